@@ -1,0 +1,17 @@
+// What the blocks of a program tell each other about a packet.
+#ifndef P4SCHED_METADATA_P4
+#define P4SCHED_METADATA_P4
+
+struct metadata_t {
+    // Who sent it: 0 when no entry classifies it.
+    bit<16> user;
+    // 256 / weight of the user: what a byte costs, in 1/256.
+    bit<16> scale;
+    // Zero for other protocols than TCP and UDP.
+    bit<16> l4_src_port;
+    bit<16> l4_dst_port;
+    // No route, a dead TTL, or a full queue: nothing more is done for the packet.
+    bool    discard;
+}
+
+#endif

@@ -1,0 +1,43 @@
+// User classification (FDPA paper, section III-B): a source prefix, or else any part of the 5-tuple, names the user.
+#ifndef P4SCHED_USERS_P4
+#define P4SCHED_USERS_P4
+
+control Users(in headers_t hdr, inout metadata_t meta) {
+    direct_counter(CounterType.packets_and_bytes) user_prefix_counter;
+    direct_counter(CounterType.packets_and_bytes) user_flow_counter;
+
+    // scale = 256 / weight: with it, one set of band edges serves users of every weight.
+    action set_user(bit<16> user, bit<16> scale) {
+        meta.user = user;
+        meta.scale = scale;
+    }
+    table users_by_prefix {
+        key = { hdr.ipv4.src_addr: lpm; }
+        actions = { set_user; NoAction; }
+        default_action = NoAction();
+        counters = user_prefix_counter;
+        size = MAX_USERS;
+    }
+    table users_by_flow {
+        key = {
+            hdr.ipv4.src_addr: ternary;
+            hdr.ipv4.dst_addr: ternary;
+            hdr.ipv4.protocol: ternary;
+            meta.l4_src_port: ternary;
+            meta.l4_dst_port: ternary;
+        }
+        actions = { set_user; NoAction; }
+        default_action = NoAction();
+        counters = user_flow_counter;
+        size = MAX_USERS;
+    }
+    apply {
+        meta.user = 0;
+        meta.scale = 256;
+        if (!users_by_prefix.apply().hit) {
+            users_by_flow.apply();
+        }
+    }
+}
+
+#endif

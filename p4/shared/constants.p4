@@ -1,0 +1,18 @@
+// Sizes and well-known numbers that every program, on every target, agrees on.
+#ifndef P4SCHED_CONSTANTS_P4
+#define P4SCHED_CONSTANTS_P4
+
+const bit<16> ETHERTYPE_IPV4 = 0x0800;
+const bit<8> PROTOCOL_TCP = 6;
+const bit<8> PROTOCOL_UDP = 17;
+
+// User ids are 1 .. MAX_USERS - 1; user 0 is all traffic that no entry classifies.
+#define MAX_USERS 4096
+#define MAX_PORTS 512
+// One cell for each (port, priority).
+#define MAX_QUEUES 4096
+#define MAX_ROUTES 1024
+// Flowlets share cells when their hashes collide; the cost is a band kept too long.
+#define MAX_FLOWLETS 4096
+
+#endif

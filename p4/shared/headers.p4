@@ -1,0 +1,38 @@
+// Packet headers of the lab.
+#ifndef P4SCHED_HEADERS_P4
+#define P4SCHED_HEADERS_P4
+
+header ethernet_t {
+    bit<48> dst_addr;
+    bit<48> src_addr;
+    bit<16> ether_type;
+}
+
+header ipv4_t {
+    bit<4>  version;
+    bit<4>  ihl;
+    bit<8>  tos;
+    bit<16> total_len;
+    bit<16> identification;
+    bit<3>  flags;
+    bit<13> frag_offset;
+    bit<8>  ttl;
+    bit<8>  protocol;
+    bit<16> hdr_checksum;
+    bit<32> src_addr;
+    bit<32> dst_addr;
+}
+
+// The first four bytes of TCP and of UDP.
+header l4_ports_t {
+    bit<16> src_port;
+    bit<16> dst_port;
+}
+
+struct headers_t {
+    ethernet_t ethernet;
+    ipv4_t     ipv4;
+    l4_ports_t l4_ports;
+}
+
+#endif
