@@ -1,0 +1,29 @@
+# make demo   sets up and runs the FDPA fairness lab
+# make test   sets up and runs every test and lint
+# make setup  only installs and builds
+# make clean  ends what a crashed run left behind; removes build results
+
+.PHONY: demo test setup clean lint
+
+demo:
+	@./setup.sh lab
+	@.venv/bin/p4sched run fdpa_fairness
+
+setup:
+	@./setup.sh lab
+
+lint:
+	@./setup.sh dev
+	cargo fmt --manifest-path switch/Cargo.toml --all --check
+	cargo clippy --manifest-path switch/Cargo.toml --locked --release --workspace --all-targets -- -D warnings
+	.venv/bin/ruff check .
+	.venv/bin/ruff format --check .
+	.venv/bin/mypy
+
+test: lint
+	cargo test --manifest-path switch/Cargo.toml --locked --release --workspace
+	.venv/bin/pytest
+
+clean:
+	@[ ! -x .venv/bin/p4sched ] || .venv/bin/p4sched clean
+	rm -rf build switch/target
