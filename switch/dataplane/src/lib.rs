@@ -1,1 +1,12 @@
-//! Placeholder: see the crate's folder.
+//! The data plane: loads BMv2 JSON and executes packets with the semantics of BMv2's simple_switch.
+//!
+//! Pure: no I/O, no clock. [`Pipeline::from_json`] lowers a program to flat operations over fixed slots;
+//! [`Pipeline::ingress`] and [`Pipeline::egress`] run it with the time passed in.
+
+mod control;
+mod packet;
+mod pipeline;
+
+pub use control::*;
+pub use packet::*;
+pub use pipeline::Pipeline;

@@ -1,0 +1,112 @@
+//! What enters and leaves the pipeline: packets between ingress and egress, outcomes, queueing metadata.
+
+/// Nanoseconds since the switch started. The caller owns the clock; nothing in this crate reads one.
+pub type Nanos = u64;
+
+/// A port number as `standard_metadata` carries it: 9 bits, 0..=511. 511 as `egress_spec` means drop.
+pub type Port = u16;
+
+/// The `egress_spec` that drops a packet (simple_switch's default `--drop-port`).
+pub const DROP_PORT: Port = 511;
+
+/// A packet between ingress and egress: its header fields and metadata, and the bytes the parser left alone.
+///
+/// It belongs to the [`Pipeline`](crate::Pipeline) that made it; another program's pipeline drops it.
+/// Give packets that never reach egress back with [`Pipeline::recycle`](crate::Pipeline::recycle).
+#[derive(Clone, Debug, Default)]
+pub struct Packet {
+    /// Identifies the program whose layout `phv` follows.
+    pub(crate) layout: u64,
+    /// Header fields, validity, metadata, stack positions: see `layout`.
+    pub(crate) phv: Vec<u64>,
+    /// The frame as the parser saw it.
+    pub(crate) frame: Vec<u8>,
+    /// Offset in `frame` of the first byte the parser did not extract.
+    pub(crate) payload: usize,
+    /// Length on arrival, adjusted by each added or removed header, as simple_switch's packet_length register.
+    pub(crate) length: u32,
+    /// Bytes of the deparsed frame to keep; `u32::MAX` keeps all.
+    pub(crate) truncate: u32,
+}
+
+/// What the traffic manager knows about a packet that leaves its queue.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Queueing {
+    /// The port the packet leaves by; becomes `egress_port`.
+    pub port: Port,
+    /// When it was enqueued; becomes `enq_timestamp` (in µs) and the base of `deq_timedelta`.
+    pub enq_ns: Nanos,
+    /// Packets in its queue before it was added.
+    pub enq_qdepth: u32,
+    /// Packets in its queue after it was removed.
+    pub deq_qdepth: u32,
+    /// The queue: 0..=7, 7 the most urgent; becomes `qid` where the program has that field.
+    pub qid: u8,
+}
+
+/// A packet bound for a queue: unicast, one copy of a multicast, or a clone.
+#[derive(Debug)]
+pub struct Enqueue {
+    /// The packet itself.
+    pub packet: Packet,
+    /// Egress port.
+    pub port: Port,
+    /// Queue: 0..=7, 7 the most urgent, from `standard_metadata.priority`.
+    pub priority: u8,
+    /// Bytes the frame has if egress changes no header: what a shaper should charge.
+    pub frame_len: u32,
+}
+
+/// A frame that egress sent back to the parser, with the metadata its field list preserves.
+#[derive(Clone, Debug)]
+pub struct Recirculated {
+    pub(crate) packet: Packet,
+}
+
+/// A frame ready for the wire.
+#[derive(Debug)]
+pub struct Transmit {
+    /// Port to send it on.
+    pub port: Port,
+    /// Its bytes, from the destination address on. Give the buffer back with
+    /// [`Pipeline::recycle_frame`](crate::Pipeline::recycle_frame).
+    pub frame: Vec<u8>,
+}
+
+/// One sample of a digest (`digest()` in P4, a learn list in BMv2 JSON).
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct DigestMessage {
+    /// Which digest; its name is [`Pipeline::digest_name`](crate::Pipeline::digest_name).
+    pub digest: crate::DigestId,
+    /// The fields in order, big-endian, each as many bytes as its width needs.
+    pub fields: Vec<Vec<u8>>,
+}
+
+/// Everything one call of the pipeline produced. The caller keeps one, drains and clears it.
+#[derive(Debug, Default)]
+pub struct Outcomes {
+    /// Packets for the traffic manager, in order.
+    pub enqueue: Vec<Enqueue>,
+    /// Packets for another pass through ingress.
+    pub recirculate: Vec<Recirculated>,
+    /// The frame that egress finished, unless it was dropped or recirculated.
+    pub frame: Option<Transmit>,
+    /// Digests for the controller.
+    pub digests: Vec<DigestMessage>,
+    /// The packet itself (not its clones) went nowhere.
+    pub dropped: bool,
+    /// The parser stopped with an error (ingress still ran, as v1model prescribes).
+    pub parser_error: bool,
+}
+
+impl Outcomes {
+    /// Empties it, keeping its buffers.
+    pub fn clear(&mut self) {
+        self.enqueue.clear();
+        self.recirculate.clear();
+        self.frame = None;
+        self.digests.clear();
+        self.dropped = false;
+        self.parser_error = false;
+    }
+}
