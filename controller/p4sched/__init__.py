@@ -1,0 +1,1 @@
+"""p4sched: a laboratory for packet scheduling on programmable switches."""

@@ -1,0 +1,111 @@
+"""What a run has made on this machine, written down as it makes it, so that a later command can take it away.
+
+An orderly end takes everything away by itself and deletes the ledger. After a crash the kernel ends most of it
+(processes die with their parent, links with their namespace); the ledger holds what is needed to end the rest, and
+nothing in it is ended on its name alone: processes go by pid and start time, links by name and index.
+"""
+
+import json
+import os
+import subprocess
+from collections.abc import Iterable
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+
+from p4sched.lab.processes import ProcessIdentity, end, identify
+
+FOLDER = Path("/run/p4sched")
+
+
+@dataclass(frozen=True)
+class LinkIdentity:
+    """A network interface of the machine's own namespace."""
+
+    name: str
+    index: int
+
+    def exists(self) -> bool:
+        """Whether this very interface still exists."""
+        return interface_index(self.name) == self.index
+
+
+def interface_index(name: str) -> int | None:
+    """Index of an interface in the machine's own namespace; None when there is none."""
+    try:
+        return int(Path(f"/sys/class/net/{name}/ifindex").read_text())
+    except FileNotFoundError:
+        return None
+
+
+@dataclass
+class Ledger:
+    """The ledger of one run."""
+
+    path: Path
+    processes: list[ProcessIdentity] = field(default_factory=list)
+    links: list[LinkIdentity] = field(default_factory=list)
+    settings: dict[str, str] = field(default_factory=dict)
+    """Files under /proc/sys that the run changed, with the value to put back."""
+
+    def add_processes(self, pids: Iterable[int]) -> None:
+        """Notes processes that the run has started."""
+        self.processes += [known for pid in pids if (known := identify(pid)) is not None]
+        self.write()
+
+    def add_links(self, names: Iterable[str]) -> None:
+        """Notes interfaces that the run has made in the machine's own namespace."""
+        self.links += [LinkIdentity(name, index) for name in names if (index := interface_index(name)) is not None]
+        self.write()
+
+    def change_setting(self, path: str, value: str) -> None:
+        """Notes the value of a kernel setting and then changes it."""
+        current = Path(path).read_text().strip()
+        if current == value:
+            return
+        self.settings.setdefault(path, current)
+        self.write()
+        Path(path).write_text(value)
+
+    def forget_network(self) -> None:
+        """After an orderly end of a network: its processes and links are gone."""
+        self.processes = [process for process in self.processes if process.alive()]
+        self.links = [link for link in self.links if link.exists()]
+        self.write()
+
+    def write(self) -> None:
+        """Replaces the ledger's file as a whole."""
+        self.path.parent.mkdir(parents=True, exist_ok=True)
+        new = self.path.with_suffix(".new")
+        new.write_text(json.dumps({key: value for key, value in asdict(self).items() if key != "path"}))
+        os.replace(new, self.path)
+
+    def undo(self) -> list[str]:
+        """Takes away whatever of the run is left and deletes the ledger. Returns what was taken away, in words."""
+        done = [f"process {process.pid}" for process in end(self.processes)]
+        for link in self.links:
+            if link.exists():
+                subprocess.run(["ip", "link", "delete", link.name], check=False, capture_output=True)
+                done.append(f"link {link.name}")
+        for path, value in self.settings.items():
+            setting = Path(path)
+            if setting.exists() and setting.read_text().strip() != value:
+                setting.write_text(value)
+                done.append(f"setting {path}")
+        self.path.unlink(missing_ok=True)
+        return done
+
+
+def read_ledger(path: Path) -> Ledger | None:
+    """The ledger that an earlier run left behind; None when there is none (or one that was never completed)."""
+    try:
+        found = json.loads(path.read_text())
+        return Ledger(
+            path,
+            [ProcessIdentity(**process) for process in found["processes"]],
+            [LinkIdentity(**link) for link in found["links"]],
+            dict(found["settings"]),
+        )
+    except FileNotFoundError:
+        return None
+    except (ValueError, KeyError, TypeError):
+        return Ledger(path)

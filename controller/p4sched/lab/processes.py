@@ -1,0 +1,68 @@
+"""Processes of a run, known by pid and start time, so that a reused pid is never taken for ours."""
+
+import os
+import signal
+import time
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+
+
+@dataclass(frozen=True)
+class ProcessIdentity:
+    """A process that cannot be mistaken for a later one with the same pid."""
+
+    pid: int
+    start_ticks: int
+    """Field 22 of /proc/PID/stat (proc(5)): clock ticks from boot to the start of the process."""
+
+    def alive(self) -> bool:
+        """Whether this very process exists and has not ended (a zombie has)."""
+        return start_ticks(self.pid) == self.start_ticks
+
+
+def start_ticks(pid: int) -> int | None:
+    """Start time of a process in clock ticks since boot; None when there is none or it has ended."""
+    try:
+        stat = Path(f"/proc/{pid}/stat").read_text()
+    except (FileNotFoundError, ProcessLookupError):
+        return None
+    # The second field is the program's name in parentheses and may hold anything, spaces and parentheses too.
+    fields = stat[stat.rindex(")") + 2 :].split()
+    return None if fields[0] in "ZX" else int(fields[19])
+
+
+def identify(pid: int) -> ProcessIdentity | None:
+    """The identity of a living process; None when there is none."""
+    ticks = start_ticks(pid)
+    return None if ticks is None else ProcessIdentity(pid, ticks)
+
+
+def end(processes: Iterable[ProcessIdentity], patience: float = 3.0) -> list[ProcessIdentity]:
+    """Ends those of the processes that still live: SIGTERM, then SIGKILL after `patience` seconds.
+
+    Returns the ones that lived when it was called.
+    """
+    living = [process for process in processes if process.alive()]
+    _signal(living, signal.SIGTERM)
+    _wait(living, patience)
+    _signal(living, signal.SIGKILL)
+    _wait(living, patience)
+    return living
+
+
+def _signal(processes: Iterable[ProcessIdentity], number: signal.Signals) -> None:
+    for process in processes:
+        if process.alive():
+            try:
+                os.kill(process.pid, number)
+            except ProcessLookupError:
+                pass
+
+
+def _wait(processes: Iterable[ProcessIdentity], patience: float) -> None:
+    deadline = time.monotonic() + patience
+    remaining = [process for process in processes if process.alive()]
+    while remaining and time.monotonic() < deadline:
+        time.sleep(0.01)
+        remaining = [process for process in remaining if process.alive()]

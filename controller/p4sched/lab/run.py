@@ -1,0 +1,121 @@
+"""One run at a time, and a clean machine after it however it ends."""
+
+import asyncio
+import fcntl
+import json
+import os
+import signal
+import sys
+import threading
+import time
+from collections.abc import Coroutine, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from types import FrameType
+from typing import Any, TypeVar
+
+from p4sched.lab.errors import LabError
+from p4sched.lab.ledger import FOLDER, Ledger, read_ledger
+
+T = TypeVar("T")
+
+
+def require_root() -> None:
+    """Raises LabError unless this process may make network namespaces."""
+    if os.geteuid() != 0:
+        raise LabError("the lab makes network namespaces and needs root: run the command with sudo")
+
+
+@contextmanager
+def run_lock(what: str, folder: Path = FOLDER) -> Iterator[None]:
+    """Holds the machine's one run lock. Raises LabError, naming the holder, while another process holds it.
+
+    The kernel drops the lock with its process, so a crashed run never blocks the next one.
+    """
+    folder.mkdir(parents=True, exist_ok=True)
+    with (folder / "lock").open("a+") as file:
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            raise LabError(_in_progress(file.name)) from None
+        file.truncate(0)
+        json.dump({"pid": os.getpid(), "what": what, "since": time.time()}, file)
+        file.flush()
+        yield
+        file.truncate(0)
+
+
+def _in_progress(lock: str) -> str:
+    try:
+        holder = json.loads(Path(lock).read_text())
+        since = time.strftime("%H:%M:%S", time.localtime(holder["since"]))
+        return f"a run is in progress: {holder['what']} (process {holder['pid']}, since {since}); let it end or stop it"
+    except (ValueError, KeyError):
+        return "a run is in progress; let it end or stop it"
+
+
+@contextmanager
+def clean_run(what: str, folder: Path = FOLDER) -> Iterator[Ledger]:
+    """The frame of a run: root, lock, leftovers of a crashed run removed, SIGTERM as orderly as Ctrl-C.
+
+    Gives the ledger in which the run notes what it makes. Whatever is left of that at the end is taken away.
+    """
+    require_root()
+    with run_lock(what, folder), _terminate_like_interrupt():
+        path = folder / "ledger.json"
+        crashed = read_ledger(path)
+        if crashed is not None:
+            crashed.undo()
+        ledger = Ledger(path)
+        try:
+            yield ledger
+        finally:
+            with _undisturbed():
+                ledger.undo()
+
+
+def clean(folder: Path = FOLDER) -> list[str]:
+    """Takes away what a crashed run left behind; returns that in words. Raises LabError during a run."""
+    require_root()
+    with run_lock("p4sched clean", folder):
+        crashed = read_ledger(folder / "ledger.json")
+        return [] if crashed is None else crashed.undo()
+
+
+def run_async(main: Coroutine[Any, Any, T]) -> T:
+    """asyncio.run, where SIGTERM cancels as Ctrl-C does."""
+    return asyncio.run(main)
+
+
+@contextmanager
+def _terminate_like_interrupt() -> Iterator[None]:
+    """SIGTERM and SIGHUP raise KeyboardInterrupt in the main thread, so that clean-up runs."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    previous = {number: signal.signal(number, _interrupt) for number in (signal.SIGTERM, signal.SIGHUP)}
+    try:
+        yield
+    finally:
+        for number, handler in previous.items():
+            signal.signal(number, handler)
+
+
+def _interrupt(number: int, _frame: FrameType | None) -> None:
+    # asyncio.run turns SIGINT, and only that, into the cancellation of its main task.
+    print(f"stopping ({signal.Signals(number).name})", file=sys.stderr)
+    signal.raise_signal(signal.SIGINT)
+
+
+@contextmanager
+def _undisturbed() -> Iterator[None]:
+    """A second Ctrl-C does not interrupt the clean-up."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    previous = {number: signal.signal(number, signal.SIG_IGN) for number in (signal.SIGINT, signal.SIGTERM)}
+    try:
+        yield
+    finally:
+        for number, handler in previous.items():
+            signal.signal(number, handler)
