@@ -76,7 +76,7 @@ python_package() {
   local sources=(pyproject.toml switch/proto/p4sched/v1/traffic_manager.proto)
   done_already p4sched "${sources[@]}" && [ -x .venv/bin/p4sched ] && return
   .venv/bin/python -m pip install -q --disable-pip-version-check --no-deps --no-build-isolation -e .
-  .venv/bin/python controller/genproto.py
+  .venv/bin/python -m p4sched.genproto
   mark_done p4sched "${sources[@]}"
 }
 
