@@ -1,0 +1,95 @@
+//! Deficit round robin over users, in one shared buffer.
+//!
+//! Source: Shreedhar and Varghese, "Efficient Fair Queuing using Deficit Round Robin", SIGCOMM 1995. As in the paper, a
+//! full buffer is relieved at the longest queue (McKenney's buffer stealing): with plain tail drop a user that fills the
+//! buffer would lock the others out.
+//!
+//! ```text
+//! arrival:   if the buffer is full: if no queue is longer than the arriving user's with this packet: drop the packet
+//!                                   else push out the latest packet of the longest queue (in packets)
+//!            append to the user's queue; a queue that was empty joins the end of the round with deficit 0
+//! departure: for the user at the head of the round: deficit += quantum, once a visit
+//!            if its first packet is no larger than the deficit: send it, deficit -= its length;
+//!                a queue that is empty then leaves the round, and its deficit is lost
+//!            else the user goes to the end of the round and keeps its deficit
+//! ```
+//!
+//! While two users have packets waiting, the bytes sent for them differ by at most quantum + 2 * largest frame.
+
+use std::collections::VecDeque;
+
+use crate::packet::{Queued, Verdict};
+use crate::user_queues::{UserPlace, UserQueues};
+
+#[derive(Debug)]
+pub(crate) struct Drr<P> {
+    queues: UserQueues<P>,
+    /// Users with a packet, in the order of service.
+    round: VecDeque<UserPlace>,
+    /// Bytes each user may still send in this round; index = place of the user.
+    deficits: Vec<u64>,
+    /// The user at the head of the round has had its quantum for this visit.
+    granted: bool,
+}
+
+impl<P> Drr<P> {
+    pub fn new() -> Self {
+        Drr {
+            queues: UserQueues::new(),
+            round: VecDeque::new(),
+            deficits: Vec::new(),
+            granted: false,
+        }
+    }
+
+    pub fn len(&self) -> usize {
+        self.queues.len()
+    }
+
+    pub fn offer(&mut self, packet: Queued<P>, buffer: usize) -> Verdict<P> {
+        let mut victim = None;
+        if self.queues.len() >= buffer {
+            let length_with_it = self.queues.len_of(packet.user) + 1;
+            match self.queues.longest() {
+                // Longer than a queue that has a packet, so at least two: the victim's queue stays in the round.
+                Some((place, length)) if length > length_with_it => victim = Some(self.queues.pop_back(place).0),
+                _ => return Verdict::Refused(packet),
+            }
+        }
+        self.append(packet);
+        victim.map_or(Verdict::Taken, Verdict::PushedOut)
+    }
+
+    pub fn take(&mut self, quantum: u32) -> Option<Queued<P>> {
+        loop {
+            let user = *self.round.front()?;
+            let deficit = &mut self.deficits[user as usize];
+            if !std::mem::replace(&mut self.granted, true) {
+                *deficit += u64::from(quantum);
+            }
+            let bytes = u64::from(self.queues.head_bytes(user));
+            if bytes <= *deficit {
+                *deficit -= bytes;
+                let (packet, was_last) = self.queues.pop_front(user);
+                if was_last {
+                    self.round.pop_front();
+                    self.granted = false;
+                }
+                return Some(packet);
+            }
+            self.round.rotate_left(1);
+            self.granted = false;
+        }
+    }
+
+    pub fn append(&mut self, packet: Queued<P>) {
+        let (user, was_empty) = self.queues.push_back(packet);
+        if was_empty {
+            if self.deficits.len() <= user as usize {
+                self.deficits.resize(user as usize + 1, 0);
+            }
+            self.deficits[user as usize] = 0;
+            self.round.push_back(user);
+        }
+    }
+}

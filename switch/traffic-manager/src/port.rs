@@ -1,0 +1,308 @@
+//! One port: a discipline, a link, and counts.
+
+use crate::drr::Drr;
+use crate::fifo::Fifo;
+use crate::pace::Pace;
+use crate::packet::{Queued, Verdict};
+use crate::pifo::Pifo;
+use crate::strict::Strict;
+use crate::{
+    Departure, Discipline, DropReason, Enqueued, Nanos, Offered, Port, PortConfig, PortStats, QUEUES, Removed,
+};
+
+/// Instant of "never".
+pub(crate) const NEVER: Nanos = Nanos::MAX;
+
+#[derive(Debug)]
+enum Buffer<P> {
+    Strict(Strict<P>),
+    Fifo(Fifo<P>),
+    Drr(Drr<P>),
+    Pifo(Pifo<P>),
+}
+
+impl<P> Buffer<P> {
+    fn new(discipline: Discipline) -> Self {
+        match discipline {
+            Discipline::Strict => Buffer::Strict(Strict::new()),
+            Discipline::Fifo => Buffer::Fifo(Fifo::new()),
+            Discipline::Drr => Buffer::Drr(Drr::new()),
+            Discipline::Pifo => Buffer::Pifo(Pifo::new()),
+        }
+    }
+
+    fn offer(&mut self, packet: Queued<P>, config: &PortConfig) -> Verdict<P> {
+        let room = config.buffer_packets as usize;
+        match self {
+            Buffer::Strict(strict) => strict.offer(packet, &config.queues),
+            Buffer::Fifo(fifo) => fifo.offer(packet, room),
+            Buffer::Drr(drr) => drr.offer(packet, room),
+            Buffer::Pifo(pifo) => pifo.offer(packet, room),
+        }
+    }
+
+    fn take(&mut self, at: Nanos, config: &PortConfig) -> Option<Queued<P>> {
+        match self {
+            Buffer::Strict(strict) => strict.take(at),
+            Buffer::Fifo(fifo) => fifo.take(),
+            Buffer::Drr(drr) => drr.take(config.quantum_bytes),
+            Buffer::Pifo(pifo) => pifo.take(),
+        }
+    }
+
+    /// Takes a packet whatever the room.
+    fn append(&mut self, packet: Queued<P>) {
+        match self {
+            Buffer::Strict(strict) => strict.append(packet),
+            Buffer::Fifo(fifo) => fifo.append(packet),
+            Buffer::Drr(drr) => drr.append(packet),
+            Buffer::Pifo(pifo) => pifo.append(packet),
+        }
+    }
+
+    /// Packets that one of this priority would find.
+    fn depth(&self, queue: u8) -> u32 {
+        let depth = match self {
+            Buffer::Strict(strict) => strict.len(queue),
+            Buffer::Fifo(fifo) => fifo.len(),
+            Buffer::Drr(drr) => drr.len(),
+            Buffer::Pifo(pifo) => pifo.len(),
+        };
+        depth as u32
+    }
+
+    /// Takes every packet out, in order of arrival.
+    fn empty(&mut self, config: &PortConfig) -> Vec<Queued<P>> {
+        let mut packets: Vec<_> = std::iter::from_fn(|| self.take(NEVER, config)).collect();
+        packets.sort_by_key(|packet| packet.arrival);
+        packets
+    }
+}
+
+/// See the module.
+#[derive(Debug)]
+pub(crate) struct PortQueues<P> {
+    port: Port,
+    config: PortConfig,
+    buffer: Buffer<P>,
+    link: Pace,
+    /// The link's last promise to the far end: a link never reorders, even if its delay shrinks.
+    last_arrival_ns: Nanos,
+    /// When the buffer last became non-empty. The packets of a one-buffer discipline may leave from then on.
+    backlogged_since: Nanos,
+    backlog: u32,
+    arrivals: u64,
+    stats: PortStats,
+}
+
+impl<P> PortQueues<P> {
+    pub fn new(port: Port) -> Self {
+        let config = PortConfig::default();
+        PortQueues {
+            port,
+            buffer: Buffer::new(config.discipline),
+            config,
+            link: Pace::default(),
+            last_arrival_ns: 0,
+            backlogged_since: 0,
+            backlog: 0,
+            arrivals: 0,
+            stats: PortStats::default(),
+        }
+    }
+
+    pub fn port(&self) -> Port {
+        self.port
+    }
+
+    pub fn config(&self) -> &PortConfig {
+        &self.config
+    }
+
+    pub fn stats(&self) -> &PortStats {
+        &self.stats
+    }
+
+    /// Packets in all queues.
+    pub fn backlog(&self) -> u32 {
+        self.backlog
+    }
+
+    pub fn depth(&self, queue: u8) -> u32 {
+        self.buffer.depth(queue)
+    }
+
+    /// Ideal start of the next transmission, [`NEVER`] without a packet.
+    pub fn due(&self) -> Nanos {
+        let ready = match &self.buffer {
+            Buffer::Strict(strict) => strict.ready(),
+            _ => (self.backlog > 0).then_some(self.backlogged_since),
+        };
+        ready.map_or(NEVER, |ready| ready.max(self.link.free_ns()))
+    }
+
+    pub fn enqueue(&mut self, now: Nanos, offered: Offered<P>) -> Enqueued<P> {
+        let Offered {
+            priority: queue,
+            len,
+            user,
+            rank,
+            item,
+            ..
+        } = offered;
+        if usize::from(queue) >= QUEUES {
+            self.stats.no_such_queue.add(len);
+            return Enqueued::Dropped {
+                queue,
+                item,
+                reason: DropReason::NoSuchQueue,
+            };
+        }
+        let depth_before = self.buffer.depth(queue);
+        let arrival = self.arrivals;
+        self.arrivals += 1;
+        let packet = Queued {
+            priority: queue,
+            len,
+            enq_depth: depth_before,
+            enq_ns: now,
+            eligible_ns: now,
+            arrival,
+            user,
+            rank,
+            item,
+        };
+        match self.buffer.offer(packet, &self.config) {
+            Verdict::Refused(packet) => {
+                self.stats.queues[usize::from(queue)].dropped.add(len);
+                Enqueued::Dropped {
+                    queue,
+                    item: packet.item,
+                    reason: DropReason::Full,
+                }
+            }
+            Verdict::Taken => {
+                self.count_in(now, queue, len);
+                Enqueued::Queued { queue, depth_before }
+            }
+            Verdict::PushedOut(victim) => {
+                self.count_out(&victim);
+                self.count_in(now, queue, len);
+                self.stats.queues[usize::from(victim.priority)]
+                    .pushed_out
+                    .add(victim.len);
+                Enqueued::PushedOut {
+                    queue,
+                    depth_before,
+                    victim: self.removed(victim),
+                }
+            }
+        }
+    }
+
+    /// Sends the packet that is due at [`PortQueues::due`].
+    pub fn dequeue(&mut self) -> Option<Departure<P>> {
+        let due = self.due();
+        let packet = self.buffer.take(due, &self.config)?;
+        self.count_out(&packet);
+        self.stats.queues[usize::from(packet.priority)].dequeued.add(packet.len);
+
+        let start_ns = self.link.begin(due.max(packet.enq_ns));
+        let sent_ns = match self.config.rate_bps {
+            0 => start_ns,
+            rate => self.link.work(u64::from(packet.len) * 8, rate),
+        };
+        let arrival_ns = sent_ns.saturating_add(self.config.delay_ns).max(self.last_arrival_ns);
+        self.last_arrival_ns = arrival_ns;
+        Some(Departure {
+            port: self.port,
+            queue: packet.priority,
+            len: packet.len,
+            enq_ns: packet.enq_ns,
+            enq_depth: packet.enq_depth,
+            depth_after: self.buffer.depth(packet.priority),
+            start_ns,
+            arrival_ns,
+            item: packet.item,
+        })
+    }
+
+    /// Takes a new configuration. Packets that wait stay, even beyond a smaller room, and keep their order of arrival
+    /// and their time of enqueueing; a frame on the link ends at the rate it began with.
+    pub fn configure(&mut self, now: Nanos, config: PortConfig) {
+        let old = std::mem::replace(&mut self.config, config);
+        if old.rate_bps != self.config.rate_bps {
+            self.link.rate_changed();
+        }
+        let refiled = old.discipline != self.config.discipline;
+        if refiled {
+            let mut packets = self.buffer.empty(&old);
+            for packet in &mut packets {
+                packet.eligible_ns = now;
+            }
+            self.buffer = Buffer::new(self.config.discipline);
+            self.refile(packets);
+            self.backlogged_since = now;
+        }
+        if let Buffer::Strict(strict) = &mut self.buffer {
+            for (q, (old, new)) in old.queues.iter().zip(&self.config.queues).enumerate() {
+                if old.rate_pps != new.rate_pps || (refiled && new.rate_pps != 0) {
+                    strict.rate_changed(now, q, new.rate_pps);
+                }
+            }
+        }
+    }
+
+    /// Asks anew for the user and the rank of every packet that waits.
+    pub fn reclassify(&mut self, mut classify: impl FnMut(&P) -> (u64, u64)) {
+        let mut packets = self.buffer.empty(&self.config);
+        for packet in &mut packets {
+            (packet.user, packet.rank) = classify(&packet.item);
+        }
+        self.refile(packets);
+    }
+
+    /// Removes every packet, in order of arrival.
+    pub fn flush(&mut self, mut removed: impl FnMut(Removed<P>)) {
+        for packet in self.buffer.empty(&self.config) {
+            self.count_out(&packet);
+            self.stats.queues[usize::from(packet.priority)].flushed.add(packet.len);
+            removed(self.removed(packet));
+        }
+    }
+
+    fn refile(&mut self, packets: Vec<Queued<P>>) {
+        for packet in packets {
+            self.buffer.append(packet);
+        }
+    }
+
+    fn count_in(&mut self, now: Nanos, queue: u8, len: u32) {
+        if self.backlog == 0 {
+            self.backlogged_since = now;
+        }
+        self.backlog += 1;
+        self.stats.max_depth_packets = self.stats.max_depth_packets.max(self.backlog);
+        let stats = &mut self.stats.queues[usize::from(queue)];
+        stats.enqueued.add(len);
+        stats.depth.add(len);
+        stats.max_depth_packets = stats.max_depth_packets.max(stats.depth.packets as u32);
+    }
+
+    fn count_out(&mut self, packet: &Queued<P>) {
+        self.backlog -= 1;
+        self.stats.queues[usize::from(packet.priority)]
+            .depth
+            .subtract(packet.len);
+    }
+
+    fn removed(&self, packet: Queued<P>) -> Removed<P> {
+        Removed {
+            port: self.port,
+            queue: packet.priority,
+            len: packet.len,
+            enq_ns: packet.enq_ns,
+            item: packet.item,
+        }
+    }
+}

@@ -1,0 +1,158 @@
+//! All ports together: which one sends next.
+
+use crate::port::{NEVER, PortQueues};
+use crate::{ConfigError, Departure, Enqueued, Nanos, Offered, Port, PortConfig, PortStats, Removed};
+
+/// Queues and links of all ports. `P` is the packet.
+///
+/// A port exists once it is configured or once a packet is enqueued for it; until configured it has the default
+/// configuration.
+#[derive(Debug)]
+pub struct TrafficManager<P> {
+    /// Sorted by port number.
+    ports: Vec<PortQueues<P>>,
+    /// Ideal start of each port's next transmission, side by side so that a scan for the earliest is fast.
+    due: Vec<Nanos>,
+    /// Index = port number; where it is in `ports`, or [`ABSENT`].
+    places: Vec<u16>,
+    queued: usize,
+}
+
+const ABSENT: u16 = u16::MAX;
+
+impl<P> Default for TrafficManager<P> {
+    fn default() -> Self {
+        TrafficManager::new()
+    }
+}
+
+impl<P> TrafficManager<P> {
+    /// No port yet.
+    pub fn new() -> Self {
+        TrafficManager {
+            ports: Vec::new(),
+            due: Vec::new(),
+            places: Vec::new(),
+            queued: 0,
+        }
+    }
+
+    /// Configures a port at `now`. Packets that wait stay, even beyond a smaller room, and all counts go on. A frame on the
+    /// link ends at the rate it began with; a shorter delay never lets a frame overtake the one before it.
+    ///
+    /// # Errors
+    /// A value that a port can not work with; then nothing is changed.
+    pub fn set_port(&mut self, now: Nanos, port: Port, config: PortConfig) -> Result<(), ConfigError> {
+        config.check(port)?;
+        let place = self.place(port);
+        self.ports[place].configure(now, config);
+        self.due[place] = self.ports[place].due();
+        Ok(())
+    }
+
+    /// Configuration of a port.
+    pub fn port_config(&self, port: Port) -> PortConfig {
+        self.existing(port)
+            .map_or_else(PortConfig::default, |port| port.config().clone())
+    }
+
+    /// The ports that exist, in ascending order.
+    pub fn ports(&self) -> impl Iterator<Item = Port> {
+        self.ports.iter().map(PortQueues::port)
+    }
+
+    /// Offers a packet at `now`. Everything due before `now` has to be dequeued first.
+    pub fn enqueue(&mut self, now: Nanos, offered: Offered<P>) -> Enqueued<P> {
+        let place = self.place(offered.port);
+        let outcome = self.ports[place].enqueue(now, offered);
+        if let Enqueued::Queued { .. } = outcome {
+            self.queued += 1;
+        }
+        self.due[place] = self.ports[place].due();
+        outcome
+    }
+
+    /// Ideal start of the next transmission on any port; `None` if all queues are empty.
+    pub fn next_departure(&self) -> Option<Nanos> {
+        self.due.iter().copied().min().filter(|&due| due != NEVER)
+    }
+
+    /// The packet with the earliest ideal start at or before `now`; on the lower port if two are equal. Call again until
+    /// `None`.
+    pub fn dequeue(&mut self, now: Nanos) -> Option<Departure<P>> {
+        let (place, _) = self
+            .due
+            .iter()
+            .enumerate()
+            .min_by_key(|&(_, &due)| due)
+            .filter(|&(_, &due)| due <= now)?;
+        let departure = self.ports[place].dequeue()?;
+        self.queued -= 1;
+        self.due[place] = self.ports[place].due();
+        Some(departure)
+    }
+
+    /// Removes every packet from every queue, counted as flushed.
+    pub fn flush(&mut self, mut removed: impl FnMut(Removed<P>)) {
+        for (port, due) in self.ports.iter_mut().zip(&mut self.due) {
+            port.flush(&mut removed);
+            *due = NEVER;
+        }
+        self.queued = 0;
+    }
+
+    /// Asks anew for the (user, rank) of every packet that waits at a port.
+    pub fn reclassify(&mut self, port: Port, classify: impl FnMut(&P) -> (u64, u64)) {
+        let place = self.place(port);
+        self.ports[place].reclassify(classify);
+        self.due[place] = self.ports[place].due();
+    }
+
+    /// Counts of a port.
+    pub fn stats(&self, port: Port) -> PortStats {
+        self.existing(port)
+            .map_or_else(PortStats::default, |port| port.stats().clone())
+    }
+
+    /// Packets that a packet of this priority would find: those of its queue, or those of the whole buffer of a one-buffer
+    /// discipline.
+    pub fn depth(&self, port: Port, queue: u8) -> u32 {
+        self.existing(port).map_or(0, |port| port.depth(queue))
+    }
+
+    /// Packets in all queues of a port.
+    pub fn backlog(&self, port: Port) -> u32 {
+        self.existing(port).map_or(0, PortQueues::backlog)
+    }
+
+    /// Packets in all queues of all ports.
+    pub fn queued(&self) -> usize {
+        self.queued
+    }
+
+    fn existing(&self, port: Port) -> Option<&PortQueues<P>> {
+        let place = *self.places.get(usize::from(port))?;
+        self.ports.get(usize::from(place))
+    }
+
+    /// Where the port is, made if it is not there yet.
+    fn place(&mut self, port: Port) -> usize {
+        match self.places.get(usize::from(port)) {
+            Some(&place) if place != ABSENT => usize::from(place),
+            _ => self.add_port(port),
+        }
+    }
+
+    fn add_port(&mut self, port: Port) -> usize {
+        let place = self.ports.partition_point(|other| other.port() < port);
+        self.ports.insert(place, PortQueues::new(port));
+        self.due.insert(place, NEVER);
+        if self.places.len() <= usize::from(port) {
+            self.places.resize(usize::from(port) + 1, ABSENT);
+        }
+        for (place, queues) in self.ports.iter().enumerate() {
+            self.places[usize::from(queues.port())] = place as u16;
+        }
+        place
+    }
+}

@@ -1,0 +1,179 @@
+//! One FIFO for each user, in one shared buffer, with the longest one at hand.
+//!
+//! Users that have a packet are listed by the length of their queue in packets. A length changes by one at a time, so the
+//! longest queue is kept up to date in O(1).
+
+use hashbrown::HashMap;
+
+use crate::packet::Queued;
+use crate::slab::Slab;
+
+/// Number of a user that has at least one packet; used again once it has none.
+pub(crate) type UserPlace = u32;
+
+const NONE: u32 = u32::MAX;
+
+#[derive(Debug)]
+struct Node<P> {
+    packet: Queued<P>,
+    previous: u32,
+    next: u32,
+}
+
+#[derive(Debug)]
+struct User {
+    key: u64,
+    first: u32,
+    last: u32,
+    length: usize,
+    /// Neighbours in the list of users with queues of the same length.
+    list_previous: UserPlace,
+    list_next: UserPlace,
+}
+
+/// The queues.
+#[derive(Debug)]
+pub(crate) struct UserQueues<P> {
+    packets: Slab<Node<P>>,
+    users: Slab<User>,
+    places: HashMap<u64, UserPlace>,
+    /// Index = length of the queue; the first user in each list.
+    by_length: Vec<UserPlace>,
+    longest: usize,
+    length: usize,
+}
+
+impl<P> UserQueues<P> {
+    pub fn new() -> Self {
+        UserQueues {
+            packets: Slab::new(),
+            users: Slab::new(),
+            places: HashMap::new(),
+            by_length: vec![NONE],
+            longest: 0,
+            length: 0,
+        }
+    }
+
+    /// Packets of all users.
+    pub fn len(&self) -> usize {
+        self.length
+    }
+
+    /// Packets of one user.
+    pub fn len_of(&self, user: u64) -> usize {
+        self.places.get(&user).map_or(0, |&place| self.users.get(place).length)
+    }
+
+    /// The user with the most packets, and how many.
+    pub fn longest(&self) -> Option<(UserPlace, usize)> {
+        (self.longest > 0).then(|| (self.by_length[self.longest], self.longest))
+    }
+
+    /// Bytes of a user's oldest packet.
+    pub fn head_bytes(&self, place: UserPlace) -> u32 {
+        self.packets.get(self.users.get(place).first).packet.len
+    }
+
+    /// Appends to the user's queue. True if it had been empty.
+    pub fn push_back(&mut self, packet: Queued<P>) -> (UserPlace, bool) {
+        let key = packet.user;
+        let node = self.packets.insert(Node {
+            packet,
+            previous: NONE,
+            next: NONE,
+        });
+        self.length += 1;
+        if let Some(&place) = self.places.get(&key) {
+            let last = std::mem::replace(&mut self.users.get_mut(place).last, node);
+            self.packets.get_mut(last).next = node;
+            self.packets.get_mut(node).previous = last;
+            self.set_length(place, self.users.get(place).length + 1);
+            return (place, false);
+        }
+        let place = self.users.insert(User {
+            key,
+            first: node,
+            last: node,
+            length: 0,
+            list_previous: NONE,
+            list_next: NONE,
+        });
+        self.places.insert(key, place);
+        self.set_length(place, 1);
+        (place, true)
+    }
+
+    /// Removes a user's oldest packet. True if its queue is empty now, and the number free.
+    pub fn pop_front(&mut self, place: UserPlace) -> (Queued<P>, bool) {
+        let Node { packet, next, .. } = self.packets.remove(self.users.get(place).first);
+        self.users.get_mut(place).first = next;
+        if next != NONE {
+            self.packets.get_mut(next).previous = NONE;
+        }
+        (packet, self.removed_one(place))
+    }
+
+    /// Removes a user's latest packet. True if its queue is empty now, and the number free.
+    pub fn pop_back(&mut self, place: UserPlace) -> (Queued<P>, bool) {
+        let Node { packet, previous, .. } = self.packets.remove(self.users.get(place).last);
+        self.users.get_mut(place).last = previous;
+        if previous != NONE {
+            self.packets.get_mut(previous).next = NONE;
+        }
+        (packet, self.removed_one(place))
+    }
+
+    fn removed_one(&mut self, place: UserPlace) -> bool {
+        self.length -= 1;
+        let left = self.users.get(place).length - 1;
+        self.set_length(place, left);
+        if left == 0 {
+            let user = self.users.remove(place);
+            self.places.remove(&user.key);
+        }
+        left == 0
+    }
+
+    /// Moves the user between the lists of equal length, by one step up or down.
+    fn set_length(&mut self, place: UserPlace, length: usize) {
+        let old = std::mem::replace(&mut self.users.get_mut(place).length, length);
+        if old > 0 {
+            self.unlink(place, old);
+        }
+        if length > 0 {
+            self.link(place, length);
+        }
+        if length > self.longest || (old == self.longest && self.by_length[old] == NONE) {
+            self.longest = length;
+        }
+    }
+
+    fn unlink(&mut self, place: UserPlace, length: usize) {
+        let &User {
+            list_previous: before,
+            list_next: after,
+            ..
+        } = self.users.get(place);
+        match before {
+            NONE => self.by_length[length] = after,
+            before => self.users.get_mut(before).list_next = after,
+        }
+        if after != NONE {
+            self.users.get_mut(after).list_previous = before;
+        }
+    }
+
+    fn link(&mut self, place: UserPlace, length: usize) {
+        if self.by_length.len() <= length {
+            self.by_length.resize(length + 1, NONE);
+        }
+        let after = std::mem::replace(&mut self.by_length[length], place);
+        if after != NONE {
+            self.users.get_mut(after).list_previous = place;
+        }
+        let user = self.users.get_mut(place);
+        user.list_previous = NONE;
+        user.list_next = after;
+    }
+}
