@@ -1,5 +1,7 @@
-"""What goes wrong in the lab, in words for the person at the terminal."""
+"""What goes wrong in the lab."""
+
+from p4sched.errors import P4schedError
 
 
-class LabError(RuntimeError):
-    """The run cannot start or go on; the message says what was wrong and what would be right."""
+class LabError(P4schedError):
+    """The run cannot start or go on."""

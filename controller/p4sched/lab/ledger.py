@@ -1,8 +1,8 @@
-"""What a run has made on this machine, written down as it makes it, so that a later command can take it away.
+"""What a run has made on this machine, written down as it is made, so that a later command can take it away.
 
-An orderly end takes everything away by itself and deletes the ledger. After a crash the kernel ends most of it
-(processes die with their parent, links with their namespace); the ledger holds what is needed to end the rest, and
-nothing in it is ended on its name alone: processes go by pid and start time, links by name and index.
+An orderly end takes everything away by itself and deletes the ledger. After a crash the kernel ends most of
+it (processes die with their parent, links with their namespace); the ledger holds what is needed to end the
+rest. Nothing in it is ended on its name alone: processes go by pid and start time, links by name and index.
 """
 
 import json
@@ -54,7 +54,9 @@ class Ledger:
 
     def add_links(self, names: Iterable[str]) -> None:
         """Notes interfaces that the run has made in the machine's own namespace."""
-        self.links += [LinkIdentity(name, index) for name in names if (index := interface_index(name)) is not None]
+        self.links += [
+            LinkIdentity(name, index) for name in names if (index := interface_index(name)) is not None
+        ]
         self.write()
 
     def change_setting(self, path: str, value: str) -> None:
@@ -80,7 +82,7 @@ class Ledger:
         os.replace(new, self.path)
 
     def undo(self) -> list[str]:
-        """Takes away whatever of the run is left and deletes the ledger. Returns what was taken away, in words."""
+        """Takes away whatever of the run is left and deletes the ledger. Returns what that was, in words."""
         done = [f"process {process.pid}" for process in end(self.processes)]
         for link in self.links:
             if link.exists():
@@ -96,7 +98,7 @@ class Ledger:
 
 
 def read_ledger(path: Path) -> Ledger | None:
-    """The ledger that an earlier run left behind; None when there is none (or one that was never completed)."""
+    """The ledger that an earlier run left behind; None when there is none."""
     try:
         found = json.loads(path.read_text())
         return Ledger(

@@ -1,5 +1,6 @@
 """Processes of a run, known by pid and start time, so that a reused pid is never taken for ours."""
 
+import contextlib
 import os
 import signal
 import time
@@ -54,10 +55,8 @@ def end(processes: Iterable[ProcessIdentity], patience: float = 3.0) -> list[Pro
 def _signal(processes: Iterable[ProcessIdentity], number: signal.Signals) -> None:
     for process in processes:
         if process.alive():
-            try:
+            with contextlib.suppress(ProcessLookupError):
                 os.kill(process.pid, number)
-            except ProcessLookupError:
-                pass
 
 
 def _wait(processes: Iterable[ProcessIdentity], patience: float) -> None:

@@ -1,6 +1,5 @@
 """One run at a time, and a clean machine after it however it ends."""
 
-import asyncio
 import fcntl
 import json
 import os
@@ -8,16 +7,13 @@ import signal
 import sys
 import threading
 import time
-from collections.abc import Coroutine, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from types import FrameType
-from typing import Any, TypeVar
 
 from p4sched.lab.errors import LabError
 from p4sched.lab.ledger import FOLDER, Ledger, read_ledger
-
-T = TypeVar("T")
 
 
 def require_root() -> None:
@@ -49,9 +45,9 @@ def _in_progress(lock: str) -> str:
     try:
         holder = json.loads(Path(lock).read_text())
         since = time.strftime("%H:%M:%S", time.localtime(holder["since"]))
-        return f"a run is in progress: {holder['what']} (process {holder['pid']}, since {since}); let it end or stop it"
+        return f"{holder['what']} is running (process {holder['pid']}, since {since}): let it end or stop it"
     except (ValueError, KeyError):
-        return "a run is in progress; let it end or stop it"
+        return "another run is in progress: let it end or stop it"
 
 
 @contextmanager
@@ -80,11 +76,6 @@ def clean(folder: Path = FOLDER) -> list[str]:
     with run_lock("p4sched clean", folder):
         crashed = read_ledger(folder / "ledger.json")
         return [] if crashed is None else crashed.undo()
-
-
-def run_async(main: Coroutine[Any, Any, T]) -> T:
-    """asyncio.run, where SIGTERM cancels as Ctrl-C does."""
-    return asyncio.run(main)
 
 
 @contextmanager

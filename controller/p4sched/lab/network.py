@@ -1,0 +1,143 @@
+"""The dumbbell, brought up under Mininet and taken down again."""
+
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from p4sched.lab.errors import LabError
+from p4sched.lab.ledger import Ledger, interface_index
+from p4sched.paths import ROOT
+
+# The folder of topologies belongs to no package: `mn --custom` reads its files as they are.
+sys.path.append(str(ROOT / "mininet-topos"))
+
+from dumbbell import DumbbellTopo, Station
+from mininet.net import Mininet
+from nodes import Bmv2Switch, NodeError, OffloadFreeHost, P4Switch, dying_with_us
+
+__all__ = ["Dumbbell", "UserSeat", "dumbbell", "dying_with_us", "seats"]
+
+NETDEV_MAX_BACKLOG = "/proc/sys/net/core/netdev_max_backlog"
+BACKLOG_FRAMES = 10_000
+"""Frames that may wait for a CPU between two virtual interfaces; hundreds of flows overrun the usual 1000."""
+
+
+@dataclass(frozen=True)
+class UserSeat:
+    """Where a user sits."""
+
+    user: int
+    """1, 2, ...: the user id in the switch too."""
+    host: str
+    address: str
+
+
+class Dumbbell:
+    """A running dumbbell: hosts, switch, and who sits where."""
+
+    def __init__(self, net: Any, topology: DumbbellTopo) -> None:
+        self._net = net
+        self._topology = topology
+        self.switch: P4Switch = net["s1"]
+        self.server_address = topology.server_side.address
+        self.bottleneck_port = topology.server_side.port
+        self.ports = [station.port for station in topology.stations()]
+        self.seats = seats(topology.users_side)
+
+    @property
+    def address(self) -> str:
+        """host:port of the switch's P4Runtime server."""
+        return self.switch.address
+
+    @property
+    def thrift_port(self) -> int | None:
+        """BMv2's Thrift port; None for another switch."""
+        return self.switch.thrift_port if isinstance(self.switch, Bmv2Switch) else None
+
+    def stations(self) -> list[Station]:
+        """All hosts, the server last."""
+        return self._topology.stations()
+
+    def host(self, name: str) -> OffloadFreeHost:
+        """The Mininet host of this name."""
+        host: OffloadFreeHost = self._net[name]
+        return host
+
+    @property
+    def server(self) -> OffloadFreeHost:
+        """The host behind the bottleneck."""
+        return self.host("server")
+
+    def sender_pids(self) -> list[int]:
+        """A process in the network namespace of each user host."""
+        return [self._pid(station.name) for station in self._topology.users_side]
+
+    @property
+    def server_pid(self) -> int:
+        """A process in the server's network namespace."""
+        return self._pid("server")
+
+    def _pid(self, name: str) -> int:
+        pid: int = self._net[name].pid
+        return pid
+
+    def check_alive(self) -> None:
+        """Raises LabError when the switch has ended."""
+        if not self.switch.alive():
+            raise LabError(f"the switch ended during the run:\n{self.switch.log_tail()}")
+
+
+def seats(stations: list[Station]) -> list[UserSeat]:
+    """Users in the order of their ids: they were dealt to the hosts in turn."""
+    dealt = []
+    depth = max((len(station.users) for station in stations), default=0)
+    for row in range(depth):
+        dealt += [(station.name, station.users[row]) for station in stations if row < len(station.users)]
+    return [UserSeat(user, host, address) for user, (host, address) in enumerate(dealt, start=1)]
+
+
+@contextmanager
+def dumbbell(ledger: Ledger, users: int, switch: str, log_folder: Path, hosts: int = 4) -> Iterator[Dumbbell]:
+    """A dumbbell with `users` users whose switch runs and has no program yet.
+
+    Raises LabError when it cannot be brought up. Whatever happens inside, it is taken down at the end.
+    """
+    # Mininet would change a dozen of the machine's limits for good; the lab sets what it needs in its hosts.
+    Mininet.inited = True
+    net: Any = None
+    try:
+        log_folder.mkdir(parents=True, exist_ok=True)
+        ledger.change_setting(NETDEV_MAX_BACKLOG, str(BACKLOG_FRAMES))
+        topology = DumbbellTopo(
+            hosts=hosts, users=users, switch=switch, switch_params={"log_folder": log_folder}
+        )
+        _refuse_taken_names(topology)
+        net = Mininet(topo=topology, controller=None, build=False)  # type: ignore[no-untyped-call]
+        try:
+            net.build()
+            ledger.add_processes(node.pid for node in net.hosts + net.switches)
+            ledger.add_links(f"s1-eth{station.port}" for station in topology.stations())
+            net.start()
+        except NodeError as error:
+            raise LabError(str(error)) from error
+        running = Dumbbell(net, topology)
+        assert running.switch.process is not None
+        ledger.add_processes([running.switch.process.pid])
+        yield running
+    finally:
+        if net is not None:
+            net.stop()
+            ledger.forget_network()
+
+
+def _refuse_taken_names(topology: DumbbellTopo) -> None:
+    """Mininet names interfaces s1-eth1, s1-eth2, ...; somebody else's are not ours to remove."""
+    for station in topology.stations():
+        name = f"s1-eth{station.port}"
+        if interface_index(name) is not None:
+            raise LabError(
+                f"there is an interface {name} already, of another Mininet network: stop that one first"
+            )

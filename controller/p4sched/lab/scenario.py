@@ -1,0 +1,27 @@
+"""How many TCP connections each user opens: the four traffic scenarios of the FDPA paper, section IV-C."""
+
+import random
+
+from p4sched.errors import UsageError, unknown_name
+
+MISBEHAVING_SHARE = {"equal": 0.0, "quarter": 0.25, "half": 0.5}
+"""Share of the users that open MANY connections; the others open one."""
+MANY = 10
+SCENARIOS = (*MISBEHAVING_SHARE, "uniform")
+
+
+def connections(scenario: str, users: int, seed: int) -> list[int]:
+    """TCP connections of user 1, 2, ...; `uniform` draws 1 to MANY for each.
+
+    Which users misbehave depends on the seed alone, so every scheme of a run sees the same traffic.
+    """
+    if users < 1:
+        raise UsageError(f"{users} users: there must be at least 1")
+    chance = random.Random(seed)
+    if scenario == "uniform":
+        return [chance.randint(1, MANY) for _ in range(users)]
+    if scenario not in MISBEHAVING_SHARE:
+        raise unknown_name("scenario", scenario, SCENARIOS)
+    many = round(users * MISBEHAVING_SHARE[scenario])
+    misbehaving = set(chance.sample(range(users), many))
+    return [MANY if user in misbehaving else 1 for user in range(users)]

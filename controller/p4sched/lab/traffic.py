@@ -1,0 +1,166 @@
+"""TCP traffic: one iperf3 client and server for each user, started together, with an end in any case."""
+
+import asyncio
+import json
+import subprocess
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from types import TracebackType
+from typing import Any
+
+from p4sched.lab.errors import LabError
+from p4sched.lab.ledger import Ledger
+from p4sched.lab.network import Dumbbell, UserSeat, dying_with_us
+
+FIRST_TCP_PORT = 5201
+LISTEN_SECONDS = 20.0
+FINISH_SECONDS = 5.0
+CONNECT_MILLISECONDS = 10_000
+
+
+@dataclass(frozen=True)
+class Transfer:
+    """Long-lived traffic of one user to the server."""
+
+    seat: UserSeat
+    connections: int
+    tcp_port: int
+    """Port of the user's own iperf3 server."""
+
+
+@dataclass(frozen=True)
+class TransferReport:
+    """What iperf3 measured for one user, warm-up left out."""
+
+    goodput_bps: float
+    """TCP payload that arrived at the server, bit/s."""
+    retransmits: int
+
+
+def transfers(seats: Sequence[UserSeat], connections: Sequence[int]) -> list[Transfer]:
+    """One transfer for each seat, each with a server port of its own."""
+    return [
+        Transfer(seat, count, FIRST_TCP_PORT + seat.user)
+        for seat, count in zip(seats, connections, strict=True)
+    ]
+
+
+class Iperf3Traffic:
+    """iperf3 servers and clients of a set of transfers; a context manager that ends them all."""
+
+    def __init__(
+        self, network: Dumbbell, ledger: Ledger, folder: Path, congestion_control: str = "cubic"
+    ) -> None:
+        self._network = network
+        self._ledger = ledger
+        self._folder = folder
+        self._congestion_control = congestion_control
+        self._servers: list[subprocess.Popen[bytes]] = []
+        self._clients: dict[int, subprocess.Popen[bytes]] = {}
+        folder.mkdir(parents=True, exist_ok=True)
+
+    def __enter__(self) -> "Iperf3Traffic":
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.stop()
+
+    async def serve(self, planned: Sequence[Transfer]) -> None:
+        """Starts the servers and waits until all of them listen. Raises LabError if they do not."""
+        for transfer in planned:
+            words = ["iperf3", "--server", "--one-off", "--version4", "--port", str(transfer.tcp_port)]
+            self._servers.append(self._spawn("server", words, subprocess.DEVNULL))
+        self._ledger.add_processes(server.pid for server in self._servers)
+        ports = {transfer.tcp_port for transfer in planned}
+        deadline = time.monotonic() + LISTEN_SECONDS
+        table = Path(f"/proc/{self._network.server_pid}/net/tcp")
+        while not ports <= listening_ports(table.read_text()):
+            if time.monotonic() > deadline:
+                missing = len(ports - listening_ports(table.read_text()))
+                raise LabError(
+                    f"{missing} of {len(ports)} iperf3 servers took over {LISTEN_SECONDS:.0f} s to start"
+                )
+            await asyncio.sleep(0.05)
+
+    def send(self, planned: Sequence[Transfer], seconds: float, warm_up: float = 0.0) -> None:
+        """Starts the clients, each for `warm_up` + `seconds`; iperf3 leaves the warm-up out of its report."""
+        for transfer in planned:
+            words = ["iperf3", "--client", self._network.server_address, "--version4"]
+            words += ["--port", str(transfer.tcp_port), "--bind", transfer.seat.address]
+            words += ["--congestion", self._congestion_control, "--parallel", str(transfer.connections)]
+            words += ["--time", str(round(seconds)), "--omit", str(round(warm_up))]
+            words += ["--interval", "0", "--json", "--connect-timeout", str(CONNECT_MILLISECONDS)]
+            with self._report_path(transfer.seat.user).open("wb") as report:
+                self._clients[transfer.seat.user] = self._spawn(transfer.seat.host, words, report)
+        self._ledger.add_processes(client.pid for client in self._clients.values())
+
+    def failed(self) -> dict[int, str]:
+        """Users whose client has ended with an error, and the error."""
+        ended = [user for user, client in self._clients.items() if client.poll() not in (None, 0)]
+        return {user: _error(self._report_path(user)) for user in ended}
+
+    async def finish(self, patience: float = FINISH_SECONDS) -> dict[int, TransferReport]:
+        """Waits up to `patience` seconds for the clients to end; the reports of those that did."""
+        deadline = time.monotonic() + patience
+        while any(client.poll() is None for client in self._clients.values()) and time.monotonic() < deadline:
+            await asyncio.sleep(0.05)
+        return {
+            user: report
+            for user, client in self._clients.items()
+            if client.poll() == 0 and (report := read_report(self._report_path(user).read_text())) is not None
+        }
+
+    def stop_user(self, user: int) -> None:
+        """Ends one user's client."""
+        client = self._clients.get(user)
+        if client is not None and client.poll() is None:
+            client.terminate()
+
+    def stop(self) -> None:
+        """Ends all clients and servers."""
+        running = [process for process in [*self._clients.values(), *self._servers] if process.poll() is None]
+        for process in running:
+            process.kill()
+        for process in running:
+            process.wait()
+
+    def _report_path(self, user: int) -> Path:
+        return self._folder / f"iperf3-user-{user}.json"
+
+    def _spawn(self, host: str, words: Sequence[str], output: Any) -> subprocess.Popen[bytes]:
+        return subprocess.Popen(
+            dying_with_us(self._network.host(host).command(*words)),
+            stdin=subprocess.DEVNULL,
+            stdout=output,
+            stderr=subprocess.DEVNULL,
+            start_new_session=True,
+        )
+
+
+def listening_ports(table: str) -> set[int]:
+    """TCP ports in state LISTEN (0A) in the text of /proc/net/tcp."""
+    rows = (line.split() for line in table.splitlines()[1:])
+    return {int(row[1].split(":")[1], 16) for row in rows if row[3] == "0A"}
+
+
+def read_report(text: str) -> TransferReport | None:
+    """The totals of an iperf3 client's JSON report; None when it ended without them."""
+    try:
+        end: Mapping[str, Any] = json.loads(text)["end"]
+        return TransferReport(
+            goodput_bps=float(end["sum_received"]["bits_per_second"]),
+            retransmits=int(end["sum_sent"]["retransmits"]),
+        )
+    except (ValueError, KeyError):
+        return None
+
+
+def _error(path: Path) -> str:
+    try:
+        return str(json.loads(path.read_text())["error"])
+    except (ValueError, KeyError):
+        return "no report"

@@ -1,0 +1,266 @@
+"""Mininet nodes of the lab: hosts without offloads, the embedded switch, and BMv2.
+
+Only the standard library and Mininet are imported, so that Debian's `mn` can load this file too.
+"""
+# Mininet has no type annotations.
+# mypy: disable-error-code="no-untyped-call,misc,override"
+
+import os
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+from mininet.node import Host, Switch
+
+# `mn --custom` executes a file without defining __file__; the code object knows its path all the same.
+FOLDER = Path(sys._getframe().f_code.co_filename).resolve().parent
+REPOSITORY = FOLDER.parent
+
+# Every host's gateway: a static neighbour, so that no program has to speak ARP.
+GATEWAY_MAC = "02:00:00:00:00:fe"
+# Bytes a TCP connection may buffer (minimum, default, maximum): room for any bandwidth-delay product here.
+TCP_BUFFER = "4096 131072 16777216"
+READY_SECONDS = 15.0
+STOP_SECONDS = 3.0
+
+
+class NodeError(RuntimeError):
+    """A node could not be set up or started; the message says which, why, and what would help."""
+
+
+def executable(name: str, beside: Sequence[Path] = ()) -> str:
+    """Path of a program: $P4SCHED_<NAME> if set, else one of `beside`, else from the PATH.
+
+    Raises NodeError when there is none.
+    """
+    variable = "P4SCHED_" + name.removeprefix("p4sched-").upper().replace("-", "_")
+    named = os.environ.get(variable)
+    if named is not None:
+        if not os.access(named, os.X_OK):
+            raise NodeError(f"${variable} is {named}, which is not an executable file")
+        return named
+    for candidate in beside:
+        if os.access(candidate, os.X_OK):
+            return str(candidate)
+    found = shutil.which(name)
+    if found is None:
+        places = ", ".join(str(path) for path in beside)
+        raise NodeError(f"found no {name}" + (f" at {places}" if places else "") + " nor on the PATH")
+    return found
+
+
+def free_port() -> int:
+    """A TCP port that nobody listens on at 127.0.0.1 now."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
+
+
+def answers(port: int) -> bool:
+    """Whether somebody listens on this TCP port of 127.0.0.1."""
+    with socket.socket() as probe:
+        probe.settimeout(1.0)
+        return probe.connect_ex(("127.0.0.1", port)) == 0
+
+
+def dying_with_us(command: Sequence[str]) -> list[str]:
+    """The command, such that the kernel kills it should the calling thread die without stopping it."""
+    return ["setpriv", "--pdeathsig", "KILL", "--", *command]
+
+
+class OffloadFreeHost(Host):
+    """A host whose packets are what the wire would carry: no segmentation or checksum offload, IPv4 only.
+
+    Parameters (on top of Mininet's):
+      gateway      IPv4 address of the default gateway, reached at GATEWAY_MAC without ARP
+      addresses    further IPv4 addresses of the host: one for each of its users
+    """
+
+    def config(self, gateway: str | None = None, addresses: Sequence[str] = (), **params: Any) -> Any:
+        """Mininet's configuration, then ours."""
+        self.write_sysctl("net/ipv6/conf/all/disable_ipv6", "1", needed=False)
+        self.write_sysctl("net/ipv6/conf/default/disable_ipv6", "1", needed=False)
+        result = super().config(**params)
+        interface = str(self.defaultIntf())
+        features = ("tso", "gso", "gro", "tx", "rx")
+        self.run("ethtool", "-K", interface, *(word for feature in features for word in (feature, "off")))
+        lines = [f"address add {address}/32 dev {interface}" for address in addresses]
+        if gateway is not None:
+            lines.append(f"neighbour replace {gateway} lladdr {GATEWAY_MAC} dev {interface} nud permanent")
+            lines.append(f"route replace default via {gateway} dev {interface}")
+        # A shell line would not hold 250 addresses; `ip -batch` reads them from its input.
+        self.run("ip", "-batch", "-", stdin="\n".join(lines) + "\n")
+        self.write_sysctl("net/ipv4/tcp_rmem", TCP_BUFFER)
+        self.write_sysctl("net/ipv4/tcp_wmem", TCP_BUFFER)
+        # Otherwise a connection starts from what an earlier one to the same address learnt.
+        self.write_sysctl("net/ipv4/tcp_no_metrics_save", "1")
+        return result
+
+    def command(self, *words: str) -> list[str]:
+        """The command line that runs `words` in this host, from outside."""
+        return ["mnexec", "-a", str(self.pid), *words]
+
+    def run(self, *words: str, stdin: str = "") -> str:
+        """Runs a command in this host, not through the host's shell. Raises NodeError if it fails."""
+        done = subprocess.run(self.command(*words), input=stdin, capture_output=True, text=True, check=False)
+        if done.returncode != 0:
+            reason = done.stderr.strip() or done.stdout.strip()
+            raise NodeError(f"host {self.name}: `{' '.join(words)}` failed: {reason}")
+        return done.stdout
+
+    def write_sysctl(self, name: str, value: str, needed: bool = True) -> None:
+        """Writes a setting of this host's namespace; `needed=False` passes over one that the kernel lacks."""
+        path = f"/proc/sys/{name}"
+        if not needed and not os.path.exists(path):
+            return
+        self.run("tee", path, stdin=value)
+
+
+class P4Switch(Switch):
+    """What the switch nodes have in common: one process, its log, and ready or a clear error.
+
+    Parameters:
+      grpc_port   TCP port of its P4Runtime server at 127.0.0.1 (default: a free one)
+      cpu_port    port number for packet-in and packet-out (default: none)
+      log_folder  folder for its log (default: a new temporary folder)
+      after_start called with the node when the switch answers
+    """
+
+    def __init__(
+        self,
+        name: str,
+        grpc_port: int | None = None,
+        cpu_port: int | None = None,
+        log_folder: str | os.PathLike[str] | None = None,
+        after_start: Callable[["P4Switch"], None] | None = None,
+        **params: Any,
+    ) -> None:
+        super().__init__(name, **params)
+        self.grpc_port = free_port() if grpc_port is None else grpc_port
+        self.cpu_port = cpu_port
+        self.device_id = int(self.dpid, 16)
+        self.own_log_folder = log_folder is None
+        self.log_folder = Path(log_folder or tempfile.mkdtemp(prefix=f"p4sched-{name}-"))
+        self.log_path = self.log_folder / f"{name}.log"
+        self.after_start = after_start
+        self.process: subprocess.Popen[bytes] | None = None
+
+    @property
+    def address(self) -> str:
+        """host:port of the P4Runtime server."""
+        return f"127.0.0.1:{self.grpc_port}"
+
+    def port_interfaces(self) -> list[tuple[int, str]]:
+        """(port number, interface) of every data port."""
+        return [(port, str(intf)) for port, intf in sorted(self.intfs.items()) if port > 0]
+
+    def switch_command(self) -> list[str]:
+        """Command line of the switch."""
+        raise NotImplementedError
+
+    def is_ready(self) -> bool:
+        """Whether the running switch can be used."""
+        raise NotImplementedError
+
+    def start(self, _controllers: Sequence[Any]) -> None:
+        """Starts the switch and waits until it is ready. Raises NodeError, with the end of its log."""
+        for _, interface in self.port_interfaces():
+            setting = Path(f"/proc/sys/net/ipv6/conf/{interface}/disable_ipv6")
+            if setting.exists():
+                setting.write_text("1")
+        if answers(self.grpc_port):
+            raise NodeError(f"switch {self.name}: somebody listens on TCP port {self.grpc_port} already")
+        with self.log_path.open("wb") as log:
+            self.process = subprocess.Popen(
+                dying_with_us(self.switch_command()),
+                stdin=subprocess.DEVNULL,
+                stdout=log,
+                stderr=log,
+                cwd=self.log_folder,
+                start_new_session=True,
+            )
+        deadline = time.monotonic() + READY_SECONDS
+        while not self.is_ready():
+            code = self.process.poll()
+            if code is not None:
+                raise NodeError(f"switch {self.name} ended with status {code} at start:\n{self.log_tail()}")
+            if time.monotonic() > deadline:
+                raise NodeError(
+                    f"switch {self.name} not ready within {READY_SECONDS:.0f} s:\n{self.log_tail()}"
+                )
+            time.sleep(0.02)
+        if self.after_start is not None:
+            self.after_start(self)
+
+    def log_tail(self, lines: int = 12) -> str:
+        """The last lines of the switch's log."""
+        if not self.log_path.exists():
+            return "(no log)"
+        return "\n".join(self.log_path.read_text(errors="replace").splitlines()[-lines:])
+
+    def alive(self) -> bool:
+        """Whether the switch process runs."""
+        return self.process is not None and self.process.poll() is None
+
+    def stop(self, deleteIntfs: bool = True) -> None:  # noqa: N803 (Mininet's name)
+        """Ends the switch: SIGTERM, then SIGKILL after STOP_SECONDS."""
+        if self.process is not None and self.process.poll() is None:
+            self.process.send_signal(signal.SIGTERM)
+            try:
+                self.process.wait(STOP_SECONDS)
+            except subprocess.TimeoutExpired:
+                self.process.kill()
+                self.process.wait()
+        super().stop(deleteIntfs)
+        if self.own_log_folder:
+            shutil.rmtree(self.log_folder, ignore_errors=True)
+
+    @classmethod
+    def setup(cls) -> None:
+        """Mininet's check that a node class can work."""
+
+
+class EmbeddedSwitch(P4Switch):
+    """The project's own switch, `p4sched-switch`, with a traffic manager behind every port."""
+
+    def switch_command(self) -> list[str]:
+        binary = executable("p4sched-switch", [REPOSITORY / "switch/target/release/p4sched-switch"])
+        command = [binary, "--no-p4", "--device-id", str(self.device_id), "--grpc-server-addr", self.address]
+        if self.cpu_port is not None:
+            command += ["--cpu-port", str(self.cpu_port)]
+        for port, interface in self.port_interfaces():
+            command += ["-i", f"{port}@{interface}"]
+        return command
+
+    def is_ready(self) -> bool:
+        return "p4sched-switch: device " in self.log_tail(1000)
+
+
+class Bmv2Switch(P4Switch):
+    """BMv2's simple_switch_grpc with eight priority queues a port, as found on the PATH."""
+
+    def __init__(self, name: str, thrift_port: int | None = None, **params: Any) -> None:
+        super().__init__(name, **params)
+        self.thrift_port = free_port() if thrift_port is None else thrift_port
+
+    def switch_command(self) -> list[str]:
+        command = [executable("simple_switch_grpc"), "--no-p4", "--device-id", str(self.device_id)]
+        command += ["--thrift-port", str(self.thrift_port), "--log-console", "-L", "warn"]
+        # BMv2 leaves its notification socket in /tmp unless told otherwise.
+        command += ["--notifications-addr", f"ipc://{self.log_folder}/{self.name}-notifications.ipc"]
+        for port, interface in self.port_interfaces():
+            command += ["-i", f"{port}@{interface}"]
+        command += ["--", "--grpc-server-addr", self.address, "--priority-queues", "8"]
+        if self.cpu_port is not None:
+            command += ["--cpu-port", str(self.cpu_port)]
+        return command
+
+    def is_ready(self) -> bool:
+        return answers(self.grpc_port) and answers(self.thrift_port)
