@@ -1,0 +1,175 @@
+//! Parameters that several schedulers share, and what may be wrong with a configuration.
+//!
+//! The limits keep every product of the division-free inequalities within 64 bits.
+
+/// Longest sliding window, in ranks.
+pub const MAX_WINDOW: usize = 1 << 16;
+/// Largest buffer or queue, in packets.
+pub const MAX_PACKETS: usize = 1 << 24;
+/// Most queues of one scheduler.
+pub const MAX_QUEUES: usize = 64;
+
+/// Why a configuration is refused.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum ConfigError {
+    /// The headroom fraction is 1 or more: the admission threshold would have no meaning.
+    #[error("headroom k = {numerator}/2^{shift} is not in [0, 1): the numerator must be below {}", 1u64 << shift)]
+    Headroom {
+        /// K in K / 2^m.
+        numerator: u32,
+        /// m in K / 2^m.
+        shift: u32,
+    },
+    /// A number lies outside what the scheduler can work with.
+    #[error("{parameter} = {value} is out of range: {min} to {max} {unit}")]
+    OutOfRange {
+        /// The parameter, in the paper's words.
+        parameter: &'static str,
+        /// What was asked for.
+        value: u64,
+        /// Smallest value that works.
+        min: u64,
+        /// Largest value that works.
+        max: u64,
+        /// Unit of the three numbers.
+        unit: &'static str,
+    },
+    /// Band edges or rates do not rise.
+    #[error("{parameter} must rise strictly: number {index} is {value}, the one before it is {before}")]
+    NotRising {
+        /// The list, in the paper's words.
+        parameter: &'static str,
+        /// Which element, counted from 1.
+        index: usize,
+        /// Its value.
+        value: u64,
+        /// The value before it.
+        before: u64,
+    },
+    /// Two lists that belong together differ in length.
+    #[error("{parameter}: {found} values given, {expected} needed ({reason})")]
+    Count {
+        /// The list, in the paper's words.
+        parameter: &'static str,
+        /// How many were given.
+        found: usize,
+        /// How many are needed.
+        expected: usize,
+        /// Why that many.
+        reason: &'static str,
+    },
+}
+
+/// Checks that `value` lies in `min..=max`.
+pub(crate) fn in_range(
+    parameter: &'static str,
+    value: usize,
+    min: usize,
+    max: usize,
+    unit: &'static str,
+) -> Result<(), ConfigError> {
+    if (min..=max).contains(&value) {
+        return Ok(());
+    }
+    Err(ConfigError::OutOfRange {
+        parameter,
+        value: value as u64,
+        min: min as u64,
+        max: max as u64,
+        unit,
+    })
+}
+
+/// Checks the sizes of a set of queues, in packets.
+pub(crate) fn queue_sizes(sizes: &[usize]) -> Result<(), ConfigError> {
+    in_range("number of queues n", sizes.len(), 1, MAX_QUEUES, "queues")?;
+    for &size in sizes {
+        in_range("queue size B_i", size, 1, MAX_PACKETS, "packets")?;
+    }
+    in_range("total buffer B", sizes.iter().sum(), 1, MAX_PACKETS, "packets")
+}
+
+/// The share k of a buffer within which every packet is admitted, as K / 2^m.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Headroom {
+    numerator: u32,
+    shift: u32,
+}
+
+impl Headroom {
+    /// No headroom: k = 0.
+    pub const NONE: Headroom = Headroom { numerator: 0, shift: 0 };
+    /// Largest m.
+    pub const MAX_SHIFT: u32 = 16;
+
+    /// k = numerator / 2^shift.
+    ///
+    /// # Errors
+    /// If k is not in [0, 1), or shift exceeds [`Headroom::MAX_SHIFT`].
+    pub fn new(numerator: u32, shift: u32) -> Result<Headroom, ConfigError> {
+        in_range(
+            "exponent m of the headroom",
+            shift as usize,
+            0,
+            Headroom::MAX_SHIFT as usize,
+            "bits",
+        )?;
+        if numerator >= 1 << shift {
+            return Err(ConfigError::Headroom { numerator, shift });
+        }
+        Ok(Headroom { numerator, shift })
+    }
+
+    /// The multiple of 2^-8 nearest to `part / whole`, e.g. 26/256 for 1/10.
+    ///
+    /// # Errors
+    /// If the ratio is not in [0, 1) or would round to 1; also if `whole` is 0.
+    pub fn nearest(part: u32, whole: u32) -> Result<Headroom, ConfigError> {
+        in_range("denominator of the headroom", whole as usize, 1, u32::MAX as usize, "")?;
+        let numerator = ((u64::from(part) << 8) + u64::from(whole) / 2) / u64::from(whole);
+        Headroom::new(u32::try_from(numerator).unwrap_or(u32::MAX), 8)
+    }
+
+    /// K, so that k = K / [`Headroom::unit`].
+    pub fn numerator(self) -> u64 {
+        u64::from(self.numerator)
+    }
+
+    /// 2^m.
+    pub fn unit(self) -> u64 {
+        1 << self.shift
+    }
+
+    /// 2^m - K, so that 1 - k is this over [`Headroom::unit`].
+    pub fn rest(self) -> u64 {
+        self.unit() - self.numerator()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn headroom_is_a_fraction_below_one() {
+        assert_eq!(Headroom::nearest(1, 10).unwrap(), Headroom::new(26, 8).unwrap());
+        assert_eq!(Headroom::nearest(0, 1).unwrap().numerator(), 0);
+        assert!(Headroom::new(7, 3).is_ok());
+        let error = Headroom::new(8, 3).unwrap_err();
+        assert_eq!(
+            error.to_string(),
+            "headroom k = 8/2^3 is not in [0, 1): the numerator must be below 8"
+        );
+        assert!(Headroom::nearest(999, 1000).is_err(), "rounds to 1");
+        assert!(Headroom::nearest(1, 0).is_err());
+        assert!(Headroom::new(0, 17).is_err());
+    }
+
+    #[test]
+    fn an_error_names_the_parameter_and_the_range() {
+        let error = in_range("window |W|", 0, 1, MAX_WINDOW, "ranks").unwrap_err();
+        assert_eq!(error.to_string(), "window |W| = 0 is out of range: 1 to 65536 ranks");
+        assert!(queue_sizes(&[10, 0]).is_err());
+        assert!(queue_sizes(&[]).is_err());
+    }
+}

@@ -1,0 +1,437 @@
+//! FDPA: fair dynamic priority assignment (Cascone et al., "Towards Approximate Fair Bandwidth Sharing via Dynamic
+//! Priority Queuing", sections III and V).
+//!
+//! A user's arrival rate selects a band, the band a strict-priority queue; band 1 ends at the fair share.
+//!
+//!   charge = length / weight
+//!   rate   = charges in the last complete interval; 0 for a user silent for a whole one
+//!   band   = the first q with rate <= edge_q; the last band is open
+//!   or: one token bucket for each edge, filled at its rate; band = the first q whose bucket holds the charge; the
+//!       packet is paid from that bucket and every wider one
+//!   with flowlets: a flow keeps its band until it pauses for a gap
+//!   enqueue: into the queue of the band; tail drop per queue
+//!
+//! Edges are bytes in an interval, so nothing divides. Time is in microseconds and wraps at 32 bits, as a P4 program
+//! has it; token levels are in sixteenths of a byte.
+
+use std::collections::HashMap;
+
+use crate::config::{ConfigError, in_range};
+use crate::priority_queues::PriorityQueues;
+use crate::scheduler::{Nanos, Packet, Scheduler, Verdict};
+
+/// Most bands: one for each priority.
+pub const MAX_BANDS: usize = 8;
+/// Scale of a user of weight 1; a user of weight w has 256 / w.
+pub const UNIT_SCALE: u32 = 256;
+
+/// How a user's rate is estimated.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Estimator {
+    /// The bytes of the last complete interval against band edges.
+    Average {
+        /// Length of the interval, in microseconds: a few RTTs.
+        interval_us: u32,
+        /// Upper edges of all bands but the last, in weighted bytes in one interval.
+        edges: Vec<u32>,
+    },
+    /// A token bucket for each band edge.
+    TokenBuckets {
+        /// Rates of the edges, in weighted bytes in 65536 microseconds.
+        rates: Vec<u32>,
+        /// Room of every bucket, in bytes.
+        burst: u32,
+    },
+}
+
+impl Estimator {
+    fn edges(&self) -> &[u32] {
+        match self {
+            Estimator::Average { edges, .. } => edges,
+            Estimator::TokenBuckets { rates, .. } => rates,
+        }
+    }
+}
+
+/// Parameters of [`Fdpa`].
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FdpaConfig {
+    /// Average rate or token buckets.
+    pub estimator: Estimator,
+    /// Pause after which a flow may change its band, in microseconds; 0: it may at every packet.
+    pub flowlet_gap_us: u32,
+    /// L_q, in packets: one for each band, the most urgent first.
+    pub queue_sizes: Vec<usize>,
+}
+
+impl FdpaConfig {
+    /// # Errors
+    /// If edges do not rise strictly, there is not one queue more than edges, or the interval, a queue size or the
+    /// burst is out of range.
+    pub fn check(&self) -> Result<(), ConfigError> {
+        let edges = self.estimator.edges();
+        in_range("number of bands", edges.len() + 1, 1, MAX_BANDS, "bands")?;
+        if self.queue_sizes.len() != edges.len() + 1 {
+            return Err(ConfigError::Count {
+                parameter: "queue sizes L_q",
+                found: self.queue_sizes.len(),
+                expected: edges.len() + 1,
+                reason: "one queue for each band, and one band more than edges",
+            });
+        }
+        for (index, pair) in edges.windows(2).enumerate() {
+            if pair[1] <= pair[0] {
+                let (value, before) = (u64::from(pair[1]), u64::from(pair[0]));
+                return Err(ConfigError::NotRising {
+                    parameter: "band edges",
+                    index: index + 2,
+                    value,
+                    before,
+                });
+            }
+        }
+        match self.estimator {
+            Estimator::Average { interval_us, .. } => {
+                in_range("estimator interval", interval_us as usize, 1, 1 << 30, "microseconds")?;
+            }
+            Estimator::TokenBuckets { burst, .. } => in_range("burst", burst as usize, 1, (1 << 28) - 1, "bytes")?,
+        }
+        crate::config::queue_sizes(&self.queue_sizes)
+    }
+}
+
+/// Band edges of the paper's notation F(first + n * size): `first`, then n bands of `size`, the last one open. All in
+/// thousandths of the fair share; the result in bytes, for a fair share in bytes in an interval.
+///
+/// F(1 + 4 * 0.5) with a fair share of 1000 bytes: `band_edges(1000, 1000, 4, 500)` is 1000, 1500, 2000, 2500.
+pub fn band_edges(fair_share: u32, first: u32, n: usize, size: u32) -> Vec<u32> {
+    let edge = |band: u64| u64::from(fair_share) * (u64::from(first) + band * u64::from(size)) / 1000;
+    (0..n as u64)
+        .map(|band| u32::try_from(edge(band)).unwrap_or(u32::MAX))
+        .collect()
+}
+
+/// L_q = max(20, BDP / q^q) for q = 1 ..= bands, with the bandwidth-delay product in packets (section IV-C, whose
+/// formula prints min for max).
+pub fn queue_sizes(bandwidth_delay_packets: usize, bands: u32) -> Vec<usize> {
+    (1..=bands)
+        .map(|q| (bandwidth_delay_packets / (q as usize).pow(q)).max(20))
+        .collect()
+}
+
+/// What the estimators know of one user.
+#[derive(Clone, Debug, Default)]
+struct User {
+    interval_start: u32,
+    interval_bytes: u32,
+    last_bytes: u32,
+    last_arrival: u32,
+    tokens: [u32; MAX_BANDS - 1],
+}
+
+impl User {
+    /// The bytes of the last complete interval.
+    fn average(&mut self, now_us: u32, interval: u32, charge: u32) -> u32 {
+        let elapsed = now_us.wrapping_sub(self.interval_start);
+        if elapsed < interval {
+            self.interval_bytes = self.interval_bytes.saturating_add(charge);
+        } else {
+            if elapsed - interval < interval {
+                self.last_bytes = self.interval_bytes;
+                self.interval_start = self.interval_start.wrapping_add(interval);
+            } else {
+                self.last_bytes = 0;
+                self.interval_start = now_us;
+            }
+            self.interval_bytes = charge;
+        }
+        self.last_bytes
+    }
+
+    /// The first bucket that holds the charge, or the number of buckets.
+    fn pay(&mut self, now_us: u32, rates: &[u32], burst: u32, charge: u32) -> usize {
+        let elapsed = now_us.wrapping_sub(self.last_arrival);
+        self.last_arrival = now_us;
+        let room = burst << 4;
+        let charge = charge << 4;
+        let mut band = rates.len();
+        for (bucket, &rate) in rates.iter().enumerate() {
+            let gained = (u64::from(elapsed) * u64::from(rate)) >> 12;
+            let level = &mut self.tokens[bucket];
+            *level = if elapsed > 0xffff || gained >= u64::from(room) {
+                room
+            } else {
+                level.wrapping_add(gained as u32).min(room)
+            };
+            if band < rates.len() || *level >= charge {
+                band = band.min(bucket);
+                *level = level.saturating_sub(charge);
+            }
+        }
+        band
+    }
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Flowlet {
+    last_seen: u32,
+    band: usize,
+}
+
+/// Rate bands over strict-priority queues.
+#[derive(Clone, Debug)]
+pub struct Fdpa {
+    queues: PriorityQueues,
+    config: FdpaConfig,
+    users: HashMap<u32, User>,
+    flowlets: HashMap<u32, Flowlet>,
+    scales: HashMap<u32, u32>,
+}
+
+impl Fdpa {
+    /// Empty queues, and users of whom nothing is known.
+    ///
+    /// # Errors
+    /// As [`FdpaConfig::check`].
+    pub fn new(config: FdpaConfig) -> Result<Fdpa, ConfigError> {
+        config.check()?;
+        Ok(Fdpa {
+            queues: PriorityQueues::new(&config.queue_sizes)?,
+            config,
+            users: HashMap::new(),
+            flowlets: HashMap::new(),
+            scales: HashMap::new(),
+        })
+    }
+
+    /// Changes the parameters while running. Queues and estimators keep their content.
+    ///
+    /// # Errors
+    /// As [`FdpaConfig::check`], or if the number of bands would change; nothing has changed then.
+    pub fn reconfigure(&mut self, config: FdpaConfig) -> Result<(), ConfigError> {
+        config.check()?;
+        self.queues.resize(&config.queue_sizes)?;
+        self.config = config;
+        Ok(())
+    }
+
+    /// Gives a user the weight [`UNIT_SCALE`] / scale.
+    pub fn set_scale(&mut self, user: u32, scale: u32) {
+        self.scales.insert(user, scale);
+    }
+
+    /// The band of an arriving packet, counted from 0. Updates the estimators.
+    fn band(&mut self, now_us: u32, packet: &Packet) -> usize {
+        let scale = self.scales.get(&packet.user).copied().unwrap_or(UNIT_SCALE);
+        let charge = packet.len.wrapping_mul(scale) >> 8;
+        let user = self.users.entry(packet.user).or_default();
+        let estimated = match &self.config.estimator {
+            Estimator::Average { interval_us, edges } => {
+                let rate = user.average(now_us, *interval_us, charge);
+                edges.iter().position(|&edge| rate <= edge).unwrap_or(edges.len())
+            }
+            Estimator::TokenBuckets { rates, burst } => user.pay(now_us, rates, *burst, charge),
+        };
+        if self.config.flowlet_gap_us == 0 {
+            estimated
+        } else {
+            self.keep_band(now_us, packet.flow, estimated)
+        }
+    }
+
+    /// The band of the flowlet under way, or this one if a flowlet begins.
+    fn keep_band(&mut self, now_us: u32, flow: u32, estimated: usize) -> usize {
+        let begins = Flowlet {
+            last_seen: now_us,
+            band: estimated,
+        };
+        let flowlet = self.flowlets.entry(flow).or_insert(begins);
+        if now_us.wrapping_sub(flowlet.last_seen) >= self.config.flowlet_gap_us {
+            flowlet.band = estimated;
+        }
+        flowlet.last_seen = now_us;
+        flowlet.band
+    }
+}
+
+impl Scheduler for Fdpa {
+    fn enqueue(&mut self, now: Nanos, packet: Packet) -> Verdict {
+        let now_us = (now / 1000) as u32;
+        let band = self.band(now_us, &packet).min(self.queues.count() - 1);
+        self.queues.enqueue(band, packet)
+    }
+
+    fn dequeue(&mut self, _now: Nanos) -> Option<Packet> {
+        self.queues.dequeue()
+    }
+
+    fn len(&self) -> usize {
+        self.queues.len()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const MS: Nanos = 1_000_000;
+
+    fn packet(user: u32, flow: u32) -> Packet {
+        Packet {
+            id: 0,
+            rank: 0,
+            user,
+            flow,
+            len: 1000,
+        }
+    }
+
+    fn config(estimator: Estimator) -> FdpaConfig {
+        FdpaConfig {
+            estimator,
+            flowlet_gap_us: 0,
+            queue_sizes: vec![100_000; 5],
+        }
+    }
+
+    /// A fair share of 10 kB in 30 ms, F(1 + 4 * 0.5).
+    fn average() -> FdpaConfig {
+        config(Estimator::Average {
+            interval_us: 30_000,
+            edges: band_edges(10_000, 1000, 4, 500),
+        })
+    }
+
+    fn queue(verdict: Verdict) -> usize {
+        let Verdict::Queued { queue } = verdict else {
+            panic!("{verdict:?}")
+        };
+        queue
+    }
+
+    /// The queue of the last of a second's packets sent `gap` apart.
+    fn steady_queue(fdpa: &mut Fdpa, user: u32, gap: Nanos) -> usize {
+        let mut last = 0;
+        for step in 1..=1000 * MS / gap {
+            last = queue(fdpa.enqueue(step * gap, packet(user, user)));
+        }
+        last
+    }
+
+    #[test]
+    fn notation_and_queue_sizes_are_the_papers() {
+        assert_eq!(band_edges(1000, 1000, 4, 500), [1000, 1500, 2000, 2500]);
+        assert_eq!(queue_sizes(4166, 5), [4166, 1041, 154, 20, 20]);
+    }
+
+    #[test]
+    fn the_faster_a_user_sends_the_less_urgent_its_band() {
+        for estimator in [
+            average().estimator,
+            // The same edges as token rates: 10 kB in 30 ms is 21,845 bytes in 65.536 ms.
+            Estimator::TokenBuckets {
+                rates: band_edges(21_845, 1000, 4, 500),
+                burst: 3000,
+            },
+        ] {
+            let mut fdpa = Fdpa::new(config(estimator.clone())).unwrap();
+            let bands = [4 * MS, 5 * MS / 2, 17 * MS / 10, 13 * MS / 10, MS / 2];
+            let queues: Vec<usize> = (1..)
+                .zip(bands)
+                .map(|(user, gap)| steady_queue(&mut fdpa, user, gap))
+                .collect();
+            if let Estimator::Average { .. } = estimator {
+                assert_eq!(queues, [0, 1, 2, 3, 4]);
+            } else {
+                assert_eq!(
+                    queues[0], 0,
+                    "below its share a user is always paid from the first bucket"
+                );
+            }
+        }
+    }
+
+    #[test]
+    fn token_buckets_give_a_user_each_band_up_to_its_edge() {
+        let rates = band_edges(21_845, 1000, 4, 500);
+        let mut fdpa = Fdpa::new(config(Estimator::TokenBuckets { rates, burst: 3000 })).unwrap();
+        let mut packets = [0; 5];
+        // 1 MB a second for one second, three times the fair share of 333 kB.
+        for step in 1..=1000 {
+            packets[queue(fdpa.enqueue(step * MS, packet(1, 1)))] += 1;
+        }
+        let expected: [i32; 5] = [333, 167, 167, 167, 166];
+        for (got, want) in packets.iter().zip(expected) {
+            assert!(
+                (got - want).abs() <= 6,
+                "{packets:?}: the burst allows 3 packets more at each edge"
+            );
+        }
+    }
+
+    #[test]
+    fn a_user_of_double_weight_may_send_twice_as_fast() {
+        let mut fdpa = Fdpa::new(average()).unwrap();
+        fdpa.set_scale(2, UNIT_SCALE / 2);
+        assert_eq!(steady_queue(&mut fdpa, 1, 2 * MS), 1);
+        assert_eq!(steady_queue(&mut fdpa, 2, 2 * MS), 0);
+    }
+
+    #[test]
+    fn a_user_silent_for_an_interval_starts_again_at_zero() {
+        let mut fdpa = Fdpa::new(average()).unwrap();
+        assert_eq!(steady_queue(&mut fdpa, 1, MS / 2), 4);
+        assert_eq!(queue(fdpa.enqueue(1070 * MS, packet(1, 1))), 0);
+    }
+
+    #[test]
+    fn a_flow_keeps_its_band_until_it_pauses() {
+        let mut fdpa = Fdpa::new(FdpaConfig {
+            flowlet_gap_us: 10_000,
+            ..average()
+        })
+        .unwrap();
+        assert_eq!(
+            steady_queue(&mut fdpa, 1, MS / 2),
+            0,
+            "no pause since the first packet, of which nothing was known"
+        );
+        assert_eq!(queue(fdpa.enqueue(1011 * MS, packet(1, 1))), 4, "a pause of 11 ms");
+    }
+
+    #[test]
+    fn each_band_drops_at_its_own_depth() {
+        let mut fdpa = Fdpa::new(FdpaConfig {
+            queue_sizes: vec![2, 1, 1, 1, 1],
+            ..average()
+        })
+        .unwrap();
+        let verdicts: Vec<Verdict> = (0..3).map(|_| fdpa.enqueue(0, packet(1, 1))).collect();
+        assert_eq!(verdicts[2], Verdict::DroppedFull);
+    }
+
+    #[test]
+    fn a_configuration_that_cannot_work_is_refused() {
+        let wrong = FdpaConfig {
+            queue_sizes: vec![10; 4],
+            ..average()
+        };
+        let expected =
+            "queue sizes L_q: 4 values given, 5 needed (one queue for each band, and one band more than edges)";
+        assert_eq!(Fdpa::new(wrong).unwrap_err().to_string(), expected);
+        let edges = vec![10, 30, 20, 40];
+        let wrong = config(Estimator::Average {
+            interval_us: 30_000,
+            edges,
+        });
+        let expected = "band edges must rise strictly: number 3 is 20, the one before it is 30";
+        assert_eq!(Fdpa::new(wrong).unwrap_err().to_string(), expected);
+        assert!(
+            Fdpa::new(config(Estimator::Average {
+                interval_us: 0,
+                edges: vec![1, 2, 3, 4]
+            }))
+            .is_err()
+        );
+    }
+}

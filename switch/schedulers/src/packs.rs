@@ -1,0 +1,191 @@
+//! PACKS (Alcoz et al., "Everything Matters in Programmable Packet Scheduling", algorithm 1).
+//!
+//! n strict-priority queues of sizes B_i (sum B), occupancies b_i; window W, quantile and headroom k as in AIFO.
+//!
+//!   enqueue: update W with the rank r (every S-th arrival only); q = entries of W strictly smaller than r
+//!            scan from the most urgent queue to the least urgent one; take the first queue i with
+//!              q / |W| <= 1/(1-k) (sum over j <= i of B_j - b_j) / B   and   b_i < B_i
+//!            if there is none, drop
+//!   dequeue: strict priority
+//!
+//! Without division, with k = K / 2^m:  q B (2^m - K) <= |W| (sum over j <= i of B_j - b_j) 2^m.
+//!
+//! The condition of the last queue is AIFO's admission rule, hence theorem 2: with the same |W|, B and k, PACKS drops
+//! exactly the packets AIFO drops. On Tofino 2 only the total occupancy b is known in time (section 5), and the
+//! condition becomes  q / |W| <= 1/(1-k) (B - b)/B i/n.
+
+use crate::config::{self, ConfigError, Headroom};
+use crate::priority_queues::PriorityQueues;
+use crate::scheduler::{Nanos, Packet, Rank, Scheduler, Verdict};
+use crate::window::{Window, WindowConfig};
+
+/// Which occupancy the queue mapping looks at.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Occupancy {
+    /// Each queue's own (algorithm 1).
+    #[default]
+    PerQueue,
+    /// The total only, shared out evenly over the queues (section 5, Tofino 2).
+    Total,
+}
+
+/// Parameters of [`Packs`].
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PacksConfig {
+    /// B_i in packets, the most urgent queue first.
+    pub queue_sizes: Vec<usize>,
+    /// k.
+    pub headroom: Headroom,
+    /// |W| and S.
+    pub window: WindowConfig,
+    /// Which occupancy the mapping looks at.
+    pub occupancy: Occupancy,
+    /// Added to every rank in the window when it is compared (figure 11): positive as if arriving packets had become
+    /// more urgent than the window knows, negative as if less. 0 but for that experiment.
+    pub window_shift: i64,
+}
+
+impl PacksConfig {
+    /// These queues and this window, without headroom, sampling or shift.
+    pub fn new(queue_sizes: &[usize], window: usize) -> PacksConfig {
+        PacksConfig {
+            queue_sizes: queue_sizes.to_vec(),
+            headroom: Headroom::NONE,
+            window: WindowConfig::unsampled(window),
+            occupancy: Occupancy::PerQueue,
+            window_shift: 0,
+        }
+    }
+
+    /// # Errors
+    /// If there is no queue, a B_i, |W| or S is 0, or one of them is too large.
+    pub fn check(&self) -> Result<(), ConfigError> {
+        config::queue_sizes(&self.queue_sizes)?;
+        self.window.check()
+    }
+}
+
+/// Strict-priority queues behind a quantile admission and mapping.
+#[derive(Clone, Debug)]
+pub struct Packs {
+    queues: PriorityQueues,
+    window: Window,
+    config: PacksConfig,
+    /// B.
+    buffer: u64,
+}
+
+impl Packs {
+    /// Empty queues and an empty window.
+    ///
+    /// # Errors
+    /// As [`PacksConfig::check`].
+    pub fn new(config: PacksConfig) -> Result<Packs, ConfigError> {
+        config.check()?;
+        Ok(Packs {
+            queues: PriorityQueues::new(&config.queue_sizes)?,
+            window: Window::new(config.window)?,
+            buffer: config.queue_sizes.iter().sum::<usize>() as u64,
+            config,
+        })
+    }
+
+    /// Changes the parameters while running. Queues and window keep their content.
+    ///
+    /// # Errors
+    /// As [`PacksConfig::check`], or if the number of queues would change; nothing has changed then.
+    pub fn reconfigure(&mut self, config: PacksConfig) -> Result<(), ConfigError> {
+        config.check()?;
+        self.queues.resize(&config.queue_sizes)?;
+        self.window.reconfigure(config.window)?;
+        self.buffer = config.queue_sizes.iter().sum::<usize>() as u64;
+        self.config = config;
+        Ok(())
+    }
+
+    /// The window, e.g. to start it from known ranks.
+    pub fn window_mut(&mut self) -> &mut Window {
+        &mut self.window
+    }
+
+    /// b_i, in packets.
+    pub fn occupancy(&self, queue: usize) -> usize {
+        self.queues.occupancy(queue)
+    }
+
+    /// Whether the quantile condition of `queue` holds for a rank that `smaller` entries of the window are below, when
+    /// `free` packets fit into that queue and the more urgent ones (or, for [`Occupancy::Total`], into all).
+    fn condition(&self, queue: usize, smaller: u64, free: u64) -> bool {
+        let threshold = self.window.size() * free * self.config.headroom.unit();
+        let quantile = smaller * self.buffer * self.config.headroom.rest();
+        match self.config.occupancy {
+            Occupancy::PerQueue => quantile <= threshold,
+            Occupancy::Total => quantile * self.queues.count() as u64 <= threshold * (queue as u64 + 1),
+        }
+    }
+
+    fn free(&self, queue: usize) -> u64 {
+        self.queues.size(queue).saturating_sub(self.queues.occupancy(queue)) as u64
+    }
+
+    /// q for an arriving rank, against the window as it is shifted.
+    fn smaller_than(&self, rank: Rank) -> u64 {
+        let compared = i64::from(rank) - self.config.window_shift;
+        self.window
+            .smaller_than(compared.clamp(0, i64::from(Rank::MAX)) as Rank)
+    }
+}
+
+impl Scheduler for Packs {
+    fn enqueue(&mut self, _now: Nanos, packet: Packet) -> Verdict {
+        self.window.observe(packet.rank);
+        let smaller = self.smaller_than(packet.rank);
+        let total_free = (0..self.queues.count()).map(|queue| self.free(queue)).sum();
+        let mut free_so_far = 0;
+        let mut condition_held = false;
+        for queue in 0..self.queues.count() {
+            free_so_far += self.free(queue);
+            let free = match self.config.occupancy {
+                Occupancy::PerQueue => free_so_far,
+                Occupancy::Total => total_free,
+            };
+            if self.condition(queue, smaller, free) {
+                condition_held = true;
+                if self.queues.has_room(queue) {
+                    return self.queues.enqueue(queue, packet);
+                }
+            }
+        }
+        if condition_held {
+            Verdict::DroppedFull
+        } else {
+            Verdict::DroppedByAdmission
+        }
+    }
+
+    fn dequeue(&mut self, _now: Nanos) -> Option<Packet> {
+        self.queues.dequeue()
+    }
+
+    fn len(&self) -> usize {
+        self.queues.len()
+    }
+}
+
+/// The queue bounds for a batch that is known beforehand and empty queues (section 4.2): q_i is the highest rank such
+/// that the packets of rank q_i or less fit into queues 1 to i. `None` if not even the smallest rank fits.
+///
+/// A rank above the last bound is not admitted (r_drop = q_n + 1).
+pub fn batch_bounds(batch: &[Rank], queue_sizes: &[usize]) -> Vec<Option<Rank>> {
+    let mut sorted = batch.to_vec();
+    sorted.sort_unstable();
+    let mut room = 0;
+    queue_sizes
+        .iter()
+        .map(|size| {
+            room += size;
+            let fits = |rank: Rank| sorted.partition_point(|&other| other <= rank) <= room;
+            sorted.iter().copied().rfind(|&rank| fits(rank))
+        })
+        .collect()
+}

@@ -1,0 +1,76 @@
+//! SP-PIFO (Alcoz et al., NSDI 2020; summarised in PACKS 2.1).
+//!
+//! n strict-priority queues, queue 1 the most urgent, each with a bound b_i, all 0 at the start.
+//!
+//!   enqueue: scan from the least urgent queue to the most urgent one; take the first queue i with b_i <= r
+//!     push-up:   if queue i had room, b_i = r
+//!     push-down: if there is none (r < b_1), it is an inversion: queue 1, and cost = b_1 - r is taken off every bound
+//!   tail drop per queue; no admission control
+//!   dequeue: strict priority
+//!
+//! Bounds stay sorted, b_1 <= ... <= b_n. The push-up must not happen for a packet that its queue dropped: the
+//! papers' figures come out visibly different then. The push-down happens for a dropped packet too, since the
+//! inversion was detected all the same.
+
+use crate::config::ConfigError;
+use crate::priority_queues::PriorityQueues;
+use crate::scheduler::{Nanos, Packet, Rank, Scheduler, Verdict};
+
+/// Strict-priority queues behind bounds that adapt to each packet.
+#[derive(Clone, Debug)]
+pub struct SpPifo {
+    queues: PriorityQueues,
+    bounds: Vec<Rank>,
+}
+
+impl SpPifo {
+    /// Queues of these sizes, in packets, the most urgent first.
+    ///
+    /// # Errors
+    /// As [`PriorityQueues::new`].
+    pub fn new(queue_sizes: &[usize]) -> Result<SpPifo, ConfigError> {
+        Ok(SpPifo {
+            queues: PriorityQueues::new(queue_sizes)?,
+            bounds: vec![0; queue_sizes.len()],
+        })
+    }
+
+    /// Changes the queue sizes. Packets that wait stay; so do the bounds.
+    ///
+    /// # Errors
+    /// As [`PriorityQueues::resize`].
+    pub fn reconfigure(&mut self, queue_sizes: &[usize]) -> Result<(), ConfigError> {
+        self.queues.resize(queue_sizes)
+    }
+
+    /// b_1 to b_n.
+    pub fn bounds(&self) -> &[Rank] {
+        &self.bounds
+    }
+}
+
+impl Scheduler for SpPifo {
+    fn enqueue(&mut self, _now: Nanos, packet: Packet) -> Verdict {
+        let fitting = self.bounds.iter().rposition(|&bound| bound <= packet.rank);
+        let Some(queue) = fitting else {
+            let cost = self.bounds[0] - packet.rank;
+            for bound in &mut self.bounds {
+                *bound -= cost;
+            }
+            return self.queues.enqueue(0, packet);
+        };
+        let verdict = self.queues.enqueue(queue, packet);
+        if verdict.is_queued() {
+            self.bounds[queue] = packet.rank;
+        }
+        verdict
+    }
+
+    fn dequeue(&mut self, _now: Nanos) -> Option<Packet> {
+        self.queues.dequeue()
+    }
+
+    fn len(&self) -> usize {
+        self.queues.len()
+    }
+}

@@ -1,0 +1,145 @@
+//! STFQ: start-time fair queueing as a rank function (Goyal et al., SIGCOMM 1996; as in AIFO figure 1).
+//!
+//! The rank of a packet is its virtual start time.
+//!
+//!   arrival:   start = max(virtual time, finish of the flow's previous packet); rank = start
+//!              finish of the flow = start + length / weight
+//!   departure: virtual time = start of the packet that leaves
+//!
+//! Only a packet that was queued moves its flow's finish: a flow is not charged for what it was not given. Virtual time
+//! is in bytes of a flow of weight 1; a rank is that over 2^shift, so that 32 bits last long enough (shift 8:
+//! 1 TB sent per unit of weight), and weights are scales as in FDPA: 256 / weight.
+
+use std::collections::HashMap;
+
+use crate::config::{ConfigError, in_range};
+use crate::scheduler::{Nanos, Packet, Rank, Scheduler, Verdict};
+
+/// A scheduler fed with virtual start times as ranks. It computes the ranks and leaves the rest to `S`.
+#[derive(Clone, Debug)]
+pub struct Stfq<S> {
+    scheduler: S,
+    /// Bytes, as start times are.
+    virtual_time: u64,
+    finish: HashMap<u32, u64>,
+    /// Start time of each packet that waits, by identity.
+    starts: HashMap<u64, u64>,
+    scales: HashMap<u32, u32>,
+    shift: u32,
+}
+
+impl<S: Scheduler> Stfq<S> {
+    /// Ranks for `scheduler` in units of 2^shift bytes.
+    ///
+    /// # Errors
+    /// If the shift exceeds 31.
+    pub fn new(scheduler: S, shift: u32) -> Result<Stfq<S>, ConfigError> {
+        in_range("shift of the virtual time", shift as usize, 0, 31, "bits")?;
+        Ok(Stfq {
+            scheduler,
+            virtual_time: 0,
+            finish: HashMap::new(),
+            starts: HashMap::new(),
+            scales: HashMap::new(),
+            shift,
+        })
+    }
+
+    /// Gives a flow the weight 256 / scale. Flows have scale 256, weight 1, unless told otherwise.
+    pub fn set_scale(&mut self, flow: u32, scale: u32) {
+        self.scales.insert(flow, scale);
+    }
+
+    /// The virtual start time that a packet of this flow would get now, in bytes.
+    pub fn start(&self, flow: u32) -> u64 {
+        self.virtual_time.max(self.finish.get(&flow).copied().unwrap_or(0))
+    }
+
+    fn rank(&self, start: u64) -> Rank {
+        Rank::try_from(start >> self.shift).unwrap_or(Rank::MAX)
+    }
+}
+
+impl<S: Scheduler> Scheduler for Stfq<S> {
+    fn enqueue(&mut self, now: Nanos, mut packet: Packet) -> Verdict {
+        let start = self.start(packet.flow);
+        packet.rank = self.rank(start);
+        let verdict = self.scheduler.enqueue(now, packet);
+        if verdict.is_queued() {
+            let scale = u64::from(self.scales.get(&packet.flow).copied().unwrap_or(256));
+            self.finish
+                .insert(packet.flow, start + (u64::from(packet.len) * scale >> 8));
+            self.starts.insert(packet.id, start);
+        }
+        if let Verdict::PushedOut { victim, .. } = verdict {
+            self.starts.remove(&victim.id);
+        }
+        verdict
+    }
+
+    fn dequeue(&mut self, now: Nanos) -> Option<Packet> {
+        let packet = self.scheduler.dequeue(now)?;
+        if let Some(start) = self.starts.remove(&packet.id) {
+            self.virtual_time = start;
+        }
+        Some(packet)
+    }
+
+    fn len(&self) -> usize {
+        self.scheduler.len()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::pifo::Pifo;
+
+    fn packet(id: u64, flow: u32, len: u32) -> Packet {
+        Packet {
+            id,
+            rank: 0,
+            user: 0,
+            flow,
+            len,
+        }
+    }
+
+    #[test]
+    fn start_times_follow_the_previous_finish_or_the_virtual_time() {
+        let mut stfq = Stfq::new(Pifo::new(10).unwrap(), 0).unwrap();
+        for id in 0..3 {
+            stfq.enqueue(0, packet(id, 1, 100));
+        }
+        assert_eq!(stfq.start(1), 300);
+        assert_eq!(stfq.start(2), 0);
+        let ranks: Vec<Rank> = (0..3).map(|_| stfq.dequeue(0).unwrap().rank).collect();
+        assert_eq!(ranks, [0, 100, 200]);
+        assert_eq!(stfq.start(2), 200, "a new flow starts at the virtual time");
+    }
+
+    #[test]
+    fn over_a_pifo_bandwidth_follows_the_weights() {
+        let mut stfq = Stfq::new(Pifo::new(4000).unwrap(), 0).unwrap();
+        stfq.set_scale(2, 128);
+        for id in 0..900 {
+            stfq.enqueue(0, packet(id, 1, 1000));
+            stfq.enqueue(0, packet(1000 + id, 2, 500));
+        }
+        let mut bytes = [0u64; 3];
+        for _ in 0..750 {
+            let sent = stfq.dequeue(0).unwrap();
+            bytes[sent.flow as usize] += u64::from(sent.len);
+        }
+        let ratio = bytes[2] as f64 / bytes[1] as f64;
+        assert!((ratio - 2.0).abs() < 0.02, "flow 2 has twice the weight: {bytes:?}");
+    }
+
+    #[test]
+    fn a_flow_is_not_charged_for_a_dropped_packet() {
+        let mut stfq = Stfq::new(Pifo::new(1).unwrap(), 0).unwrap();
+        stfq.enqueue(0, packet(0, 1, 100));
+        assert_eq!(stfq.enqueue(0, packet(1, 1, 100)), Verdict::DroppedFull);
+        assert_eq!(stfq.start(1), 100);
+    }
+}

@@ -1,0 +1,231 @@
+//! The sliding window of recent ranks that AIFO and PACKS take quantiles from (AIFO 4.2 and 4.4, PACKS 5).
+//!
+//! |W| registers form a circular array. An arriving packet's rank replaces the oldest entry *before* the packet is
+//! compared (AIFO algorithm 1, line 2; PACKS algorithm 1, line 2). With sampling S, only the S-th, 2S-th, ... arrival
+//! is written; every arrival is compared.
+//!
+//! The quantile counts the entries *strictly smaller* than the rank, so the smallest rank always has quantile 0. (The
+//! hardware sections of both papers print the comparison the other way round, which would drop urgent packets first.)
+//!
+//! A cell that was never written is smaller than no rank: an empty window knows of nothing more urgent than the
+//! arriving packet. Cells therefore start at the largest rank. A switch whose registers start at 0 has the same by
+//! storing the complement of the rank and counting the cells *larger* than the complement of the arriving one.
+
+use crate::config::{ConfigError, MAX_WINDOW, in_range};
+use crate::scheduler::Rank;
+
+/// Content of a cell that was never written.
+pub const EMPTY: Rank = Rank::MAX;
+
+/// Size and sampling of a [`Window`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct WindowConfig {
+    /// |W|, in ranks.
+    pub size: usize,
+    /// S: every S-th arrival is written into the window. 1 writes them all.
+    pub sample_every: usize,
+}
+
+impl WindowConfig {
+    /// A window of this many ranks, written at every arrival.
+    pub fn unsampled(size: usize) -> WindowConfig {
+        WindowConfig { size, sample_every: 1 }
+    }
+
+    /// # Errors
+    /// If the size is not 1 to [`MAX_WINDOW`], or the sampling is 0.
+    pub fn check(self) -> Result<(), ConfigError> {
+        in_range("window |W|", self.size, 1, MAX_WINDOW, "ranks")?;
+        in_range("sampling S", self.sample_every, 1, u32::MAX as usize, "packets")
+    }
+}
+
+/// The sliding window.
+#[derive(Clone, Debug)]
+pub struct Window {
+    config: WindowConfig,
+    /// The circular array. It may be longer than the window once the window was made shorter.
+    cells: Vec<Rank>,
+    /// The cell that holds the oldest entry, and is written next.
+    oldest: usize,
+    /// Arrivals since the last one that was written.
+    unwritten: usize,
+    /// The active cells in order, so that a quantile costs a binary search and not a scan of 1000 cells.
+    sorted: Vec<Rank>,
+}
+
+impl Window {
+    /// An empty window.
+    ///
+    /// # Errors
+    /// As [`WindowConfig::check`].
+    pub fn new(config: WindowConfig) -> Result<Window, ConfigError> {
+        config.check()?;
+        let cells = vec![EMPTY; config.size];
+        Ok(Window {
+            config,
+            sorted: cells.clone(),
+            cells,
+            oldest: 0,
+            unwritten: 0,
+        })
+    }
+
+    /// Starts from these ranks, the oldest first, instead of from empty cells.
+    ///
+    /// # Errors
+    /// If there are not exactly |W| of them.
+    pub fn fill(&mut self, ranks: &[Rank]) -> Result<(), ConfigError> {
+        if ranks.len() != self.config.size {
+            return Err(ConfigError::Count {
+                parameter: "starting window",
+                found: ranks.len(),
+                expected: self.config.size,
+                reason: "one rank for each cell of the window",
+            });
+        }
+        self.cells[..ranks.len()].copy_from_slice(ranks);
+        self.oldest = 0;
+        self.sort();
+        Ok(())
+    }
+
+    /// Changes size and sampling while running. The cells keep their content: a window made longer again sees what
+    /// its cells held before.
+    ///
+    /// # Errors
+    /// As [`WindowConfig::check`]; the window is unchanged then.
+    pub fn reconfigure(&mut self, config: WindowConfig) -> Result<(), ConfigError> {
+        config.check()?;
+        self.config = config;
+        self.cells.resize(self.cells.len().max(config.size), EMPTY);
+        if self.oldest >= config.size {
+            self.oldest = 0;
+        }
+        self.sort();
+        Ok(())
+    }
+
+    /// Takes note of an arrival: its rank replaces the oldest entry, if this arrival is one that is sampled.
+    pub fn observe(&mut self, rank: Rank) {
+        self.unwritten += 1;
+        if self.unwritten < self.config.sample_every {
+            return;
+        }
+        self.unwritten = 0;
+        let replaced = std::mem::replace(&mut self.cells[self.oldest], rank);
+        self.oldest = (self.oldest + 1) % self.config.size;
+        self.move_in_order(replaced, rank);
+    }
+
+    /// q: how many entries are strictly smaller than `rank`.
+    pub fn smaller_than(&self, rank: Rank) -> u64 {
+        self.sorted.partition_point(|&entry| entry < rank) as u64
+    }
+
+    /// |W|.
+    pub fn size(&self) -> u64 {
+        self.config.size as u64
+    }
+
+    /// The cells in register order, for comparison with a P4 program's registers.
+    pub fn cells(&self) -> &[Rank] {
+        &self.cells[..self.config.size]
+    }
+
+    fn sort(&mut self) {
+        self.sorted.clear();
+        self.sorted.extend_from_slice(&self.cells[..self.config.size]);
+        self.sorted.sort_unstable();
+    }
+
+    /// Replaces one `old` by one `new` in the sorted copy, shifting only what lies between them.
+    fn move_in_order(&mut self, old: Rank, new: Rank) {
+        let from = self.sorted.partition_point(|&entry| entry < old);
+        let to = self.sorted.partition_point(|&entry| entry < new);
+        if to > from {
+            self.sorted.copy_within(from + 1..to, from);
+            self.sorted[to - 1] = new;
+        } else {
+            self.sorted.copy_within(to..from, to + 1);
+            self.sorted[to] = new;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn an_empty_window_holds_nothing_smaller_than_any_rank() {
+        let window = Window::new(WindowConfig::unsampled(4)).unwrap();
+        assert_eq!(window.smaller_than(0), 0);
+        assert_eq!(window.smaller_than(Rank::MAX), 0);
+    }
+
+    #[test]
+    fn the_oldest_rank_is_replaced_first() {
+        let mut window = Window::new(WindowConfig::unsampled(3)).unwrap();
+        for rank in [5, 1, 9, 7] {
+            window.observe(rank);
+        }
+        assert_eq!(window.cells(), [7, 1, 9]);
+        assert_eq!(window.smaller_than(9), 2);
+        assert_eq!(window.smaller_than(7), 1, "an equal rank is not smaller");
+    }
+
+    #[test]
+    fn sampling_writes_every_third_arrival() {
+        let mut window = Window::new(WindowConfig {
+            size: 2,
+            sample_every: 3,
+        })
+        .unwrap();
+        for rank in 1..=9 {
+            window.observe(rank);
+        }
+        assert_eq!(window.cells(), [9, 6]);
+    }
+
+    #[test]
+    fn a_window_made_shorter_and_longer_again_keeps_its_cells() {
+        let mut window = Window::new(WindowConfig::unsampled(4)).unwrap();
+        window.fill(&[1, 2, 3, 4]).unwrap();
+        window.reconfigure(WindowConfig::unsampled(2)).unwrap();
+        assert_eq!(window.smaller_than(10), 2);
+        window.observe(20);
+        window.reconfigure(WindowConfig::unsampled(4)).unwrap();
+        assert_eq!(window.cells(), [20, 2, 3, 4]);
+        assert_eq!(window.smaller_than(10), 3);
+    }
+
+    #[test]
+    fn a_window_of_no_ranks_is_refused() {
+        assert!(Window::new(WindowConfig::unsampled(0)).is_err());
+        assert!(
+            Window::new(WindowConfig {
+                size: 4,
+                sample_every: 0
+            })
+            .is_err()
+        );
+        let mut window = Window::new(WindowConfig::unsampled(4)).unwrap();
+        assert!(window.fill(&[1, 2]).is_err());
+    }
+
+    proptest! {
+        #[test]
+        fn the_count_is_that_of_a_scan_over_the_cells(
+            size in 1usize..40, sample_every in 1usize..4, ranks in prop::collection::vec(0u32..30, 1..200)
+        ) {
+            let mut window = Window::new(WindowConfig { size, sample_every }).unwrap();
+            for rank in ranks {
+                window.observe(rank);
+                let scanned = window.cells().iter().filter(|&&entry| entry < rank).count();
+                prop_assert_eq!(window.smaller_than(rank), scanned as u64);
+            }
+        }
+    }
+}
