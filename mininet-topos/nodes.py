@@ -192,9 +192,7 @@ class P4Switch(Switch):
             if code is not None:
                 raise NodeError(f"switch {self.name} ended with status {code} at start:\n{self.log_tail()}")
             if time.monotonic() > deadline:
-                raise NodeError(
-                    f"switch {self.name} not ready within {READY_SECONDS:.0f} s:\n{self.log_tail()}"
-                )
+                raise NodeError(f"switch {self.name} not ready within {READY_SECONDS:.0f} s:\n{self.log_tail()}")
             time.sleep(0.02)
         if self.after_start is not None:
             self.after_start(self)

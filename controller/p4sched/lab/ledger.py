@@ -54,9 +54,7 @@ class Ledger:
 
     def add_links(self, names: Iterable[str]) -> None:
         """Notes interfaces that the run has made in the machine's own namespace."""
-        self.links += [
-            LinkIdentity(name, index) for name in names if (index := interface_index(name)) is not None
-        ]
+        self.links += [LinkIdentity(name, index) for name in names if (index := interface_index(name)) is not None]
         self.write()
 
     def change_setting(self, path: str, value: str) -> None:

@@ -111,9 +111,7 @@ def dumbbell(ledger: Ledger, users: int, switch: str, log_folder: Path, hosts: i
     try:
         log_folder.mkdir(parents=True, exist_ok=True)
         ledger.change_setting(NETDEV_MAX_BACKLOG, str(BACKLOG_FRAMES))
-        topology = DumbbellTopo(
-            hosts=hosts, users=users, switch=switch, switch_params={"log_folder": log_folder}
-        )
+        topology = DumbbellTopo(hosts=hosts, users=users, switch=switch, switch_params={"log_folder": log_folder})
         _refuse_taken_names(topology)
         net = Mininet(topo=topology, controller=None, build=False)  # type: ignore[no-untyped-call]
         try:
@@ -138,6 +136,4 @@ def _refuse_taken_names(topology: DumbbellTopo) -> None:
     for station in topology.stations():
         name = f"s1-eth{station.port}"
         if interface_index(name) is not None:
-            raise LabError(
-                f"there is an interface {name} already, of another Mininet network: stop that one first"
-            )
+            raise LabError(f"there is an interface {name} already, of another Mininet network: stop that one first")

@@ -52,9 +52,7 @@ def read_counters(pids: Iterable[int]) -> TcpCounters:
     """The sum over the network namespaces of these processes."""
     total = TcpCounters()
     for pid in pids:
-        total += parse(
-            Path(f"/proc/{pid}/net/snmp").read_text(), Path(f"/proc/{pid}/net/netstat").read_text()
-        )
+        total += parse(Path(f"/proc/{pid}/net/snmp").read_text(), Path(f"/proc/{pid}/net/netstat").read_text())
     return total
 
 

@@ -41,18 +41,13 @@ class TransferReport:
 
 def transfers(seats: Sequence[UserSeat], connections: Sequence[int]) -> list[Transfer]:
     """One transfer for each seat, each with a server port of its own."""
-    return [
-        Transfer(seat, count, FIRST_TCP_PORT + seat.user)
-        for seat, count in zip(seats, connections, strict=True)
-    ]
+    return [Transfer(seat, count, FIRST_TCP_PORT + seat.user) for seat, count in zip(seats, connections, strict=True)]
 
 
 class Iperf3Traffic:
     """iperf3 servers and clients of a set of transfers; a context manager that ends them all."""
 
-    def __init__(
-        self, network: Dumbbell, ledger: Ledger, folder: Path, congestion_control: str = "cubic"
-    ) -> None:
+    def __init__(self, network: Dumbbell, ledger: Ledger, folder: Path, congestion_control: str = "cubic") -> None:
         self._network = network
         self._ledger = ledger
         self._folder = folder
@@ -81,9 +76,7 @@ class Iperf3Traffic:
         while not ports <= listening_ports(table.read_text()):
             if time.monotonic() > deadline:
                 missing = len(ports - listening_ports(table.read_text()))
-                raise LabError(
-                    f"{missing} of {len(ports)} iperf3 servers took over {LISTEN_SECONDS:.0f} s to start"
-                )
+                raise LabError(f"{missing} of {len(ports)} iperf3 servers took over {LISTEN_SECONDS:.0f} s to start")
             await asyncio.sleep(0.05)
 
     def send(self, planned: Sequence[Transfer], seconds: float, warm_up: float = 0.0) -> None:

@@ -1,0 +1,67 @@
+"""Samples of what each user got, and the numbers of the paper made from them (FDPA paper, section IV-B and C)."""
+
+import asyncio
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+ReadBytes = Callable[[], Awaitable[Mapping[int, int]]]
+"""Reads the bytes delivered for each user id so far, all users at one instant."""
+
+
+@dataclass(frozen=True)
+class Reading:
+    """Bytes delivered so far, and when that was read."""
+
+    at: float
+    """Seconds on the event loop's clock, the middle of the read."""
+    delivered: Mapping[int, int]
+
+
+@dataclass(frozen=True)
+class Sample:
+    """Mean rates between two readings."""
+
+    start: float
+    """Seconds on the event loop's clock."""
+    end: float
+    rates: tuple[float, ...]
+    """Bit/s of each user, in the order in which the users were given."""
+
+
+async def take_reading(read: ReadBytes) -> Reading:
+    """One reading, dated to the middle of the time that it took."""
+    clock = asyncio.get_running_loop().time
+    before = clock()
+    delivered = await read()
+    return Reading((before + clock()) / 2, delivered)
+
+
+def rates_between(earlier: Reading, later: Reading, users: Sequence[int]) -> Sample:
+    """The users' mean rates between two readings."""
+    seconds = later.at - earlier.at
+    return Sample(
+        earlier.at,
+        later.at,
+        tuple((later.delivered.get(user, 0) - earlier.delivered.get(user, 0)) * 8 / seconds for user in users),
+    )
+
+
+async def sample_rates(
+    read: ReadBytes,
+    users: Sequence[int],
+    count: int,
+    interval: float = 1.0,
+    on_sample: Callable[[Sample], None] = lambda _: None,
+) -> list[Sample]:
+    """`count` samples, `interval` seconds each, on a fixed grid that starts now: a late one does not shift the next."""
+    clock = asyncio.get_running_loop().time
+    start = clock()
+    previous = await take_reading(read)
+    samples = []
+    for tick in range(1, count + 1):
+        await asyncio.sleep(max(0.0, start + tick * interval - clock()))
+        current = await take_reading(read)
+        samples.append(rates_between(previous, current, users))
+        on_sample(samples[-1])
+        previous = current
+    return samples

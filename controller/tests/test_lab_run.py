@@ -1,0 +1,147 @@
+"""One run at a time, and nothing left behind by a crashed one."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from p4sched.lab import run
+from p4sched.lab.errors import LabError
+from p4sched.lab.ledger import Ledger, read_ledger
+from p4sched.lab.processes import ProcessIdentity, end, identify
+
+HOLDER = """
+import sys
+from pathlib import Path
+from p4sched.lab import run
+with run.run_lock("p4sched run first", Path(sys.argv[1])):
+    print("held", flush=True)
+    sys.stdin.read()
+"""
+
+
+@pytest.fixture
+def sleeper() -> Iterator[subprocess.Popen[bytes]]:
+    process = subprocess.Popen(["sleep", "600"])
+    yield process
+    process.kill()
+    process.wait()
+
+
+@pytest.fixture
+def holder(tmp_path: Path) -> Iterator[subprocess.Popen[str]]:
+    process = subprocess.Popen(
+        [sys.executable, "-c", HOLDER, str(tmp_path)],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+    )
+    assert process.stdout is not None
+    assert process.stdout.readline() == "held\n"
+    yield process
+    process.kill()
+    process.communicate()
+
+
+def test_a_second_run_is_told_who_runs(tmp_path: Path, holder: subprocess.Popen[str]) -> None:
+    with (
+        pytest.raises(LabError, match=f"p4sched run first is running \\(process {holder.pid}"),
+        run.run_lock("second", tmp_path),
+    ):
+        pass
+
+
+def test_the_lock_of_a_killed_run_is_taken_over(tmp_path: Path, holder: subprocess.Popen[str]) -> None:
+    holder.kill()
+    holder.wait()
+    with run.run_lock("second", tmp_path):
+        assert json.loads((tmp_path / "lock").read_text())["what"] == "second"
+
+
+def test_the_lock_is_free_after_a_run(tmp_path: Path) -> None:
+    for name in ("first", "second"):
+        with run.run_lock(name, tmp_path):
+            pass
+
+
+def test_a_process_is_ended_only_while_it_is_the_one_that_was_started(
+    sleeper: subprocess.Popen[bytes],
+) -> None:
+    known = identify(sleeper.pid)
+    assert known is not None
+    assert end([ProcessIdentity(known.pid, known.start_ticks - 1)]) == []
+    assert sleeper.poll() is None
+    assert end([known]) == [known]
+    assert sleeper.wait() == -signal.SIGTERM
+
+
+def test_a_process_that_ignores_sigterm_is_killed() -> None:
+    process = subprocess.Popen(
+        [
+            sys.executable,
+            "-c",
+            "import signal; signal.signal(15, signal.SIG_IGN); print(flush=True); signal.pause()",
+        ],
+        stdout=subprocess.PIPE,
+    )
+    assert process.stdout is not None
+    process.stdout.readline()
+    known = identify(process.pid)
+    assert known is not None
+    end([known], patience=0.1)
+    assert process.wait() == -signal.SIGKILL
+    process.stdout.close()
+
+
+def test_the_ledger_of_a_crashed_run_ends_its_processes_and_restores_settings(
+    tmp_path: Path, sleeper: subprocess.Popen[bytes]
+) -> None:
+    setting = tmp_path / "setting"
+    setting.write_text("1000\n")
+    ledger = Ledger(tmp_path / "ledger.json")
+    ledger.add_processes([sleeper.pid])
+    ledger.change_setting(str(setting), "5")
+    assert setting.read_text() == "5"
+
+    found = read_ledger(tmp_path / "ledger.json")
+    assert found is not None
+    assert len(found.undo()) == 2
+    assert sleeper.wait() == -signal.SIGTERM
+    assert setting.read_text() == "1000"
+    assert read_ledger(tmp_path / "ledger.json") is None
+
+
+def test_a_torn_ledger_does_not_stop_the_next_run(tmp_path: Path) -> None:
+    (tmp_path / "ledger.json").write_text('{"processes": [{"pid"')
+    found = read_ledger(tmp_path / "ledger.json")
+    assert found is not None
+    assert found.undo() == []
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="makes a network interface, which needs root")
+def test_a_link_that_took_the_name_of_an_old_one_is_left_alone(tmp_path: Path) -> None:
+    def add() -> None:
+        subprocess.run(["ip", "link", "add", "p4s-test0", "type", "veth", "peer", "p4s-test1"], check=True)
+
+    def delete() -> None:
+        subprocess.run(["ip", "link", "delete", "p4s-test0"], check=True)
+
+    add()
+    ledger = Ledger(tmp_path / "ledger.json")
+    ledger.add_links(["p4s-test0"])
+    delete()
+    add()
+    try:
+        assert ledger.undo() == []
+    finally:
+        delete()
+
+
+def test_without_root_the_message_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(os, "geteuid", lambda: 1000)
+    with pytest.raises(LabError, match="needs root"):
+        run.require_root()

@@ -1,0 +1,133 @@
+"""The figure: Jain's index and throughput of each scheme with 80 % intervals (FDPA paper, Fig. 5), and who got what."""
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
+from matplotlib.patches import Patch
+from p4sched.lab import figures
+
+SCENARIO_TEXT = {
+    "equal": "1 TCP connection each",
+    "quarter": "25 % of them with 10 TCP connections, the others 1",
+    "half": "50 % of them with 10 TCP connections, the others 1",
+    "uniform": "1 to 10 TCP connections each",
+}
+
+
+def draw(summary: Mapping[str, Any], path: Path) -> None:
+    """Draws `summary` (the content of summary.json) into `path`."""
+    schemes: Mapping[str, Any] = summary["schemes"]
+    with figures.style():
+        figure = Figure(figsize=(9.0, 1.2 + 1.3 * max(len(schemes), 2)), layout="constrained")
+        grid = figure.add_gridspec(len(schemes), 2, width_ratios=[1, 1.6])
+        _indices(figure.add_subplot(grid[:, 0]), schemes)
+        shares: Axes | None = None
+        top = max(_shares(scheme, summary)[0] for scheme in schemes.values())
+        for row, (name, scheme) in enumerate(schemes.items()):
+            shares = figure.add_subplot(grid[row, 1], sharex=shares)
+            _user_shares(shares, name, scheme, summary, max(1.5, top * 1.1))
+            shares.tick_params(labelbottom=row == len(schemes) - 1)
+        assert shares is not None
+        shares.set_xlabel("user, sorted by connections and rate")
+        figure.suptitle(_title(summary["configuration"]), fontsize=9, x=0.01, ha="left")
+        figures.save(figure, path)
+
+
+def _title(configuration: Mapping[str, Any]) -> str:
+    return (
+        f"{configuration['users']} users, {SCENARIO_TEXT[configuration['scenario']]};"
+        f" {configuration['rate_bps'] / 1e6:g} Mbit/s, RTT {configuration['rtt_ms']:g} ms,"
+        f" TCP {configuration['congestion_control'].capitalize()}, {configuration['switch']} switch"
+    )
+
+
+def _indices(axes: Axes, schemes: Mapping[str, Any]) -> None:
+    """Median and 80 % interval of Jain's index and of normalised throughput, a pair for each scheme."""
+    for offset, key, colour, marker in (
+        (-0.13, "jain_index", figures.BLUE, "o"),
+        (0.13, "throughput", figures.ORANGE, "s"),
+    ):
+        for place, scheme in enumerate(schemes.values()):
+            median = scheme[key]
+            low, high = scheme[f"{key}_interval_80"]
+            axes.errorbar(
+                place + offset,
+                median,
+                yerr=[[max(median - low, 0)], [max(high - median, 0)]],
+                fmt=marker,
+                color=colour,
+                capsize=3,
+                markersize=5,
+                linewidth=1.2,
+            )
+            # Below the interval when there is no room above it.
+            above = high < 0.93
+            axes.annotate(
+                f"{median:.2f}",
+                (place + offset, high if above else low),
+                xytext=(0, 4 if above else -4),
+                textcoords="offset points",
+                ha="center",
+                va="bottom" if above else "top",
+                color=colour,
+                fontsize=8,
+            )
+    axes.set_xticks(range(len(schemes)), [_label(name, scheme) for name, scheme in schemes.items()])
+    axes.set_xlim(-0.5, len(schemes) - 0.5)
+    axes.set_ylim(0, 1.03)
+    axes.set_title("Fairness and throughput (median, 80 % interval)")
+    handles = [
+        Line2D([], [], color=figures.BLUE, marker="o", linestyle="none", label="Jain's fairness index"),
+        Line2D([], [], color=figures.ORANGE, marker="s", linestyle="none", label="throughput / link capacity"),
+    ]
+    axes.legend(handles=handles, loc="lower right")
+
+
+def _label(name: str, scheme: Mapping[str, Any]) -> str:
+    label = f"{name.upper()}\n{scheme['label']}"
+    return label if scheme["fidelity"]["valid"] else f"{label}\nINVALID"
+
+
+def _shares(scheme: Mapping[str, Any], summary: Mapping[str, Any]) -> list[float]:
+    """Rate of each user in fair shares, highest first."""
+    fair = summary["configuration"]["rate_bps"] / summary["configuration"]["users"]
+    return sorted((user["rate_bps"] / fair / user["weight"] for user in scheme["users"]), reverse=True)
+
+
+def _user_shares(axes: Axes, name: str, scheme: Mapping[str, Any], summary: Mapping[str, Any], top: float) -> None:
+    """Mean rate of every user, in fair shares, coloured by how many connections it opened."""
+    fair = summary["configuration"]["rate_bps"] / summary["configuration"]["users"]
+    users = sorted(scheme["users"], key=lambda user: (-user["connections"], -user["rate_bps"]))
+    most = max(user["connections"] for user in users)
+    colours = [_colour(user["connections"], most) for user in users]
+    heights = [user["rate_bps"] / fair / user["weight"] for user in users]
+    axes.bar(range(1, len(users) + 1), heights, color=colours, width=0.85)
+    axes.axhline(1.0, color=figures.BLACK, linewidth=0.8, linestyle=(0, (4, 3)))
+    axes.set_ylim(0, top)
+    axes.set_ylabel("fair shares")
+    axes.set_title(f"{name.upper()}: rate of each user")
+    counts = sorted({user["connections"] for user in users}, reverse=True)
+    if name == next(iter(summary["schemes"])):
+        shown = counts if len(counts) <= 2 else [counts[0], counts[-1]]
+        axes.legend(
+            handles=[
+                Patch(color=_colour(count, most), label=f"{count} connection{'s' if count > 1 else ''}")
+                for count in shown
+            ],
+            loc="upper right",
+            ncols=2,
+        )
+    figures.mark_invalid(axes, scheme["fidelity"]["doubts"])
+
+
+def _colour(connections: int, most: int) -> Any:
+    """From sky blue (one connection) to orange (the most)."""
+    if most == 1:
+        return figures.SKY
+    share = (connections - 1) / (most - 1)
+    low, high = (0.337, 0.706, 0.914), (0.835, 0.369, 0.0)
+    return tuple(a + share * (b - a) for a, b in zip(low, high, strict=True))
