@@ -1,1 +1,32 @@
-//! Placeholder: see the crate's folder.
+//! One switch without its ports and its clock: a loaded program, a traffic manager, and the links behind it.
+//!
+//! ```text
+//! receive -> ingress -> queues of the egress port -> (shaper) -> egress -> link delay -> transmit
+//!    ^                                                             |
+//!    +----------------------- recirculation -----------------------+
+//! ```
+//!
+//! The engine is pure: frames and times go in, frames and the instants at which they are due come out through
+//! [`Output`]. It handles arrivals, departures and recirculations in the order of their own (virtual) time: before a frame
+//! that arrived at `t` is looked at, everything that an ideal switch would have done by `t` is done. So a caller that wakes
+//! up late changes nothing but how late it hands the frames on, and the same input gives the same output every time.
+//!
+//! Nothing disappears uncounted: see [`Balance`].
+
+mod balance;
+mod delay_line;
+mod engine;
+mod loading;
+mod output;
+mod ports;
+mod recirculation;
+
+pub use balance::{Balance, Traffic};
+pub use engine::{Engine, NoCpuPort};
+pub use loading::LoadError;
+pub use output::Output;
+pub use p4sched_dataplane::{DigestMessage, Nanos, Pipeline, Port};
+pub use p4sched_traffic_manager::{
+    ConfigError, Count, DEFAULT_QUANTUM_BYTES, Discipline, PortConfig, PortStats, QUEUES, QueueConfig, QueueStats,
+};
+pub use ports::{PortError, PortSettings};

@@ -120,6 +120,12 @@ impl<P> TrafficManager<P> {
         self.existing(port).map_or(0, |port| port.depth(queue))
     }
 
+    /// True if all priorities of a port share one buffer.
+    pub fn one_buffer(&self, port: Port) -> bool {
+        self.existing(port)
+            .is_some_and(|port| port.config().discipline.one_buffer())
+    }
+
     /// Packets in all queues of a port.
     pub fn backlog(&self, port: Port) -> u32 {
         self.existing(port).map_or(0, PortQueues::backlog)

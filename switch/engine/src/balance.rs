@@ -1,0 +1,101 @@
+//! Where every packet went.
+
+use p4sched_traffic_manager::Count;
+
+/// What came in and went out by one port.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Traffic {
+    /// Frames received.
+    pub received: Count,
+    /// Frames handed out with [`crate::Output::transmit`] or [`crate::Output::packet_in`].
+    pub transmitted: Count,
+}
+
+/// Every packet since the engine was made, by what became of it. All numbers are packets.
+///
+/// received + packets out + copies made = transmitted + packets in + drops (each kind) + packets still inside.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Balance {
+    /// Frames from ports.
+    pub received: u64,
+    /// Frames from the controller.
+    pub packets_out: u64,
+    /// Packets that multicast, cloning and mirroring added.
+    pub copies: u64,
+
+    /// Frames sent by ports.
+    pub transmitted: u64,
+    /// Frames sent to the controller.
+    pub packets_in: u64,
+
+    /// Dropped since no program was loaded.
+    pub no_program: u64,
+    /// Dropped by the program at ingress.
+    pub ingress_dropped: u64,
+    /// Dropped by the program at egress.
+    pub egress_dropped: u64,
+    /// Not taken by a full queue.
+    pub queue_dropped: u64,
+    /// Taken by a queue, and given up for another packet.
+    pub pushed_out: u64,
+    /// Waiting when another program was loaded.
+    pub flushed: u64,
+    /// Clones of clones beyond [`crate::Engine::MAX_CLONE_DEPTH`].
+    pub clone_depth_dropped: u64,
+    /// Recirculated while [`crate::Engine::MAX_RECIRCULATING`] packets did so already.
+    pub recirculation_dropped: u64,
+    /// Beyond what a link's delay may hold, [`crate::Engine::MAX_DELAYED_BYTES`].
+    pub delay_dropped: u64,
+
+    /// In queues now.
+    pub queued: u64,
+    /// Recirculating now.
+    pub recirculating: u64,
+    /// On the links' delay now.
+    pub delayed: u64,
+
+    /// Parser errors. These packets are counted above too, as what became of them.
+    pub parser_errors: u64,
+    /// Passes through recirculation.
+    pub recirculations: u64,
+}
+
+impl Balance {
+    /// Packets that came to be: from outside, and as copies.
+    pub fn entered(&self) -> u64 {
+        self.received + self.packets_out + self.copies
+    }
+
+    /// Packets that were sent to a port or to the controller.
+    pub fn sent(&self) -> u64 {
+        self.transmitted + self.packets_in
+    }
+
+    /// Packets dropped, for whatever reason.
+    pub fn dropped(&self) -> u64 {
+        self.no_program
+            + self.ingress_dropped
+            + self.egress_dropped
+            + self.queue_dropped
+            + self.pushed_out
+            + self.flushed
+            + self.clone_depth_dropped
+            + self.recirculation_dropped
+            + self.delay_dropped
+    }
+
+    /// Packets still inside.
+    pub fn inside(&self) -> u64 {
+        self.queued + self.recirculating + self.delayed
+    }
+
+    /// True if no packet is unaccounted for.
+    pub fn balanced(&self) -> bool {
+        self.entered() == self.sent() + self.dropped() + self.inside()
+    }
+
+    /// One call of the pipeline turned one packet into `packets`, a drop counted as one of them.
+    pub(crate) fn became(&mut self, packets: usize) {
+        self.copies += packets.saturating_sub(1) as u64;
+    }
+}

@@ -1,0 +1,452 @@
+//! The switch: what happens when.
+
+use std::collections::BTreeMap;
+
+use p4sched_dataplane::{Enqueue, Nanos, Outcomes, Packet, Pipeline, Port, Queueing, RegisterId};
+use p4sched_traffic_manager::{Departure, Enqueued, Offered, PortStats, QUEUES, TrafficManager};
+use thiserror::Error;
+
+use crate::delay_line::DelayLine;
+use crate::loading::depth_registers;
+use crate::ports::{Fields, check};
+use crate::recirculation::Recirculation;
+use crate::{Balance, LoadError, Output, PortError, PortSettings, Traffic};
+
+/// A packet from the controller, and no port for it to come from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
+#[error("the switch has no CPU port, so a packet-out has nowhere to come from; set one (--cpu-port)")]
+pub struct NoCpuPort;
+
+/// A packet in a queue.
+#[derive(Debug)]
+struct Waiting {
+    packet: Packet,
+    /// 0 from ingress; one more for each clone made at egress.
+    clone_depth: u8,
+}
+
+/// A loaded program, and its registers that hold queue depths.
+#[derive(Debug)]
+struct Program {
+    pipeline: Pipeline,
+    depth_registers: Vec<RegisterId>,
+}
+
+impl Program {
+    /// Writes a depth to the cell (port << 3) | queue of every register that holds depths.
+    fn store_depth(&mut self, port: Port, queue: u8, depth: u32) {
+        let cell = usize::from(port) << 3 | usize::from(queue);
+        for &register in &self.depth_registers {
+            self.pipeline.register_store(register, cell, u64::from(depth));
+        }
+    }
+}
+
+/// See the crate's documentation.
+#[derive(Debug)]
+pub struct Engine {
+    program: Option<Program>,
+    queues: TrafficManager<Waiting>,
+    settings: BTreeMap<Port, PortSettings>,
+    /// Index = port: where its packets have user and rank.
+    fields: Vec<Fields>,
+    delay_line: DelayLine,
+    recirculation: Recirculation,
+    cpu_port: Option<Port>,
+    clock: Nanos,
+    outcomes: Outcomes,
+    balance: Balance,
+    traffic: Vec<Traffic>,
+}
+
+impl Default for Engine {
+    fn default() -> Self {
+        Engine::new()
+    }
+}
+
+impl Engine {
+    /// How often a clone made at egress may be cloned at egress again. A clone takes no time, so without a bound a
+    /// program that clones every clone would never let the clock go on. BMv2 has none, and such a program fills its queues.
+    pub const MAX_CLONE_DEPTH: u8 = 16;
+
+    /// Packets that may recirculate at the same time.
+    pub const MAX_RECIRCULATING: usize = 4096;
+
+    /// Bytes that all links' propagation delays together may hold: 0.5 s at 4 Gbit/s.
+    pub const MAX_DELAYED_BYTES: usize = 256 << 20;
+
+    /// A switch without a program: it drops every frame, and counts it.
+    pub fn new() -> Engine {
+        Engine {
+            program: None,
+            queues: TrafficManager::new(),
+            settings: BTreeMap::new(),
+            fields: vec![Fields::default(); usize::from(p4sched_dataplane::DROP_PORT) + 1],
+            delay_line: DelayLine::new(Engine::MAX_DELAYED_BYTES),
+            recirculation: Recirculation::new(Engine::MAX_RECIRCULATING),
+            cpu_port: None,
+            clock: 0,
+            outcomes: Outcomes::default(),
+            balance: Balance::default(),
+            traffic: vec![Traffic::default(); usize::from(p4sched_dataplane::DROP_PORT) + 1],
+        }
+    }
+
+    /// The time up to which everything has happened.
+    pub fn clock(&self) -> Nanos {
+        self.clock
+    }
+
+    /// Loads a program in place of the one before. `queue_depth_registers` are the registers annotated `@queue_depth`: from
+    /// now on their cell (port << 3) | priority is kept at the depth that a packet of this priority would find.
+    ///
+    /// Port settings, statistics and the links go on. Packets that wait in queues or recirculate were made by the old
+    /// program and mean nothing to the new one: they are dropped, counted as flushed. Frames on a link's delay arrive.
+    ///
+    /// # Errors
+    /// A register or a port's user or rank field that the program does not have. Then the old program stays, untouched.
+    pub fn load(&mut self, pipeline: Pipeline, queue_depth_registers: &[String]) -> Result<(), LoadError> {
+        let depth_registers = depth_registers(&pipeline, queue_depth_registers)?;
+        let mut fields = Vec::new();
+        for (&port, settings) in &self.settings {
+            fields.push((port, Fields::resolve(port, settings, &pipeline)?));
+        }
+        for (port, found) in fields {
+            self.fields[usize::from(port)] = found;
+        }
+        self.flush();
+        let mut program = Program {
+            pipeline,
+            depth_registers,
+        };
+        for &register in &program.depth_registers {
+            program.pipeline.register_protect(register);
+        }
+        self.program = Some(program);
+        Ok(())
+    }
+
+    /// The loaded program.
+    pub fn pipeline(&self) -> Option<&Pipeline> {
+        self.program.as_ref().map(|program| &program.pipeline)
+    }
+
+    /// The loaded program, to change its tables.
+    pub fn pipeline_mut(&mut self) -> Option<&mut Pipeline> {
+        self.program.as_mut().map(|program| &mut program.pipeline)
+    }
+
+    /// A frame that arrived on `port` at `now`. Everything due by then happens first, so a `now` before the engine's clock
+    /// counts as the clock. The frame itself is queued; it goes on with the next call.
+    pub fn receive(&mut self, now: Nanos, port: Port, frame: &[u8], out: &mut impl Output) {
+        self.advance(now, out);
+        self.balance.received += 1;
+        if let Some(traffic) = self.traffic.get_mut(usize::from(port)) {
+            traffic.received.add(frame.len() as u32);
+        }
+        self.ingress(port, frame, out);
+    }
+
+    /// A frame from the controller, with its packet-out header in front: it enters the program by the CPU port.
+    ///
+    /// # Errors
+    /// The switch has no CPU port; nothing is counted.
+    pub fn packet_out(&mut self, now: Nanos, frame: &[u8], out: &mut impl Output) -> Result<(), NoCpuPort> {
+        let port = self.cpu_port.ok_or(NoCpuPort)?;
+        self.advance(now, out);
+        self.balance.packets_out += 1;
+        self.ingress(port, frame, out);
+        Ok(())
+    }
+
+    /// Lets everything happen that is due by `now`, in the order of its own time: departures with their egress,
+    /// recirculations; then hands out the frames whose links deliver them by `now`.
+    pub fn advance(&mut self, now: Nanos, out: &mut impl Output) {
+        let now = now.max(self.clock);
+        let mut passes_left = Recirculation::allowance(now - self.clock);
+        loop {
+            let departure = self.queues.next_departure().filter(|&at| at <= now);
+            let pass = self.recirculation.next().filter(|&at| at <= now && passes_left > 0);
+            match (departure, pass) {
+                (Some(at), pass) if pass.is_none_or(|pass| at <= pass) => self.depart(at, out),
+                (_, Some(at)) => {
+                    passes_left -= 1;
+                    self.recirculate(at, out);
+                }
+                _ => break,
+            }
+        }
+        self.clock = now;
+        self.deliver(now, out);
+    }
+
+    /// When [`Engine::advance`] next has something to do; `None` if never.
+    pub fn next_event(&self) -> Option<Nanos> {
+        [
+            self.queues.next_departure(),
+            self.recirculation.next(),
+            self.delay_line.next(),
+        ]
+        .into_iter()
+        .flatten()
+        .min()
+    }
+
+    /// Sets up a port from the engine's clock on; call [`Engine::advance`] first. Packets that wait stay, and are filed
+    /// anew where the discipline or a field has changed.
+    ///
+    /// # Errors
+    /// As [`Engine::check_port`]; then nothing is changed.
+    pub fn set_port(&mut self, port: Port, settings: PortSettings) -> Result<(), PortError> {
+        let fields = self.resolve(port, &settings)?;
+        let discipline_before = self.queues.port_config(port).discipline;
+        self.queues.set_port(self.clock, port, settings.config.clone())?;
+        let fields_before = std::mem::replace(&mut self.fields[usize::from(port)], fields);
+        if let Some(program) = &self.program
+            && (fields, settings.config.discipline) != (fields_before, discipline_before)
+        {
+            self.queues
+                .reclassify(port, |waiting| fields.classify(&program.pipeline, &waiting.packet));
+        }
+        self.settings.insert(port, settings);
+        for queue in 0..QUEUES as u8 {
+            self.store_depth(port, queue);
+        }
+        Ok(())
+    }
+
+    /// Whether a port could be set up like this.
+    ///
+    /// # Errors
+    /// Settings that can not work, or a field that the loaded program does not have. Without a program the fields are
+    /// looked up when one is loaded.
+    pub fn check_port(&self, port: Port, settings: &PortSettings) -> Result<(), PortError> {
+        self.resolve(port, settings).map(drop)
+    }
+
+    fn resolve(&self, port: Port, settings: &PortSettings) -> Result<Fields, PortError> {
+        check(port, settings)?;
+        match &self.program {
+            Some(program) => Fields::resolve(port, settings, &program.pipeline),
+            None => Ok(Fields::default()),
+        }
+    }
+
+    /// How a port is set up.
+    pub fn port(&self, port: Port) -> PortSettings {
+        self.settings.get(&port).cloned().unwrap_or_default()
+    }
+
+    /// Frames for the controller leave by this port, and frames from it enter by it. `None`: there is no such port.
+    pub fn set_cpu_port(&mut self, port: Option<Port>) {
+        self.cpu_port = port;
+    }
+
+    /// The port of the controller.
+    pub fn cpu_port(&self) -> Option<Port> {
+        self.cpu_port
+    }
+
+    /// How long a packet takes from egress back to the parser (default 10 µs). Only for packets that recirculate later.
+    pub fn set_recirculation_latency(&mut self, latency_ns: Nanos) {
+        self.recirculation.set_latency(latency_ns);
+    }
+
+    /// Counts of a port's queues.
+    pub fn queue_stats(&self, port: Port) -> PortStats {
+        self.queues.stats(port)
+    }
+
+    /// What a port received and sent.
+    pub fn traffic(&self, port: Port) -> Traffic {
+        self.traffic.get(usize::from(port)).copied().unwrap_or_default()
+    }
+
+    /// Where every packet went.
+    pub fn balance(&self) -> Balance {
+        Balance {
+            queued: self.queues.queued() as u64,
+            recirculating: self.recirculation.len() as u64,
+            delayed: self.delay_line.packets(),
+            ..self.balance
+        }
+    }
+
+    fn ingress(&mut self, port: Port, frame: &[u8], out: &mut impl Output) {
+        let Some(program) = &mut self.program else {
+            self.balance.no_program += 1;
+            return;
+        };
+        program.pipeline.ingress(self.clock, port, frame, &mut self.outcomes);
+        self.balance.ingress_dropped += self.settle(0, None, out);
+    }
+
+    /// The packet that recirculates since longest goes through ingress again.
+    fn recirculate(&mut self, at: Nanos, out: &mut impl Output) {
+        let (Some(packet), Some(program)) = (self.recirculation.pop(), &mut self.program) else {
+            return;
+        };
+        self.clock = self.clock.max(at);
+        self.balance.recirculations += 1;
+        program.pipeline.reingress(self.clock, packet, &mut self.outcomes);
+        self.balance.ingress_dropped += self.settle(0, None, out);
+    }
+
+    /// The packet whose transmission starts at `at` leaves its queue and goes through egress.
+    fn depart(&mut self, at: Nanos, out: &mut impl Output) {
+        let Some(departure) = self.queues.dequeue(at) else {
+            return;
+        };
+        self.clock = self.clock.max(at);
+        let Departure {
+            port,
+            queue,
+            item,
+            enq_ns,
+            enq_depth,
+            depth_after,
+            start_ns,
+            arrival_ns,
+            ..
+        } = departure;
+        self.store_depth(port, queue);
+        let Some(program) = &mut self.program else { return };
+        let queueing = Queueing {
+            port,
+            enq_ns,
+            enq_qdepth: enq_depth,
+            deq_qdepth: depth_after,
+            qid: queue,
+        };
+        program
+            .pipeline
+            .egress(start_ns, item.packet, queueing, &mut self.outcomes);
+        self.balance.egress_dropped += self.settle(item.clone_depth + 1, Some(arrival_ns), out);
+    }
+
+    /// Sends on whatever a call of the pipeline produced. Answers 1 if the packet itself was dropped, else 0.
+    ///
+    /// `clone_depth`: of the packets it produced. `arrival_ns`: when a frame is at the far end of its link.
+    fn settle(&mut self, clone_depth: u8, arrival_ns: Option<Nanos>, out: &mut impl Output) -> u64 {
+        let mut outcomes = std::mem::take(&mut self.outcomes);
+        self.balance.parser_errors += u64::from(outcomes.parser_error);
+        let produced = outcomes.enqueue.len() + outcomes.recirculate.len() + usize::from(outcomes.frame.is_some());
+        let dropped = outcomes.dropped || produced == 0;
+        self.balance.became(produced + usize::from(dropped));
+
+        for digest in outcomes.digests.drain(..) {
+            out.digest(digest);
+        }
+        for enqueue in outcomes.enqueue.drain(..) {
+            self.enqueue(enqueue, clone_depth);
+        }
+        for packet in outcomes.recirculate.drain(..) {
+            if !self.recirculation.push(self.clock, packet) {
+                self.balance.recirculation_dropped += 1;
+            }
+        }
+        if let Some(transmit) = outcomes.frame.take() {
+            let arrival_ns = arrival_ns.unwrap_or(self.clock);
+            if let Err(frame) = self.delay_line.push(transmit.port, arrival_ns, transmit.frame) {
+                self.balance.delay_dropped += 1;
+                self.recycle_frame(frame);
+            }
+        }
+        outcomes.clear();
+        self.outcomes = outcomes;
+        u64::from(dropped)
+    }
+
+    fn enqueue(&mut self, enqueue: Enqueue, clone_depth: u8) {
+        let Enqueue {
+            packet,
+            port,
+            priority,
+            frame_len,
+        } = enqueue;
+        let Some(program) = &mut self.program else { return };
+        if clone_depth > Engine::MAX_CLONE_DEPTH {
+            self.balance.clone_depth_dropped += 1;
+            program.pipeline.recycle(packet);
+            return;
+        }
+        let fields = self.fields.get(usize::from(port)).copied().unwrap_or_default();
+        let (user, rank) = fields.classify(&program.pipeline, &packet);
+        let item = Waiting { packet, clone_depth };
+        match self.queues.enqueue(
+            self.clock,
+            Offered {
+                port,
+                priority,
+                len: frame_len,
+                user,
+                rank,
+                item,
+            },
+        ) {
+            Enqueued::Queued { .. } => {}
+            Enqueued::Dropped { item, .. } => {
+                self.balance.queue_dropped += 1;
+                program.pipeline.recycle(item.packet);
+                return;
+            }
+            Enqueued::PushedOut { victim, .. } => {
+                self.balance.pushed_out += 1;
+                program.pipeline.recycle(victim.item.packet);
+            }
+        }
+        self.store_depth(port, priority);
+    }
+
+    /// Brings the cells that depend on a queue up to date: its own, or all of the port where one buffer serves all.
+    fn store_depth(&mut self, port: Port, queue: u8) {
+        let Some(program) = self
+            .program
+            .as_mut()
+            .filter(|program| !program.depth_registers.is_empty())
+        else {
+            return;
+        };
+        let depth = self.queues.depth(port, queue);
+        if self.queues.one_buffer(port) {
+            for queue in 0..QUEUES as u8 {
+                program.store_depth(port, queue, depth);
+            }
+        } else {
+            program.store_depth(port, queue, depth);
+        }
+    }
+
+    /// Hands out the frames that are at the far end of their link by `now`.
+    fn deliver(&mut self, now: Nanos, out: &mut impl Output) {
+        while let Some((port, frame, arrival_ns)) = self.delay_line.pop(now) {
+            if let Some(traffic) = self.traffic.get_mut(usize::from(port)) {
+                traffic.transmitted.add(frame.len() as u32);
+            }
+            if self.cpu_port == Some(port) {
+                self.balance.packets_in += 1;
+                out.packet_in(&frame);
+            } else {
+                self.balance.transmitted += 1;
+                out.transmit(port, &frame, arrival_ns);
+            }
+            self.recycle_frame(frame);
+        }
+    }
+
+    fn recycle_frame(&mut self, frame: Vec<u8>) {
+        if let Some(program) = &mut self.program {
+            program.pipeline.recycle_frame(frame);
+        }
+    }
+
+    /// Drops what belongs to the loaded program.
+    fn flush(&mut self) {
+        let flushed = &mut self.balance.flushed;
+        self.queues.flush(|_| *flushed += 1);
+        while self.recirculation.pop().is_some() {
+            *flushed += 1;
+        }
+    }
+}

@@ -1,0 +1,44 @@
+//! A program takes its place in the switch.
+
+use p4sched_dataplane::{Pipeline, RegisterId};
+use thiserror::Error;
+
+use crate::PortError;
+
+/// A program that this switch can not take as it is set up. The program loaded before stays.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+pub enum LoadError {
+    /// A register that should hold queue depths does not exist.
+    #[error("@queue_depth register '{0}' is not in the program")]
+    NoRegister(String),
+    /// A register that should hold queue depths is too wide.
+    #[error("@queue_depth register '{name}' has cells of {width} bits; at most 64 are supported, bit<32> is usual")]
+    WideRegister {
+        /// The register.
+        name: String,
+        /// Width of its cells in bits.
+        width: u32,
+    },
+    /// A port orders its packets by a field that the program does not have.
+    #[error(transparent)]
+    Port(#[from] PortError),
+}
+
+/// Looks the registers for queue depths up.
+pub(crate) fn depth_registers(program: &Pipeline, names: &[String]) -> Result<Vec<RegisterId>, LoadError> {
+    names
+        .iter()
+        .map(|name| {
+            let register = program
+                .register(name)
+                .ok_or_else(|| LoadError::NoRegister(name.clone()))?;
+            match program.register_width(register) {
+                0..=64 => Ok(register),
+                width => Err(LoadError::WideRegister {
+                    name: name.clone(),
+                    width,
+                }),
+            }
+        })
+        .collect()
+}
