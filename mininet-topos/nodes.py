@@ -35,24 +35,20 @@ class NodeError(RuntimeError):
     """A node could not be set up or started; the message says which, why, and what would help."""
 
 
-def executable(name: str, beside: Sequence[Path] = ()) -> str:
-    """Path of a program: $P4SCHED_<NAME> if set, else one of `beside`, else from the PATH.
+def embedded_binary() -> str:
+    """Path of the embedded switch: $P4SCHED_SWITCH, or the one built in this repository. Raises NodeError."""
+    named = os.environ.get("P4SCHED_SWITCH")
+    path = named or str(REPOSITORY / "switch/target/release/p4sched-switch")
+    if not os.access(path, os.X_OK):
+        raise NodeError(f"$P4SCHED_SWITCH is {path}, which is no program" if named else f"no {path}: run `make setup`")
+    return path
 
-    Raises NodeError when there is none.
-    """
-    variable = "P4SCHED_" + name.removeprefix("p4sched-").upper().replace("-", "_")
-    named = os.environ.get(variable)
-    if named is not None:
-        if not os.access(named, os.X_OK):
-            raise NodeError(f"${variable} is {named}, which is not an executable file")
-        return named
-    for candidate in beside:
-        if os.access(candidate, os.X_OK):
-            return str(candidate)
-    found = shutil.which(name)
+
+def bmv2_binary() -> str:
+    """Path of simple_switch_grpc, from the PATH. Raises NodeError."""
+    found = shutil.which("simple_switch_grpc")
     if found is None:
-        places = ", ".join(str(path) for path in beside)
-        raise NodeError(f"found no {name}" + (f" at {places}" if places else "") + " nor on the PATH")
+        raise NodeError("found no simple_switch_grpc on the PATH: BMv2 is not installed, or not for this user")
     return found
 
 
@@ -229,8 +225,7 @@ class EmbeddedSwitch(P4Switch):
     """The project's own switch, `p4sched-switch`, with a traffic manager behind every port."""
 
     def switch_command(self) -> list[str]:
-        binary = executable("p4sched-switch", [REPOSITORY / "switch/target/release/p4sched-switch"])
-        command = [binary, "--no-p4", "--device-id", str(self.device_id), "--grpc-server-addr", self.address]
+        command = [embedded_binary(), "--no-p4", "--device-id", str(self.device_id), "--grpc-server-addr", self.address]
         if self.cpu_port is not None:
             command += ["--cpu-port", str(self.cpu_port)]
         for port, interface in self.port_interfaces():
@@ -249,10 +244,8 @@ class Bmv2Switch(P4Switch):
         self.thrift_port = free_port() if thrift_port is None else thrift_port
 
     def switch_command(self) -> list[str]:
-        command = [executable("simple_switch_grpc"), "--no-p4", "--device-id", str(self.device_id)]
+        command = [bmv2_binary(), "--no-p4", "--device-id", str(self.device_id)]
         command += ["--thrift-port", str(self.thrift_port), "--log-console", "-L", "warn"]
-        # BMv2 leaves its notification socket in /tmp unless told otherwise.
-        command += ["--notifications-addr", f"ipc://{self.log_folder}/{self.name}-notifications.ipc"]
         for port, interface in self.port_interfaces():
             command += ["-i", f"{port}@{interface}"]
         command += ["--", "--grpc-server-addr", self.address, "--priority-queues", "8"]
