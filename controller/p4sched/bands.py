@@ -1,0 +1,65 @@
+"""FDPA's band notation F(FirstBand + NumBands * BandSize) (FDPA paper, section IV-C).
+
+"1+4*0.5": the first band is one fair share, four more follow, each half a fair share wide, the last one open.
+"""
+
+import re
+from dataclasses import dataclass
+from typing import Self
+
+from p4sched.errors import UsageError
+
+MAX_FURTHER_BANDS = 7
+"""Eight priority queues, one for each band."""
+
+_NOTATION = re.compile(
+    r"(?:F\s*\(\s*)?(?P<first>\d+(?:\.\d+)?)\s*\+\s*(?P<further>\d+)\s*\*\s*(?P<size>\d+(?:\.\d+)?)(?:\s*\))?"
+)
+
+
+@dataclass(frozen=True)
+class Bands:
+    """Bands in multiples of the fair share."""
+
+    first: float
+    """FirstBand: width of the first band, fair shares."""
+    further: int
+    """NumBands: how many bands follow."""
+    size: float
+    """BandSize: width of each band that follows, fair shares; the last one is open."""
+
+    def __post_init__(self) -> None:
+        if not 0 < self.first <= 1000:
+            raise UsageError(f"bands '{self}': the first band must be wider than 0 and at most 1000 fair shares")
+        if not 1 <= self.further <= MAX_FURTHER_BANDS:
+            raise UsageError(
+                f"bands '{self}': {self.further} further bands, but a port has 8 queues: 1 to {MAX_FURTHER_BANDS} fit"
+            )
+        if not 0 < self.size <= 1000:
+            raise UsageError(f"bands '{self}': further bands must be wider than 0 and at most 1000 fair shares")
+
+    @classmethod
+    def parse(cls, text: object) -> Self:
+        """Reads "1+4*0.5" or "F(1+4*0.5)"."""
+        if isinstance(text, cls):
+            return text
+        found = _NOTATION.fullmatch(str(text).strip())
+        if found is None:
+            raise UsageError(
+                f"bands '{text}' are not FIRST+COUNT*SIZE with positive numbers, for example 1+4*0.5: "
+                "a first band of 1 fair share, then 4 bands of half a fair share"
+            )
+        return cls(float(found["first"]), int(found["further"]), float(found["size"]))
+
+    @property
+    def count(self) -> int:
+        """All bands, the open one included."""
+        return self.further + 1
+
+    @property
+    def edges(self) -> tuple[float, ...]:
+        """Upper edge of every band but the open one, in fair shares, ascending."""
+        return tuple(self.first + i * self.size for i in range(self.further))
+
+    def __str__(self) -> str:
+        return f"{self.first:g}+{self.further}*{self.size:g}"

@@ -1,0 +1,281 @@
+"""FDPA's control law: from the users' byte counters to the edges of the rate bands.
+
+The paper (Cascone et al., section V) leaves the fair share to "an external controller that periodically adjusts band
+sizes by counting the number of active users". This is that controller.
+
+    fair share of one unit of weight = capacity / sum of the weights of the active users
+    edge_q = (q-th edge of the notation, in fair shares) * fair share * interval        weighted bytes per interval
+
+The switch charges a user length / weight for a packet, so one set of edges serves users of every weight.
+
+**Active** is a user that sent at least `active_bytes` in the last `activity_window_ns`. Both come from three demands:
+
+- A user who leaves must be forgotten soon enough for the edges to follow within 1 s. Its last packet is seen up to one
+  poll late, and the window is found to have passed up to one poll late: window + 2 polls < 1 s.
+- A user whose TCP waits for its retransmission timeout has not left. Linux waits RTO >= 200 ms + RTT, sends one
+  segment, and waits twice as long after each further loss: at 10 ms that is 210 ms, then 420 ms. A window of 600 ms
+  spans both (and those at 100 ms: 300 and 600 ms), and with two polls of 100 ms it leaves 200 ms of the second.
+- In that state one segment per gap is all it sends, so the threshold may not exceed one full-sized segment; but the
+  66-byte ACKs and FINs of ten closing connections, less than 1000 bytes together, must not count. Hence 1000 bytes.
+
+A third timeout in a row (840 ms) does forget the user, and its next segment brings it back at the next poll.
+
+**Joining** takes effect at the first poll that sees `active_bytes`: at most one poll period.
+
+**N = 0**: an idle link keeps the last bands, which are right when its users come back; only a controller that never saw
+a user allows the whole capacity to one.
+
+**Restarts.** A counter that went down was reset (the switch restarted, the entry was written again): what it shows was
+sent since. A controller that takes over a running switch has no history: until it has watched for a whole window, it
+may lower the edges but not raise them, so that a user in a timeout is not forgotten.
+
+**Limits.** A user that sends little but steadily counts as much as a greedy one; what it leaves over falls into the
+further bands, which share it equally as well. 256 / weight is rounded to an integer, so weights up to 16 are exact
+within 3 %; weights beyond 256 do not exist. Edges need at least a packet per interval to mean anything:
+capacity * interval / users >> 1500 bytes.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from p4sched.bands import Bands
+from p4sched.errors import UsageError
+
+UNUSED_EDGE = 0xFFFF_FFFF
+"""The edge that no rate exceeds."""
+EDGES = 7
+QUEUES = 8
+MTU_BYTES = 1500
+"""The packet in which queues and bursts are sized (paper: "MTU-size packets")."""
+UNIT_SCALE = 256
+"""Scale of weight 1: the estimator charges length * scale / 256."""
+TOKEN_PERIOD_US = 65536
+"""Token rates are bytes in this many microseconds."""
+MAX_BURST_BYTES = 0x0FFF_FFFF
+"""The buckets count sixteenths of a byte in 32 bits."""
+
+
+def scale_of_weight(weight: float) -> int:
+    """The `scale` parameter of `set_user` for a user of this weight."""
+    if not 1 / UNIT_SCALE < weight <= UNIT_SCALE:
+        raise UsageError(f"weight {weight:g} is not in (1/{UNIT_SCALE}, {UNIT_SCALE}]")
+    return max(1, min(0xFFFF, round(UNIT_SCALE / weight)))
+
+
+def queue_depths(capacity_bps: int, rtt_ns: int, bands: int) -> tuple[int, ...]:
+    """L_q = max(20, BDP / q^q) MTU packets for q = 1 .. `bands` (paper, section IV-C; its "min" is a slip)."""
+    bdp_packets = capacity_bps * rtt_ns // (8 * MTU_BYTES * 10**9)
+    return tuple(min(0xFFFF, max(20, bdp_packets // q**q)) for q in range(1, bands + 1))
+
+
+@dataclass(frozen=True)
+class Config:
+    """What the law needs to know of the link and of the scheme."""
+
+    capacity_bps: int
+    """Rate of the shaped link, bit/s of Ethernet frames."""
+    bands: Bands
+    interval_us: int
+    """Estimator interval; the paper's is 6 RTTs."""
+    rtt_ns: int
+    """Round-trip time that queues and bursts are sized for."""
+    token_bucket: bool = False
+    """Token buckets instead of the average rate (paper, section V)."""
+    burst_bytes: int = 0
+    """Room of the token buckets; 0: two RTTs of one fair share, at least 10 packets."""
+    flowlet_gap_us: int = 0
+    """A flow keeps its band until it pauses this long (paper, section V); 0: it never keeps it."""
+    activity_window_ns: int = 600_000_000
+    active_bytes: int = 1000
+
+    def __post_init__(self) -> None:
+        _require(self.capacity_bps > 0, f"capacity {self.capacity_bps} bit/s is not positive")
+        _require(0 < self.interval_us < 2**32, f"estimator interval {self.interval_us} us is not in (0, 2^32)")
+        _require(self.rtt_ns > 0, f"RTT {self.rtt_ns} ns is not positive")
+        _require(0 <= self.burst_bytes <= MAX_BURST_BYTES, f"burst {self.burst_bytes} bytes is not in [0, 2^28)")
+        _require(0 <= self.flowlet_gap_us < 2**32, f"flowlet gap {self.flowlet_gap_us} us is not in [0, 2^32)")
+        _require(self.activity_window_ns > 0, f"activity window {self.activity_window_ns} ns is not positive")
+        _require(self.active_bytes > 0, f"activity threshold {self.active_bytes} bytes is not positive")
+
+
+@dataclass(frozen=True)
+class UserCounter:
+    """One user as its table entries show it."""
+
+    sent_bytes: int
+    """Bytes that arrived from the user since the entries were written, whether or not they were forwarded."""
+    scale: int = UNIT_SCALE
+    """256 / weight, rounded: the action data of the entries."""
+
+
+@dataclass(frozen=True)
+class Sample:
+    """All users' counters at one instant."""
+
+    time_ns: int
+    """Any clock that never goes back."""
+    users: Mapping[int, UserCounter]
+
+
+@dataclass(frozen=True)
+class Parameters:
+    """Action data of `set_bands`, field by field."""
+
+    interval_us: int
+    edges: tuple[int, ...]
+    token_bucket: bool
+    rates: tuple[int, ...]
+    burst_bytes: int
+    flowlet_gap_us: int
+    depths: tuple[int, ...]
+
+    def action_data(self) -> dict[str, int]:
+        """Parameter names of the P4 action and their values."""
+        return {
+            "interval_us": self.interval_us,
+            **{f"edge_{q}": edge for q, edge in enumerate(self.edges, 1)},
+            "token_bucket": int(self.token_bucket),
+            **{f"rate_{q}": rate for q, rate in enumerate(self.rates, 1)},
+            "burst_bytes": self.burst_bytes,
+            "flowlet_gap_us": self.flowlet_gap_us,
+            **{f"depth_{q}": depth for q, depth in enumerate(self.depths, 1)},
+        }
+
+    @classmethod
+    def from_action_data(cls, data: Mapping[str, int]) -> "Parameters":
+        """The inverse of `action_data`."""
+        return cls(
+            interval_us=data["interval_us"],
+            edges=tuple(data[f"edge_{q}"] for q in range(1, EDGES + 1)),
+            token_bucket=bool(data["token_bucket"]),
+            rates=tuple(data[f"rate_{q}"] for q in range(1, EDGES + 1)),
+            burst_bytes=data["burst_bytes"],
+            flowlet_gap_us=data["flowlet_gap_us"],
+            depths=tuple(data[f"depth_{q}"] for q in range(1, QUEUES + 1)),
+        )
+
+
+@dataclass(frozen=True)
+class _Step:
+    """Bytes that each user sent between two samples."""
+
+    start_ns: int
+    end_ns: int
+    sent: Mapping[int, int]
+
+
+@dataclass(frozen=True)
+class State:
+    """What the law remembers from one sample to the next."""
+
+    parameters: Parameters | None = None
+    """In force on the switch, as far as known."""
+    taken_over: bool = False
+    """`parameters` come from a predecessor whose history is not known."""
+    sample: Sample | None = None
+    steps: tuple[_Step, ...] = field(default=())
+    """Oldest first; those that reach into the activity window."""
+
+    @classmethod
+    def take_over(cls, parameters: Parameters | None) -> "State":
+        """State of a controller that finds `parameters` on the switch; None or unset bands: it is the first one."""
+        if parameters is None or parameters.edges[0] == UNUSED_EDGE:
+            return cls()
+        return cls(parameters=parameters, taken_over=True)
+
+
+@dataclass(frozen=True)
+class Decision:
+    """The law's answer to one sample."""
+
+    state: State
+    """To be passed with the next sample."""
+    parameters: Parameters | None
+    """To be in force now; None as long as nothing is known."""
+    changed: bool
+    """Whether `parameters` differ from what the switch has."""
+    active: tuple[int, ...]
+    """Active users, ascending."""
+    fair_share_bps: float
+    """Of a user of weight 1, if it follows from the active users; 0 while there are none."""
+
+
+def decide(config: Config, state: State, sample: Sample) -> Decision:
+    """One step of the law."""
+    steps = _steps_in_window(config, state, sample)
+    active = _active_users(config, steps, sample)
+    weight = sum(UNIT_SCALE / sample.users[user].scale for user in active)
+    largest_scale = max((counter.scale for counter in sample.users.values()), default=UNIT_SCALE)
+    watched = bool(steps) and sample.time_ns - steps[0].start_ns >= config.activity_window_ns
+    taken_over = state.taken_over and not watched
+
+    if active:
+        wanted: Parameters | None = parameters_for(config, weight, largest_scale)
+    elif state.parameters is not None:
+        wanted = state.parameters
+    else:
+        wanted = parameters_for(config, 1.0, largest_scale)
+    if taken_over and wanted is not None and state.parameters is not None:
+        wanted = wanted if wanted.edges[0] < state.parameters.edges[0] else state.parameters
+    return Decision(
+        state=State(wanted, taken_over, sample, steps),
+        parameters=wanted,
+        changed=wanted != state.parameters,
+        active=active,
+        fair_share_bps=config.capacity_bps / weight if active else 0.0,
+    )
+
+
+def parameters_for(config: Config, weight: float, largest_scale: int = UNIT_SCALE) -> Parameters:
+    """Bands for active users whose weights sum up to `weight`.
+
+    `largest_scale` belongs to the user charged most for a packet: a bucket that cannot hold ten of its packets would
+    never admit them.
+    """
+    bytes_per_s = config.capacity_bps / 8 / weight
+    unused = (UNUSED_EDGE,) * (EDGES - config.bands.further)
+    ten_packets = 10 * MTU_BYTES * max(largest_scale, UNIT_SCALE) // UNIT_SCALE
+    burst = config.burst_bytes or max(ten_packets, round(2 * bytes_per_s * config.rtt_ns / 1e9))
+    depths = queue_depths(config.capacity_bps, config.rtt_ns, config.bands.count)
+    return Parameters(
+        interval_us=config.interval_us,
+        edges=tuple(_edge(e * bytes_per_s * config.interval_us / 1e6) for e in config.bands.edges) + unused,
+        token_bucket=config.token_bucket,
+        rates=tuple(_edge(e * bytes_per_s * TOKEN_PERIOD_US / 1e6) for e in config.bands.edges) + unused,
+        burst_bytes=min(burst, MAX_BURST_BYTES),
+        flowlet_gap_us=config.flowlet_gap_us,
+        depths=depths + (0,) * (QUEUES - len(depths)),
+    )
+
+
+def _edge(value: float) -> int:
+    return max(1, min(round(value), UNUSED_EDGE - 1))
+
+
+def _steps_in_window(config: Config, state: State, sample: Sample) -> tuple[_Step, ...]:
+    if state.sample is None:
+        return ()
+    before = state.sample
+    if sample.time_ns < before.time_ns:
+        raise ValueError(f"sample at {sample.time_ns} ns is older than the one before, at {before.time_ns} ns")
+    sent = {user: _increment(before.users.get(user), counter) for user, counter in sample.users.items()}
+    step = _Step(before.time_ns, sample.time_ns, sent)
+    horizon = sample.time_ns - config.activity_window_ns
+    return (*(old for old in state.steps if old.end_ns > horizon), step)
+
+
+def _increment(before: UserCounter | None, now: UserCounter) -> int:
+    if before is None or now.sent_bytes < before.sent_bytes:
+        return now.sent_bytes
+    return now.sent_bytes - before.sent_bytes
+
+
+def _active_users(config: Config, steps: tuple[_Step, ...], sample: Sample) -> tuple[int, ...]:
+    return tuple(
+        user for user in sorted(sample.users) if sum(step.sent.get(user, 0) for step in steps) >= config.active_bytes
+    )
+
+
+def _require(condition: bool, wrong: str) -> None:
+    if not condition:
+        raise UsageError(wrong)

@@ -1,0 +1,170 @@
+"""Reading from a switch over P4Runtime: pipeline, entries, counters. Needs no arbitration, so it disturbs nobody."""
+
+import logging
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+
+import finsy as fy
+import grpc
+import grpc.aio
+from finsy.grpcutil import GRPCStatusCode
+from finsy.p4client import P4ClientError, P4RpcStatus
+from finsy.p4entity import P4Entity, decode_entity, encode_entities
+from finsy.proto import p4r, p4r_grpc
+
+from p4sched.errors import P4schedError
+
+READ_TIMEOUT_S = 10.0
+_SHOWN_ERRORS = 3
+
+# finsy logs a failure and raises it as well; a person should read it once, from here
+logging.getLogger("finsy").addHandler(logging.NullHandler())
+
+
+class SessionError(P4schedError):
+    """The switch cannot be reached, refused something, or is not what was expected."""
+
+
+@dataclass(frozen=True)
+class Count:
+    """A counter's value."""
+
+    packets: int
+    bytes: int
+
+
+@dataclass(frozen=True)
+class Entry:
+    """A table entry and, if its table has a direct counter, its count."""
+
+    table: str
+    action: str
+    arguments: Mapping[str, int]
+    count: Count | None
+
+
+class Reader:
+    """Reads from one switch. Names of tables, actions and counters are P4Info names or aliases."""
+
+    def __init__(self, address: str, device_id: int = 1) -> None:
+        self.address = address
+        self.device_id = device_id
+        self.schema = fy.P4Schema()
+        """The P4Info in force; empty until `load_schema`."""
+        self._channel = grpc.aio.insecure_channel(address)
+        self._stub = p4r_grpc.P4RuntimeStub(self._channel)
+
+    async def close(self) -> None:
+        """Closes the connection."""
+        await self._channel.close()
+
+    async def pipeline_cookie(self) -> int | None:
+        """Cookie of the pipeline that the switch runs; None if it runs none, or one without a cookie."""
+        request = p4r.GetForwardingPipelineConfigRequest(
+            device_id=self.device_id, response_type=p4r.GetForwardingPipelineConfigRequest.COOKIE_ONLY
+        )
+        try:
+            reply = await self._stub.GetForwardingPipelineConfig(request, timeout=READ_TIMEOUT_S)
+        except grpc.aio.AioRpcError as error:
+            if error.code() == grpc.StatusCode.FAILED_PRECONDITION:
+                return None
+            raise session_error(self.address, "ask for the pipeline", error) from error
+        return reply.config.cookie.cookie if reply.config.HasField("cookie") else None
+
+    async def load_schema(self) -> None:
+        """Takes the P4Info from the switch."""
+        request = p4r.GetForwardingPipelineConfigRequest(
+            device_id=self.device_id, response_type=p4r.GetForwardingPipelineConfigRequest.P4INFO_AND_COOKIE
+        )
+        with one_sentence(self.address, "ask for the P4Info"):
+            reply = await self._stub.GetForwardingPipelineConfig(request, timeout=READ_TIMEOUT_S)
+        self.schema.set_p4info(reply.config.p4info)
+
+    async def set_pipeline(self, schema: fy.P4Schema, election_id: int) -> None:
+        """Loads a program. Whoever holds `election_id` must be the primary controller."""
+        request = p4r.SetForwardingPipelineConfigRequest(
+            device_id=self.device_id,
+            election_id=p4r.Uint128(low=election_id),
+            action=p4r.SetForwardingPipelineConfigRequest.VERIFY_AND_COMMIT,
+            config=schema.get_pipeline_config(),
+        )
+        with one_sentence(self.address, "load the program"):
+            await self._stub.SetForwardingPipelineConfig(request, timeout=60.0)
+
+    async def read(self, wanted: Sequence[P4Entity]) -> list[P4Entity]:
+        """One Read of these entities."""
+        with one_sentence(self.address, "read"):
+            request = p4r.ReadRequest(device_id=self.device_id, entities=encode_entities(wanted, self.schema))
+            found: list[P4Entity] = []
+            async for reply in self._stub.Read(request, timeout=READ_TIMEOUT_S):
+                found.extend(decode_entity(entity, self.schema) for entity in reply.entities)
+        return found
+
+    async def default_action(self, table: str) -> tuple[str, dict[str, int]] | None:
+        """The default action in force and its arguments; None if the switch does not tell."""
+        for entry in await self.read([fy.P4TableEntry(table, is_default_action=True)]):
+            if (
+                isinstance(entry, fy.P4TableEntry)
+                and entry.is_default_action
+                and isinstance(entry.action, fy.P4TableAction)
+            ):
+                return entry.action.name, dict(entry.action.args)
+        return None
+
+    async def entries(self, *tables: str) -> list[Entry]:
+        """All entries of these tables with their direct counts, in one Read."""
+        wanted = [fy.P4TableEntry(table, counter_data=fy.P4CounterData()) for table in tables]
+        return [
+            _entry(entry, entry.action)
+            for entry in await self.read(wanted)
+            if isinstance(entry, fy.P4TableEntry)
+            and not entry.is_default_action
+            and isinstance(entry.action, fy.P4TableAction)
+        ]
+
+    async def counts(self, counter: str, cells: Sequence[int]) -> dict[int, Count]:
+        """These cells of an indirect counter, in one Read."""
+        found = await self.read([fy.P4CounterEntry(counter, index=cell) for cell in cells])
+        return {
+            entry.index: _count(entry.data)
+            for entry in found
+            if isinstance(entry, fy.P4CounterEntry) and entry.index is not None
+        }
+
+
+def session_error(address: str, what: str, error: Exception) -> SessionError:
+    """One sentence from a gRPC or P4Runtime error."""
+    if isinstance(error, grpc.aio.AioRpcError):
+        status = P4RpcStatus.from_rpc_error(error)
+        code, message, details = status.code, status.message, status.details
+    elif isinstance(error, P4ClientError):
+        code, message, details = error.code, error.message, error.details
+    else:
+        return SessionError(f"switch {address}: cannot {what}: {' '.join(str(error).split())}")
+    if code == GRPCStatusCode.UNAVAILABLE:
+        return SessionError(f"switch {address}: does not answer (cannot {what}); is it running?")
+    if details:
+        items = sorted(details.items())
+        message = "; ".join(f"update {i + 1}: {detail.message}" for i, detail in items[:_SHOWN_ERRORS])
+        message += f"; and {len(items) - _SHOWN_ERRORS} more" if len(items) > _SHOWN_ERRORS else ""
+    return SessionError(f"switch {address}: cannot {what}: {' '.join(message.split()) or code.name}")
+
+
+@contextmanager
+def one_sentence(address: str, what: str) -> Iterator[None]:
+    """Turns the errors of gRPC and of finsy's encoding into a SessionError."""
+    try:
+        yield
+    except (grpc.aio.AioRpcError, P4ClientError, ValueError, KeyError) as error:
+        raise session_error(address, what, error) from error
+
+
+def _entry(entry: fy.P4TableEntry, action: fy.P4TableAction) -> Entry:
+    counter = entry.counter_data
+    count = None if counter is None else _count(counter)
+    return Entry(entry.table_id, action.name, dict(action.args), count)
+
+
+def _count(value: fy.P4CounterData | None) -> Count:
+    return Count(0, 0) if value is None else Count(value.packet_count, value.byte_count)

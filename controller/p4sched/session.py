@@ -1,0 +1,163 @@
+"""A controller's session with one switch: the primary one, with the right program, able to write.
+
+finsy does the arbitration, the encoding and the writes. What is added here: a switch that runs already is taken over
+without a reset, and every failure is one sentence.
+"""
+
+import asyncio
+import json
+from collections.abc import AsyncIterator, Iterable, Mapping
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+import finsy as fy
+from google.protobuf.text_format import ParseError
+
+from p4sched.reader import Count, Entry, Reader, SessionError, one_sentence
+
+__all__ = ["Count", "Entry", "Program", "Reader", "Session", "SessionError", "connect", "watch"]
+
+
+@dataclass(frozen=True)
+class Program:
+    """A compiled P4 program."""
+
+    json: Path
+    """BMv2 JSON: the device configuration."""
+    p4info: Path
+    """P4Info, protobuf text."""
+
+    @classmethod
+    def in_folder(cls, folder: Path, name: str) -> "Program":
+        """What `p4sched compile p4/NAME.p4 -o FOLDER` wrote."""
+        return cls(folder / f"{name}.json", folder / f"{name}.p4info.txtpb")
+
+    def schema(self) -> fy.P4Schema:
+        """Reads both files. A corrupt one is named here; the switch could only say that some bytes are wrong."""
+        for path in (self.json, self.p4info):
+            if not path.is_file():
+                raise SessionError(f"{path} is missing; 'p4sched compile PROGRAM.p4 -o {path.parent}' writes it")
+        try:
+            json.loads(self.json.read_bytes())
+        except ValueError as error:
+            raise SessionError(f"{self.json}: not JSON: {error}") from error
+        try:
+            return fy.P4Schema(self.p4info, self.json)
+        except (ParseError, ValueError, IndexError, KeyError) as error:
+            reason = " ".join(str(error).split()) or "empty"
+            raise SessionError(f"{self.p4info}: not a P4Info in protobuf text: {reason}") from error
+
+
+class Session(Reader):
+    """The primary controller's session: reads and writes."""
+
+    def __init__(self, address: str, device_id: int) -> None:
+        super().__init__(address, device_id)
+        self._switch: fy.Switch | None = None
+        self.loaded = False
+        """Whether this session loaded the program; otherwise the switch ran it before."""
+
+    @property
+    def finsy(self) -> fy.Switch:
+        """The finsy switch, for what this class does not offer."""
+        if self._switch is None:
+            raise SessionError(f"switch {self.address}: the session is closed")
+        return self._switch
+
+    async def insert(self, entries: Iterable[fy.P4TableEntry]) -> None:
+        """Inserts entries with one Write."""
+        with one_sentence(self.address, "insert table entries"):
+            await self.finsy.insert(list(entries))
+
+    async def insert_missing(self, entries: Iterable[fy.P4TableEntry]) -> None:
+        """Inserts those entries whose match their table does not hold yet, with one Write."""
+        entries = list(entries)
+        tables = list(dict.fromkeys(entry.table_id for entry in entries))
+        present = {
+            (found.table_id, _match_key(found))
+            for found in await self.read([fy.P4TableEntry(table) for table in tables])
+            if isinstance(found, fy.P4TableEntry)
+        }
+        wanted = [self._as_read(entry) for entry in entries]
+        missing = [e for e in wanted if (e.table_id, _match_key(e)) not in present]
+        if missing:
+            await self.insert(missing)
+
+    async def set_default_action(self, table: str, action: str, arguments: Mapping[str, int]) -> None:
+        """Changes a table's default action with exactly one MODIFY: all its parameters take effect together."""
+        entry = fy.P4TableEntry(table, action=fy.P4TableAction(action, **arguments), is_default_action=True)
+        with one_sentence(self.address, f"set the default action of {table}"):
+            await self.finsy.modify([entry])
+
+    async def open(self, schema: fy.P4Schema, force: bool) -> None:
+        """Becomes primary and makes sure that the switch runs the program."""
+        self.schema = schema
+        cookie = await self.pipeline_cookie()
+        switch = await self._become_primary(schema)
+        self._switch = switch
+        if force or cookie != schema.p4cookie:
+            await self.set_pipeline(schema, switch.election_id)
+            self.loaded = True
+
+    async def close(self) -> None:
+        """Ends the session; the switch goes on with what was written last."""
+        if self._switch is not None:
+            switch, self._switch = self._switch, None
+            await switch.__aexit__(None, None, None)
+        await super().close()
+
+    async def _become_primary(self, schema: fy.P4Schema) -> fy.Switch:
+        # P4Info only: with the device configuration as well, finsy would load it and hide why that failed
+        switch = fy.Switch(self.address, self.address, fy.SwitchOptions(device_id=self.device_id))
+        switch.p4info.set_p4info(schema.p4info)
+        try:
+            with one_sentence(self.address, "become its controller"):
+                await switch.__aenter__()
+        except asyncio.CancelledError:
+            task = asyncio.current_task()
+            if task is not None and task.cancelling():
+                raise
+            raise SessionError(f"switch {self.address}: closed the session while it was being opened") from None
+        if not switch.is_primary:
+            primary = switch.primary_id
+            await switch.__aexit__(None, None, None)
+            raise SessionError(
+                f"switch {self.address}: another controller (election id {primary}) is its primary; stop that one first"
+            )
+        return switch
+
+    def _as_read(self, entry: fy.P4TableEntry) -> fy.P4TableEntry:
+        """The entry with its names and values in the form in which a Read gives them."""
+        with one_sentence(self.address, "encode a table entry"):
+            return fy.P4TableEntry.decode(entry.encode(self.schema), self.schema)
+
+
+@asynccontextmanager
+async def connect(address: str, program: Program, *, device_id: int = 1, force: bool = False) -> AsyncIterator[Session]:
+    """Opens the primary session with the switch at `address` (HOST:PORT).
+
+    A switch that already runs these very bytes (by the pipeline's cookie) keeps its entries, registers and queues;
+    another program is replaced. `force` loads in any case. Leaving the context ends the session, not the traffic.
+    """
+    session = Session(address, device_id)
+    try:
+        await session.open(program.schema(), force)
+        yield session
+    finally:
+        await session.close()
+
+
+@asynccontextmanager
+async def watch(address: str, *, device_id: int = 1) -> AsyncIterator[Reader]:
+    """Opens a reader of the switch at `address`, beside whatever controller it has."""
+    reader = Reader(address, device_id)
+    try:
+        await reader.load_schema()
+        yield reader
+    finally:
+        await reader.close()
+
+
+def _match_key(entry: fy.P4TableEntry) -> tuple[int, tuple[tuple[str, object], ...]]:
+    return entry.priority, tuple(sorted((entry.match or {}).items()))

@@ -1,0 +1,302 @@
+"""The traffic manager behind a switch's ports: shapers, queues, and what they report.
+
+`EmbeddedTrafficManager` speaks gRPC to the embedded switch. `Bmv2TrafficManager` gives BMv2 what it can do of the same
+through `simple_switch_CLI`, and refuses the rest by name.
+"""
+
+import asyncio
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Protocol
+
+import grpc
+import grpc.aio
+
+from p4sched.errors import P4schedError
+from p4sched.paths import tool
+from p4sched.proto import traffic_manager_pb2 as pb
+from p4sched.proto.traffic_manager_pb2_grpc import TrafficManagerStub
+from p4sched.reader import session_error
+
+QUEUES = 8
+TIMEOUT_S = 10.0
+BMV2_RATE_PACKET_BYTES = 1514
+"""Ethernet frame of a full-sized segment: the packet in which bit/s become BMv2's packets/s."""
+BMV2_LIMITS = (
+    "stock BMv2 limits every priority queue of a port on its own, in packets a second: each queue gets the full rate, so "
+    "queues do not compete for one link, strict priority never bites, and small packets count as much as large ones. It "
+    "has no propagation delay, no DRR, no PIFO, and reports no queue statistics."
+)
+
+
+class TrafficManagerError(P4schedError):
+    """The traffic manager refused something or cannot be reached."""
+
+
+class Discipline(StrEnum):
+    """In which order a port serves its packets."""
+
+    STRICT = "strict"
+    """Strict priority over 8 queues, queue 7 most urgent."""
+    FIFO = "fifo"
+    """One queue; the priority is ignored."""
+    DRR = "drr"
+    """Per-user deficit round robin, an ideal."""
+    PIFO = "pifo"
+    """One queue sorted by rank with push-out, an ideal."""
+
+
+@dataclass(frozen=True)
+class QueueSettings:
+    """One priority queue; None keeps a value."""
+
+    depth_packets: int | None = None
+    rate_pps: int | None = None
+    """BMv2's per-queue limiter; 0: none."""
+
+
+@dataclass(frozen=True)
+class PortSettings:
+    """One port; None keeps a value."""
+
+    port: int
+    rate_bps: int | None = None
+    """Rate of the whole port in bit/s of Ethernet frames; 0: not shaped."""
+    delay_ns: int | None = None
+    """Propagation delay of the link behind the port."""
+    discipline: Discipline | None = None
+    queues: Mapping[int, QueueSettings] = field(default_factory=dict)
+    """By priority, 0..7, 7 most urgent."""
+    buffer_packets: int | None = None
+    """Room of the one buffer of `fifo`, `drr` and `pifo`."""
+    user_field: str | None = None
+    """Names the user for `drr`, for example "meta.user"."""
+    rank_field: str | None = None
+    """Holds the rank for `pifo`."""
+    quantum_bytes: int | None = None
+    """What a user may send in one DRR round."""
+
+
+@dataclass(frozen=True)
+class QueueStats:
+    """One queue since the switch started."""
+
+    depth_packets: int
+    depth_bytes: int
+    enqueued_packets: int
+    enqueued_bytes: int
+    dequeued_packets: int
+    dequeued_bytes: int
+    dropped_packets: int
+    dropped_bytes: int
+    max_depth_packets: int
+
+
+@dataclass(frozen=True)
+class PortStats:
+    """One port since the switch started."""
+
+    port: int
+    interface: str
+    up: bool
+    rx_packets: int
+    rx_bytes: int
+    tx_packets: int
+    tx_bytes: int
+    tx_errors: int
+    """Frames that the interface refused."""
+    rx_lost: int
+    """Frames lost before the switch read them."""
+    queues: Mapping[int, QueueStats]
+
+
+@dataclass(frozen=True)
+class Stats:
+    """All counters, read at one instant."""
+
+    now_ns: int
+    ports: Mapping[int, PortStats]
+    ingress_dropped_packets: int
+    egress_dropped_packets: int
+    parser_error_packets: int
+
+
+@dataclass(frozen=True)
+class Fidelity:
+    """How late the emulated links were, over `measured_ns`: handed out against the ideal instant."""
+
+    measured_ns: int
+    departures: int
+    lateness_p50_ns: int
+    lateness_p99_ns: int
+    lateness_p999_ns: int
+    lateness_max_ns: int
+    rx_lost: int
+    tx_errors: int
+    cpu_ns: int
+    """CPU time of the data-plane thread."""
+
+
+class TrafficManager(Protocol):
+    """What every switch's traffic manager offers."""
+
+    async def set_ports(self, ports: Sequence[PortSettings]) -> None:
+        """Changes ports; what is None keeps its value. All or nothing on the embedded switch."""
+
+    async def stats(self, ports: Sequence[int] = ()) -> Stats | None:
+        """Counters of these ports (none named: all); None if the switch has none."""
+
+    async def fidelity(self, *, reset: bool = False) -> Fidelity | None:
+        """How faithful the emulation was since the last reset; None if the switch does not measure it."""
+
+    async def close(self) -> None:
+        """Closes the connection."""
+
+
+class EmbeddedTrafficManager:
+    """The embedded switch's traffic manager: gRPC on the port of P4Runtime."""
+
+    def __init__(self, address: str) -> None:
+        self.address = address
+        self._channel = grpc.aio.insecure_channel(address)
+        # the generated stub is typed for synchronous channels as well
+        self._stub = TrafficManagerStub(self._channel)
+
+    async def close(self) -> None:
+        """Closes the connection."""
+        await self._channel.close()
+
+    async def set_ports(self, ports: Sequence[PortSettings]) -> None:
+        """Changes these ports, all or nothing."""
+        request = pb.SetPortsRequest(ports=[_port_message(port) for port in ports])
+        try:
+            await self._stub.SetPorts(request, timeout=TIMEOUT_S)
+        except grpc.aio.AioRpcError as error:
+            raise session_error(self.address, "configure its ports", error) from error
+
+    async def stats(self, ports: Sequence[int] = ()) -> Stats:
+        """Counters of these ports (none named: all)."""
+        try:
+            reply = await self._stub.GetStats(pb.GetStatsRequest(ports=ports), timeout=TIMEOUT_S)
+        except grpc.aio.AioRpcError as error:
+            raise session_error(self.address, "read its statistics", error) from error
+        return Stats(
+            now_ns=reply.now_ns,
+            ports={port.port: _port_stats(port) for port in reply.ports},
+            ingress_dropped_packets=reply.ingress_dropped_packets,
+            egress_dropped_packets=reply.egress_dropped_packets,
+            parser_error_packets=reply.parser_error_packets,
+        )
+
+    async def fidelity(self, *, reset: bool = False) -> Fidelity:
+        """How faithful the emulation was since the last reset."""
+        try:
+            reply = await self._stub.GetFidelity(pb.GetFidelityRequest(reset=reset), timeout=TIMEOUT_S)
+        except grpc.aio.AioRpcError as error:
+            raise session_error(self.address, "read its fidelity", error) from error
+        return Fidelity(**{name: getattr(reply, name) for name in Fidelity.__dataclass_fields__})
+
+
+class Bmv2TrafficManager:
+    """What stock BMv2 can do, through `simple_switch_CLI`. See BMV2_LIMITS for what it cannot."""
+
+    def __init__(self, thrift_port: int) -> None:
+        self._command = [
+            str(tool("simple_switch_CLI", "it comes with BMv2 and configures its queues")),
+            "--thrift-port",
+            str(thrift_port),
+        ]
+
+    async def close(self) -> None:
+        """Nothing is held open."""
+
+    async def set_ports(self, ports: Sequence[PortSettings]) -> None:
+        """Sets queue rates (from the port's bit/s) and depths with one run of the command line."""
+        commands = [command for port in ports for command in bmv2_commands(port)]
+        if not commands:
+            return
+        process = await asyncio.create_subprocess_exec(
+            *self._command,
+            stdin=asyncio.subprocess.PIPE,
+            stdout=asyncio.subprocess.PIPE,
+            stderr=asyncio.subprocess.STDOUT,
+        )
+        output, _ = await process.communicate("\n".join(commands).encode() + b"\n")
+        text = output.decode(errors="replace")
+        # it exits with 0 whatever happened
+        if process.returncode != 0 or "Error" in text or "Could not connect" in text:
+            reason = next((line for line in text.splitlines() if "Error" in line or "Could not" in line), text.strip())
+            raise TrafficManagerError(f"simple_switch_CLI: {reason}")
+
+    async def stats(self, ports: Sequence[int] = ()) -> None:
+        """BMv2 has no queue statistics."""
+
+    async def fidelity(self, *, reset: bool = False) -> None:
+        """BMv2 does not measure how late it is."""
+
+
+def bmv2_commands(port: PortSettings) -> list[str]:
+    """Commands of `simple_switch_CLI` for what BMv2 can do of `port`; fails for what it cannot.
+
+    A rate in bit/s becomes packets of 1514 bytes a second, for each queue of the port.
+    """
+    for asked, what in (
+        (port.delay_ns, "a propagation delay"),
+        (port.discipline in (Discipline.DRR, Discipline.PIFO), f"the discipline '{port.discipline}'"),
+    ):
+        if asked:
+            raise TrafficManagerError(f"port {port.port}: BMv2 cannot do {what}; {BMV2_LIMITS}")
+    commands = []
+    if port.rate_bps:
+        commands.append(f"set_queue_rate {bmv2_rate_pps(port.rate_bps)} {port.port}")
+    if port.buffer_packets is not None:
+        commands.append(f"set_queue_depth {port.buffer_packets} {port.port}")
+    for priority, queue in sorted(port.queues.items()):
+        if queue.rate_pps:
+            commands.append(f"set_queue_rate {queue.rate_pps} {port.port} {priority}")
+        if queue.depth_packets is not None:
+            commands.append(f"set_queue_depth {queue.depth_packets} {port.port} {priority}")
+    return commands
+
+
+def bmv2_rate_pps(rate_bps: int) -> int:
+    """BMv2's queue rate, packets/s, that comes nearest to a rate in bit/s of full-sized packets."""
+    return max(1, round(rate_bps / (8 * BMV2_RATE_PACKET_BYTES)))
+
+
+def _port_message(port: PortSettings) -> pb.PortConfig:
+    message = pb.PortConfig(
+        port=port.port,
+        rate_bps=port.rate_bps,
+        delay_ns=port.delay_ns,
+        buffer_packets=port.buffer_packets,
+        user_field=port.user_field,
+        rank_field=port.rank_field,
+        quantum_bytes=port.quantum_bytes,
+        queues=[
+            pb.QueueConfig(queue=number, depth_packets=queue.depth_packets, rate_pps=queue.rate_pps)
+            for number, queue in sorted(port.queues.items())
+        ],
+    )
+    if port.discipline is not None:
+        message.discipline = pb.Discipline.Value(f"DISCIPLINE_{port.discipline.name}")
+    return message
+
+
+def _port_stats(message: pb.PortStats) -> PortStats:
+    return PortStats(
+        port=message.port,
+        interface=message.interface,
+        up=message.up,
+        rx_packets=message.rx_packets,
+        rx_bytes=message.rx_bytes,
+        tx_packets=message.tx_packets,
+        tx_bytes=message.tx_bytes,
+        tx_errors=message.tx_errors,
+        rx_lost=message.rx_lost,
+        queues={
+            queue.queue: QueueStats(**{name: getattr(queue, name) for name in QueueStats.__dataclass_fields__})
+            for queue in message.queues
+        },
+    )

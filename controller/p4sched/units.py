@@ -1,0 +1,63 @@
+"""Rates and durations as people write them: "500mbit", "10ms"."""
+
+import re
+from typing import Self
+
+from p4sched.errors import UsageError
+
+_NUMBER = re.compile(r"(\d+(?:\.\d+)?|\.\d+)\s*([a-zµ/]*)", re.IGNORECASE)
+
+# tc(8) writes bit/s as "bit", with decimal prefixes.
+_RATE_UNITS = {"bit": 1, "kbit": 10**3, "mbit": 10**6, "gbit": 10**9}
+_DURATION_UNITS = {"ns": 1, "us": 10**3, "µs": 10**3, "ms": 10**6, "s": 10**9, "min": 60 * 10**9}
+
+
+class Rate(int):
+    """A positive rate in bit/s. `str()` gives the shortest form that `parse` reads back."""
+
+    @classmethod
+    def parse(cls, text: object) -> Self:
+        """Reads "500mbit", "1.5gbit", "64kbit"; the unit is required, zero and less are refused."""
+        value = _parse(str(text), _RATE_UNITS, "rate", "500mbit")
+        if value < 1:
+            raise UsageError(f"rate '{text}' is zero; a link needs a positive rate, for example 500mbit")
+        return cls(value)
+
+    def __str__(self) -> str:
+        return _shortest(int(self), _RATE_UNITS)
+
+
+class Duration(int):
+    """A positive time in nanoseconds. `str()` gives the shortest form that `parse` reads back."""
+
+    @classmethod
+    def parse(cls, text: object) -> Self:
+        """Reads "10ms", "60s", "1.5s", "250us"; the unit is required, zero and less are refused."""
+        value = _parse(str(text), _DURATION_UNITS, "time", "10ms")
+        if value < 1:
+            raise UsageError(f"time '{text}' is zero; it must be positive, for example 10ms")
+        return cls(value)
+
+    @property
+    def seconds(self) -> float:
+        """The time in seconds."""
+        return int(self) / 1e9
+
+    def __str__(self) -> str:
+        return _shortest(int(self), {unit: ns for unit, ns in _DURATION_UNITS.items() if unit != "µs"})
+
+
+def _parse(text: str, units: dict[str, int], kind: str, example: str) -> int:
+    found = _NUMBER.fullmatch(text.strip())
+    if found is None:
+        raise UsageError(f"'{text}' is no {kind}; write a positive number and a unit, for example {example}")
+    number, unit = found.group(1), found.group(2).lower().removesuffix("/s")
+    if unit not in units:
+        wrong = f"unknown unit '{found.group(2)}'" if unit else "no unit"
+        raise UsageError(f"{kind} '{text}' has {wrong}; the units are {', '.join(units)}, for example {example}")
+    return round(float(number) * units[unit])
+
+
+def _shortest(value: int, units: dict[str, int]) -> str:
+    forms = [f"{value // size}{unit}" for unit, size in units.items() if value % size == 0]
+    return min(forms, key=lambda form: (len(form), form))

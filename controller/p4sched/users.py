@@ -1,0 +1,38 @@
+"""Users as the programs know them: entries of `users_by_prefix` or `users_by_flow`, and what their counters show.
+
+The tables are the one record of who the users are and what they weigh; a controller that takes over reads them there.
+"""
+
+import finsy as fy
+
+from p4sched.laws.fdpa import UserCounter, scale_of_weight
+from p4sched.reader import Reader
+
+TABLES = ("users_by_prefix", "users_by_flow")
+DEPARTURES = "user_departures"
+"""Counter of delivered packets and bytes, by user."""
+
+
+def prefix_user(user: int, prefix: str, weight: float = 1.0) -> fy.P4TableEntry:
+    """The user (1 .. 4095) who sends from `prefix`, for example "10.0.0.5/32"."""
+    action = fy.P4TableAction("set_user", user=user, scale=scale_of_weight(weight))
+    return fy.P4TableEntry("users_by_prefix", match=fy.P4TableMatch({"hdr.ipv4.src_addr": prefix}), action=action)
+
+
+def route(prefix: str, port: int, mac: str) -> fy.P4TableEntry:
+    """The way to `prefix`: out of `port`, to the next hop's MAC address."""
+    action = fy.P4TableAction("forward", port=port, dst_mac=int(mac.replace(":", ""), 16))
+    return fy.P4TableEntry("ipv4_routes", match=fy.P4TableMatch({"hdr.ipv4.dst_addr": prefix}), action=action)
+
+
+async def user_counters(reader: Reader) -> dict[int, UserCounter]:
+    """What arrived from every user so far: the direct counters of its entries added up, in one Read."""
+    users: dict[int, UserCounter] = {}
+    for entry in await reader.entries(*TABLES):
+        user = entry.arguments.get("user", 0)
+        if entry.action != "set_user" or user == 0 or entry.count is None:
+            continue
+        before = users.get(user)
+        sent = entry.count.bytes + (0 if before is None else before.sent_bytes)
+        users[user] = UserCounter(sent, entry.arguments["scale"])
+    return users
