@@ -1,0 +1,39 @@
+//! What can be wrong with a request for traffic.
+
+/// Why traffic could not be planned, sent or received.
+#[derive(Debug, thiserror::Error)]
+pub enum TrafficError {
+    /// A flow, load or distribution that makes no sense.
+    #[error("{0}")]
+    Flow(String),
+    /// A file that cannot be read or written.
+    #[error("{path}: {source}")]
+    File {
+        /// The file.
+        path: String,
+        /// What the system said.
+        source: std::io::Error,
+    },
+    /// A file that does not hold a list of flows.
+    #[error("{path}: not a list of flows: {source}")]
+    Format {
+        /// The file.
+        path: String,
+        /// Where, and what was expected.
+        source: serde_json::Error,
+    },
+    /// A socket that could not be opened or used.
+    #[error("{what}: {source}")]
+    Socket {
+        /// What was attempted.
+        what: String,
+        /// What the system said.
+        source: std::io::Error,
+    },
+}
+
+/// Adds what was attempted to a socket's error.
+pub(crate) fn socket(what: impl Into<String>) -> impl FnOnce(std::io::Error) -> TrafficError {
+    let what = what.into();
+    move |source| TrafficError::Socket { what, source }
+}

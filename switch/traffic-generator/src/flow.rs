@@ -1,0 +1,213 @@
+//! What is to be sent: the flow lists that the programs read.
+
+use std::net::Ipv4Addr;
+use std::path::Path;
+
+use serde::{Deserialize, Serialize};
+
+use crate::error::TrafficError;
+use crate::rank::Ranks;
+
+/// Bytes of Ethernet, IPv4 and UDP headers in a frame.
+pub const UDP_FRAME_OVERHEAD: u32 = 14 + 20 + 8;
+/// Smallest UDP frame: it carries the flow header.
+pub const MIN_UDP_FRAME: u32 = UDP_FRAME_OVERHEAD + crate::udp::HEADER_BYTES as u32;
+/// Largest UDP frame, at an MTU of 1500 bytes.
+pub const MAX_UDP_FRAME: u32 = 1514;
+
+/// How the packets of a UDP flow follow each other.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Arrivals {
+    /// At equal distances.
+    #[default]
+    Constant,
+    /// As a Poisson process.
+    Poisson,
+}
+
+/// A UDP flow of ranked packets.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct UdpFlow {
+    /// Identity, unique in a run.
+    pub flow: u32,
+    /// Source address; the system chooses where it is left out.
+    pub src: Option<Ipv4Addr>,
+    /// Destination address.
+    pub dst: Ipv4Addr,
+    /// Destination UDP port. Ports 5376 to 5631 carry a rank header that the programs read.
+    pub port: u16,
+    /// Rate in bit/s of Ethernet frames.
+    pub rate_bps: u64,
+    /// Frame size in bytes, without FCS.
+    pub frame_bytes: u32,
+    /// Ranks of the packets.
+    pub ranks: Ranks,
+    /// Spacing of the packets.
+    #[serde(default)]
+    pub arrivals: Arrivals,
+    /// When it starts, in seconds from the start of the run.
+    pub start_s: f64,
+    /// When it stops, in seconds from the start of the run.
+    pub stop_s: f64,
+}
+
+impl UdpFlow {
+    /// # Errors
+    /// If the rate is 0, the frame size impossible, the time not a span, or the ranks empty.
+    pub fn check(&self) -> Result<(), TrafficError> {
+        let wrong = |what: String| Err(TrafficError::Flow(format!("flow {}: {what}", self.flow)));
+        if self.rate_bps == 0 {
+            return wrong("rate_bps is 0: a flow needs a rate above 0 bit/s".into());
+        }
+        if !(MIN_UDP_FRAME..=MAX_UDP_FRAME).contains(&self.frame_bytes) {
+            let found = self.frame_bytes;
+            return wrong(format!(
+                "frame_bytes is {found}: it must be {MIN_UDP_FRAME} to {MAX_UDP_FRAME}"
+            ));
+        }
+        let (start, stop) = (self.start_s, self.stop_s);
+        if !(start >= 0.0 && stop > start && stop.is_finite()) {
+            return wrong(format!("start_s {start} and stop_s {stop} are not a span of time"));
+        }
+        self.ranks.check()
+    }
+}
+
+/// A TCP flow of so many bytes.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct TcpFlow {
+    /// Identity, unique in a run.
+    pub flow: u32,
+    /// Source address; the system chooses where it is left out.
+    pub src: Option<Ipv4Addr>,
+    /// Destination address.
+    pub dst: Ipv4Addr,
+    /// Destination TCP port.
+    pub port: u16,
+    /// Bytes to deliver.
+    pub size_bytes: u64,
+    /// When it starts, in seconds from the start of the run.
+    pub start_s: f64,
+    /// Rank of the TOS byte.
+    pub tos: Tos,
+}
+
+/// How a TCP flow sets the TOS byte. Its two lowest bits belong to ECN, so ranks are multiples of 4.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub enum Tos {
+    /// The same for every segment.
+    Fixed(u8),
+    /// By the bytes that remain (pFabric, SRPT), on a logarithmic scale up to a flow of so many bytes.
+    Remaining {
+        /// Size that gets the least urgent rank.
+        largest_bytes: u64,
+    },
+}
+
+/// Bytes of a full TCP segment with timestamps, at an MTU of 1500 bytes.
+pub const SEGMENT_BYTES: u64 = 1448;
+
+impl Tos {
+    /// TOS byte of a segment sent while so many bytes remain.
+    pub fn byte(self, remaining: u64) -> u8 {
+        match self {
+            Tos::Fixed(tos) => tos & !3,
+            Tos::Remaining { largest_bytes } => {
+                let segments = |bytes: u64| bytes.div_ceil(SEGMENT_BYTES).max(1) as f64;
+                let share = segments(remaining).ln() / segments(largest_bytes).ln().max(f64::MIN_POSITIVE);
+                ((share.clamp(0.0, 1.0) * 63.0).round() as u8) << 2
+            }
+        }
+    }
+}
+
+impl TcpFlow {
+    /// # Errors
+    /// If it is empty or starts before the run.
+    pub fn check(&self) -> Result<(), TrafficError> {
+        if self.size_bytes == 0 {
+            return Err(TrafficError::Flow(format!("flow {}: size_bytes is 0", self.flow)));
+        }
+        if !(self.start_s >= 0.0 && self.start_s.is_finite()) {
+            return Err(TrafficError::Flow(format!(
+                "flow {}: start_s {} is not a time",
+                self.flow, self.start_s
+            )));
+        }
+        Ok(())
+    }
+}
+
+/// Reads a JSON list of flows.
+///
+/// # Errors
+/// If the file cannot be read or is not such a list.
+pub fn read<F: for<'de> Deserialize<'de>>(path: &Path) -> Result<Vec<F>, TrafficError> {
+    let name = || path.display().to_string();
+    let text = std::fs::read(path).map_err(|source| TrafficError::File { path: name(), source })?;
+    serde_json::from_slice(&text).map_err(|source| TrafficError::Format { path: name(), source })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_rank_of_a_tcp_flow_falls_as_it_finishes_and_leaves_the_ecn_bits() {
+        let tos = Tos::Remaining {
+            largest_bytes: 10_000_000,
+        };
+        let ranks: Vec<u8> = [10_000_000, 1_000_000, 100_000, 10_000, 1_448, 1]
+            .map(|left| tos.byte(left))
+            .to_vec();
+        assert_eq!(ranks[0], 252);
+        assert_eq!(ranks[4..], [0, 0]);
+        assert!(ranks.is_sorted_by(|a, b| a >= b));
+        assert!(ranks.iter().all(|rank| rank % 4 == 0));
+        assert_eq!(tos.byte(u64::MAX), 252);
+    }
+
+    #[test]
+    fn a_flow_without_rate_size_or_time_is_refused() {
+        let good = r#"{"flow":1,"dst":"10.0.0.1","port":5376,"rate_bps":1000,"frame_bytes":100,
+                       "ranks":{"fixed":3},"start_s":0,"stop_s":1}"#;
+        let flow: UdpFlow = serde_json::from_str(good).unwrap();
+        flow.check().unwrap();
+        for (wrong, what) in [
+            (
+                UdpFlow {
+                    rate_bps: 0,
+                    ..flow.clone()
+                },
+                "rate",
+            ),
+            (
+                UdpFlow {
+                    frame_bytes: 20,
+                    ..flow.clone()
+                },
+                "frame_bytes",
+            ),
+            (
+                UdpFlow {
+                    stop_s: 0.0,
+                    ..flow.clone()
+                },
+                "span",
+            ),
+            (
+                UdpFlow {
+                    ranks: Ranks::Uniform(0),
+                    ..flow.clone()
+                },
+                "rank",
+            ),
+        ] {
+            assert!(wrong.check().unwrap_err().to_string().contains(what), "{wrong:?}");
+        }
+    }
+}

@@ -1,0 +1,185 @@
+//! `p4sched-traffic`: ranked UDP flows and TCP flows of given sizes, for the lab's experiments.
+
+mod clock;
+mod error;
+mod flow;
+mod plan;
+mod rank;
+mod tcp;
+mod udp;
+
+use std::net::{Ipv4Addr, SocketAddrV4};
+use std::path::PathBuf;
+use std::process::ExitCode;
+use std::time::Duration;
+
+use clap::{Parser, Subcommand};
+use serde::Serialize;
+
+use crate::error::TrafficError;
+use crate::plan::{Plan, Sizes};
+
+/// Ranked UDP flows and TCP flows of given sizes. Reports are JSON on standard output.
+#[derive(Parser)]
+#[command(name = "p4sched-traffic", version)]
+struct Arguments {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    /// Send the UDP flows of a JSON list
+    UdpSend {
+        /// List of flows
+        flows: PathBuf,
+        /// Seed of ranks and Poisson arrivals
+        #[arg(long, default_value_t = 1)]
+        seed: u64,
+    },
+    /// Receive UDP flows and report loss, reordering and rate of each
+    UdpReceive {
+        /// Address to receive at
+        #[arg(long, default_value = "127.0.0.1")]
+        address: Ipv4Addr,
+        /// UDP ports, separated by commas
+        #[arg(long, value_delimiter = ',', required = true)]
+        ports: Vec<u16>,
+        /// How long, in seconds
+        #[arg(long, value_parser = seconds)]
+        duration: Duration,
+        /// Length of a sample, in seconds
+        #[arg(long, value_parser = seconds, default_value = "1")]
+        interval: Duration,
+    },
+    /// Send the TCP flows of a JSON list
+    TcpSend {
+        /// List of flows
+        flows: PathBuf,
+        /// Congestion control
+        #[arg(long, default_value = "cubic")]
+        congestion: String,
+        /// Flows not done by then are given up, in seconds from the start
+        #[arg(long, value_parser = seconds)]
+        deadline: Duration,
+    },
+    /// Receive TCP flows and report their completion times
+    TcpServe {
+        /// Address to listen on
+        #[arg(long, default_value = "127.0.0.1:5001")]
+        address: SocketAddrV4,
+        /// How long, in seconds
+        #[arg(long, value_parser = seconds)]
+        duration: Duration,
+    },
+    /// Print a list of TCP flows with Poisson arrivals
+    Plan {
+        /// Distribution of sizes
+        #[arg(long, value_enum, default_value = "web-search")]
+        sizes: Sizes,
+        /// Factor on the sizes
+        #[arg(long, default_value_t = 1.0)]
+        scale: f64,
+        /// Load of the bottleneck, above 0 and at most 1
+        #[arg(long)]
+        load: f64,
+        /// Rate of the bottleneck in bit/s
+        #[arg(long)]
+        link_bps: f64,
+        /// Time in which flows start, in seconds
+        #[arg(long)]
+        duration: f64,
+        /// Source addresses, separated by commas
+        #[arg(long, value_delimiter = ',', required = true)]
+        sources: Vec<Ipv4Addr>,
+        /// Destination addresses, separated by commas
+        #[arg(long, value_delimiter = ',', required = true)]
+        destinations: Vec<Ipv4Addr>,
+        /// Destination port
+        #[arg(long, default_value_t = 5001)]
+        port: u16,
+        /// Seed
+        #[arg(long, default_value_t = 1)]
+        seed: u64,
+    },
+}
+
+/// A positive number of seconds, at most a day.
+fn seconds(text: &str) -> Result<Duration, String> {
+    match text.parse::<f64>() {
+        Ok(value) if value > 0.0 && value <= 86_400.0 => Ok(Duration::from_secs_f64(value)),
+        _ => Err("a number of seconds above 0 and up to 86400 is needed".into()),
+    }
+}
+
+fn print(report: &impl Serialize) {
+    println!(
+        "{}",
+        serde_json::to_string(report).expect("reports hold nothing that JSON cannot")
+    );
+}
+
+fn run(command: Command) -> Result<(), TrafficError> {
+    match command {
+        Command::UdpSend { flows, seed } => print(&udp::send(&flow::read(&flows)?, seed)?),
+        Command::UdpReceive {
+            address,
+            ports,
+            duration,
+            interval,
+        } => {
+            print(&udp::receive(address, &ports, duration, interval)?);
+        }
+        Command::TcpSend {
+            flows,
+            congestion,
+            deadline,
+        } => {
+            let flows = flow::read(&flows)?;
+            print(&runtime()?.block_on(tcp::send(&flows, &congestion, deadline))?);
+        }
+        Command::TcpServe { address, duration } => print(&runtime()?.block_on(tcp::serve(address, duration))?),
+        Command::Plan {
+            sizes,
+            scale,
+            load,
+            link_bps,
+            duration,
+            sources,
+            destinations,
+            port,
+            seed,
+        } => {
+            let plan = Plan {
+                sizes,
+                scale,
+                load,
+                link_bps,
+                duration_s: duration,
+                sources,
+                destinations,
+                port,
+                seed,
+            };
+            print(&plan.flows()?);
+        }
+    }
+    Ok(())
+}
+
+fn runtime() -> Result<tokio::runtime::Runtime, TrafficError> {
+    tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()
+        .map_err(error::socket("cannot start"))
+}
+
+fn main() -> ExitCode {
+    match run(Arguments::parse().command) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("p4sched-traffic: {error}");
+            ExitCode::FAILURE
+        }
+    }
+}

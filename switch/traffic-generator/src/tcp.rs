@@ -1,0 +1,227 @@
+//! TCP flows of given sizes: the sender marks each segment's TOS byte with its rank, the receiver reports completion
+//! times.
+//!
+//! A connection begins with 20 bytes, big-endian: flow (4), size in bytes (8), start in ns of the monotonic clock (8).
+//! The start is taken before the connection is opened, so the completion time includes the handshake, and it ends when
+//! the last byte arrives.
+
+use std::net::{IpAddr, Ipv4Addr, SocketAddrV4};
+use std::sync::Arc;
+use std::time::Duration;
+
+use serde::Serialize;
+use socket2::SockRef;
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::{TcpListener, TcpSocket, TcpStream};
+use tokio::sync::mpsc;
+use tokio::task::JoinSet;
+use tokio::time::Instant;
+
+use crate::clock::monotonic_ns;
+use crate::error::{TrafficError, socket};
+use crate::flow::{SEGMENT_BYTES, TcpFlow};
+
+const HEADER_BYTES: usize = 20;
+
+/// A flow that arrived whole.
+#[derive(Clone, Copy, Debug, Serialize)]
+pub struct Completed {
+    /// The flow.
+    pub flow: u32,
+    /// Its bytes.
+    pub size_bytes: u64,
+    /// Flow completion time, from before the handshake to the last byte, in ns.
+    pub fct_ns: u64,
+}
+
+/// What became of a flow at its sender.
+#[derive(Clone, Debug, Serialize)]
+pub struct Outcome {
+    /// The flow.
+    pub flow: u32,
+    /// Its bytes.
+    pub size_bytes: u64,
+    /// Whether the receiver confirmed the last byte.
+    pub completed: bool,
+    /// Why it did not complete.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub error: Option<String>,
+}
+
+/// Accepts flows for so long and reports those that completed.
+///
+/// # Errors
+/// If the address cannot be listened on.
+pub async fn serve(address: SocketAddrV4, duration: Duration) -> Result<Vec<Completed>, TrafficError> {
+    let listener = TcpListener::bind(address)
+        .await
+        .map_err(socket(format!("cannot listen on {address}")))?;
+    let (report, mut reports) = mpsc::unbounded_channel();
+    let end = Instant::now() + duration;
+    let mut connections = JoinSet::new();
+    while let Ok(accepted) = tokio::time::timeout_at(end, listener.accept()).await {
+        // A connection reset before it was accepted is the sender's failure, and is reported there.
+        let Ok((stream, _)) = accepted else { continue };
+        let report = report.clone();
+        connections.spawn(async move {
+            if let Ok(completed) = absorb(stream).await {
+                let _ = report.send(completed);
+            }
+        });
+    }
+    connections.shutdown().await;
+    drop(report);
+    let mut completed = Vec::new();
+    while let Some(flow) = reports.recv().await {
+        completed.push(flow);
+    }
+    Ok(completed)
+}
+
+async fn absorb(mut stream: TcpStream) -> std::io::Result<Completed> {
+    let flow = stream.read_u32().await?;
+    let size_bytes = stream.read_u64().await?;
+    let started_ns = stream.read_u64().await?;
+    let mut left = size_bytes;
+    let mut buffer = vec![0; 64 << 10];
+    while left > 0 {
+        let read = stream.read(&mut buffer).await? as u64;
+        if read == 0 {
+            return Err(std::io::ErrorKind::UnexpectedEof.into());
+        }
+        left = left.saturating_sub(read);
+    }
+    let fct_ns = monotonic_ns().saturating_sub(started_ns);
+    stream.write_u8(1).await?;
+    Ok(Completed {
+        flow,
+        size_bytes,
+        fct_ns,
+    })
+}
+
+/// Sends all flows on their schedule; those not done by the deadline are given up.
+///
+/// # Errors
+/// If a flow makes no sense; nothing was sent then.
+pub async fn send(flows: &[TcpFlow], congestion: &str, deadline: Duration) -> Result<Vec<Outcome>, TrafficError> {
+    flows.iter().try_for_each(TcpFlow::check)?;
+    let start = Instant::now();
+    let end = start + deadline;
+    let congestion: Arc<str> = congestion.into();
+    let mut senders = JoinSet::new();
+    for flow in flows.iter().cloned() {
+        let congestion = congestion.clone();
+        senders.spawn(async move {
+            let begin = start + Duration::from_secs_f64(flow.start_s);
+            let attempt = async {
+                tokio::time::sleep_until(begin).await;
+                deliver(&flow, &congestion).await
+            };
+            let error = match tokio::time::timeout_at(end, attempt).await {
+                Ok(Ok(())) => None,
+                Ok(Err(error)) => Some(error.to_string()),
+                Err(_) => Some("not done by the deadline".into()),
+            };
+            Outcome {
+                flow: flow.flow,
+                size_bytes: flow.size_bytes,
+                completed: error.is_none(),
+                error,
+            }
+        });
+    }
+    let mut outcomes = senders.join_all().await;
+    outcomes.sort_by_key(|outcome| outcome.flow);
+    Ok(outcomes)
+}
+
+async fn deliver(flow: &TcpFlow, congestion: &str) -> std::io::Result<()> {
+    let started_ns = monotonic_ns();
+    let tcp = TcpSocket::new_v4()?;
+    tcp.bind(SocketAddrV4::new(flow.src.unwrap_or(Ipv4Addr::UNSPECIFIED), 0).into())?;
+    let options = SockRef::from(&tcp);
+    options.set_tcp_congestion(congestion.as_bytes())?;
+    options.set_tcp_nodelay(true)?;
+    // What waits unsent in the socket already has its rank: keep that short.
+    options.set_tcp_notsent_lowat(2 * SEGMENT_BYTES as u32)?;
+    options.set_tos_v4(flow.tos.byte(flow.size_bytes).into())?;
+    let mut stream = tcp.connect((IpAddr::from(flow.dst), flow.port).into()).await?;
+
+    let mut header = [0; HEADER_BYTES];
+    header[..4].copy_from_slice(&flow.flow.to_be_bytes());
+    header[4..12].copy_from_slice(&flow.size_bytes.to_be_bytes());
+    header[12..].copy_from_slice(&started_ns.to_be_bytes());
+    stream.write_all(&header).await?;
+
+    let segment = [0; SEGMENT_BYTES as usize];
+    let mut left = flow.size_bytes;
+    let mut tos = flow.tos.byte(left);
+    while left > 0 {
+        let rank = flow.tos.byte(left);
+        if rank != tos {
+            tos = rank;
+            SockRef::from(&stream).set_tos_v4(tos.into())?;
+        }
+        left -= stream.write(&segment[..left.min(SEGMENT_BYTES) as usize]).await? as u64;
+    }
+    stream.read_u8().await?;
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::flow::Tos;
+
+    #[tokio::test]
+    async fn flows_complete_over_loopback_and_report_their_times() {
+        let port = std::net::TcpListener::bind("127.0.0.1:0")
+            .unwrap()
+            .local_addr()
+            .unwrap()
+            .port();
+        let server = tokio::spawn(serve(
+            SocketAddrV4::new(Ipv4Addr::LOCALHOST, port),
+            Duration::from_secs(2),
+        ));
+        let flows: Vec<TcpFlow> = (1..=20u32)
+            .map(|flow| TcpFlow {
+                flow,
+                src: None,
+                dst: Ipv4Addr::LOCALHOST,
+                port,
+                size_bytes: u64::from(flow) * 10_000,
+                start_s: 0.2 + f64::from(flow) * 0.01,
+                tos: Tos::Remaining { largest_bytes: 200_000 },
+            })
+            .collect();
+        let outcomes = send(&flows, "cubic", Duration::from_secs(2)).await.unwrap();
+        assert!(outcomes.iter().all(|outcome| outcome.completed), "{outcomes:?}");
+        let mut completed = server.await.unwrap().unwrap();
+        completed.sort_by_key(|flow| flow.flow);
+        assert_eq!(completed.len(), 20);
+        assert_eq!(completed[4].size_bytes, 50_000);
+        assert!(completed.iter().all(|flow| (1..2_000_000_000).contains(&flow.fct_ns)));
+    }
+
+    #[tokio::test]
+    async fn a_flow_to_nobody_says_so() {
+        let port = std::net::TcpListener::bind("127.0.0.1:0")
+            .unwrap()
+            .local_addr()
+            .unwrap()
+            .port();
+        let flow = TcpFlow {
+            flow: 1,
+            src: None,
+            dst: Ipv4Addr::LOCALHOST,
+            port,
+            size_bytes: 10,
+            start_s: 0.0,
+            tos: Tos::Fixed(8),
+        };
+        let outcomes = send(&[flow], "cubic", Duration::from_secs(1)).await.unwrap();
+        assert!(!outcomes[0].completed && outcomes[0].error.as_deref().unwrap().contains("refused"));
+    }
+}

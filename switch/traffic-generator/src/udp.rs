@@ -1,0 +1,285 @@
+//! UDP flows of ranked packets: sent on a schedule of absolute times, so that the rate is exact however late one packet
+//! is, and counted at the other end.
+
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, BinaryHeap};
+use std::net::{Ipv4Addr, SocketAddrV4, UdpSocket};
+use std::time::{Duration, Instant};
+
+use rand::{Rng, SeedableRng};
+use rand_chacha::ChaCha8Rng;
+use serde::Serialize;
+use socket2::{Domain, Protocol, Socket, Type};
+
+use crate::clock::monotonic_ns;
+use crate::error::{TrafficError, socket};
+use crate::flow::{Arrivals, UDP_FRAME_OVERHEAD, UdpFlow};
+
+/// Rank (4 bytes), flow (4), sequence number (8), time of sending in ns of the monotonic clock (8); big-endian.
+pub const HEADER_BYTES: usize = 24;
+
+/// What a sender did for one flow.
+#[derive(Clone, Debug, Serialize)]
+pub struct Sent {
+    /// The flow.
+    pub flow: u32,
+    /// Datagrams handed to the kernel.
+    pub packets: u64,
+    /// Bytes of Ethernet frames.
+    pub frame_bytes: u64,
+    /// Datagrams that the kernel refused.
+    pub refused: u64,
+    /// Rate reached over the time of the flow, in bit/s of Ethernet frames.
+    pub rate_bps: f64,
+}
+
+struct Sender<'a> {
+    flow: &'a UdpFlow,
+    socket: UdpSocket,
+    random: ChaCha8Rng,
+    payload: Vec<u8>,
+    sent: u64,
+    refused: u64,
+    /// Time of the next packet, in ns from the start of the run; a fraction would add up to a wrong rate.
+    next_ns: f64,
+}
+
+impl Sender<'_> {
+    fn open(flow: &UdpFlow, seed: u64) -> Result<Sender<'_>, TrafficError> {
+        flow.check()?;
+        let from = SocketAddrV4::new(flow.src.unwrap_or(Ipv4Addr::UNSPECIFIED), 0);
+        let udp = UdpSocket::bind(from).map_err(socket(format!("flow {}: cannot send from {from}", flow.flow)))?;
+        let to = SocketAddrV4::new(flow.dst, flow.port);
+        udp.connect(to)
+            .map_err(socket(format!("flow {}: cannot send to {to}", flow.flow)))?;
+        udp.set_nonblocking(true)
+            .map_err(socket("cannot make a socket non-blocking"))?;
+        Ok(Sender {
+            flow,
+            socket: udp,
+            random: ChaCha8Rng::seed_from_u64(seed ^ (u64::from(flow.flow) << 32)),
+            payload: vec![0; (flow.frame_bytes - UDP_FRAME_OVERHEAD) as usize],
+            sent: 0,
+            refused: 0,
+            next_ns: flow.start_s * 1e9,
+        })
+    }
+
+    fn send(&mut self) {
+        let rank = self.flow.ranks.sample(&mut self.random);
+        self.payload[..4].copy_from_slice(&rank.to_be_bytes());
+        self.payload[4..8].copy_from_slice(&self.flow.flow.to_be_bytes());
+        self.payload[8..16].copy_from_slice(&self.sent.to_be_bytes());
+        self.payload[16..24].copy_from_slice(&monotonic_ns().to_be_bytes());
+        match self.socket.send(&self.payload) {
+            Ok(_) => self.sent += 1,
+            // A full socket buffer, or an ICMP error of an earlier datagram: this one is lost, the schedule goes on.
+            Err(_) => self.refused += 1,
+        }
+        let mean = f64::from(self.flow.frame_bytes) * 8e9 / self.flow.rate_bps as f64;
+        self.next_ns += match self.flow.arrivals {
+            Arrivals::Constant => mean,
+            Arrivals::Poisson => -mean * (1.0 - self.random.random::<f64>()).ln(),
+        };
+    }
+
+    fn report(&self) -> Sent {
+        let frame_bytes = self.sent * u64::from(self.flow.frame_bytes);
+        Sent {
+            flow: self.flow.flow,
+            packets: self.sent,
+            frame_bytes,
+            refused: self.refused,
+            rate_bps: frame_bytes as f64 * 8.0 / (self.flow.stop_s - self.flow.start_s),
+        }
+    }
+}
+
+/// Sends all flows, from now on, and returns when the last one has stopped.
+///
+/// # Errors
+/// If a flow makes no sense or its socket cannot be opened; nothing was sent then.
+pub fn send(flows: &[UdpFlow], seed: u64) -> Result<Vec<Sent>, TrafficError> {
+    let mut senders = flows
+        .iter()
+        .map(|flow| Sender::open(flow, seed))
+        .collect::<Result<Vec<_>, _>>()?;
+    let mut due: BinaryHeap<Reverse<(u64, usize)>> = senders
+        .iter()
+        .enumerate()
+        .map(|(index, sender)| Reverse((sender.next_ns as u64, index)))
+        .collect();
+    let start = Instant::now();
+    while let Some(Reverse((at_ns, index))) = due.pop() {
+        let at = start + Duration::from_nanos(at_ns);
+        let wait = at.saturating_duration_since(Instant::now());
+        // A sleep shorter than the timer's slack costs more than it waits for: what is due by then goes out together.
+        if wait > Duration::from_micros(20) {
+            std::thread::sleep(wait);
+        }
+        let sender = &mut senders[index];
+        sender.send();
+        if sender.next_ns < sender.flow.stop_s * 1e9 {
+            due.push(Reverse((sender.next_ns as u64, index)));
+        }
+    }
+    Ok(senders.iter().map(Sender::report).collect())
+}
+
+/// What a receiver saw of one flow.
+#[derive(Clone, Debug, Default, Serialize)]
+pub struct Received {
+    /// The flow.
+    pub flow: u32,
+    /// Datagrams that arrived.
+    pub packets: u64,
+    /// Bytes of Ethernet frames.
+    pub frame_bytes: u64,
+    /// Datagrams missing below the highest sequence number seen.
+    pub missing: u64,
+    /// Datagrams that arrived after a later one.
+    pub reordered: u64,
+    /// Mean time from sender to receiver, in ns.
+    pub delay_mean_ns: f64,
+    /// Longest time from sender to receiver, in ns.
+    pub delay_max_ns: u64,
+    /// Frame bytes in each interval since the receiver started.
+    pub interval_bytes: Vec<u64>,
+    #[serde(skip)]
+    next_sequence: u64,
+    #[serde(skip)]
+    delay_sum_ns: u64,
+}
+
+impl Received {
+    fn note(&mut self, sequence: u64, delay_ns: u64, frame_bytes: u64, interval: usize) {
+        self.packets += 1;
+        self.frame_bytes += frame_bytes;
+        if sequence < self.next_sequence {
+            self.reordered += 1;
+        } else {
+            self.next_sequence = sequence + 1;
+        }
+        self.missing = self.next_sequence.saturating_sub(self.packets);
+        self.delay_sum_ns += delay_ns;
+        self.delay_max_ns = self.delay_max_ns.max(delay_ns);
+        self.delay_mean_ns = self.delay_sum_ns as f64 / self.packets as f64;
+        if self.interval_bytes.len() <= interval {
+            self.interval_bytes.resize(interval + 1, 0);
+        }
+        self.interval_bytes[interval] += frame_bytes;
+    }
+}
+
+/// Receives ranked datagrams on these ports for so long.
+///
+/// # Errors
+/// If a port cannot be bound.
+pub fn receive(
+    address: Ipv4Addr,
+    ports: &[u16],
+    duration: Duration,
+    interval: Duration,
+) -> Result<Vec<Received>, TrafficError> {
+    let sockets = ports
+        .iter()
+        .map(|&port| bind(address, port))
+        .collect::<Result<Vec<_>, _>>()?;
+    let start = Instant::now();
+    let threads: Vec<_> = sockets
+        .into_iter()
+        .map(|udp| std::thread::spawn(move || collect(&udp, start, duration, interval)))
+        .collect();
+    let mut flows = BTreeMap::new();
+    for thread in threads {
+        for (flow, seen) in thread.join().expect("a receiving thread does not panic") {
+            flows.insert(flow, seen);
+        }
+    }
+    Ok(flows.into_values().collect())
+}
+
+fn bind(address: Ipv4Addr, port: u16) -> Result<UdpSocket, TrafficError> {
+    let at = SocketAddrV4::new(address, port);
+    let open = || -> std::io::Result<UdpSocket> {
+        let raw = Socket::new(Domain::IPV4, Type::DGRAM, Some(Protocol::UDP))?;
+        // As large as the system allows: a burst must not be lost here.
+        raw.set_recv_buffer_size(4 << 20)?;
+        raw.bind(&at.into())?;
+        raw.set_read_timeout(Some(Duration::from_millis(50)))?;
+        Ok(raw.into())
+    };
+    open().map_err(socket(format!("cannot receive at {at}")))
+}
+
+fn collect(udp: &UdpSocket, start: Instant, duration: Duration, interval: Duration) -> BTreeMap<u32, Received> {
+    let mut flows: BTreeMap<u32, Received> = BTreeMap::new();
+    let mut datagram = [0; 2048];
+    while start.elapsed() < duration {
+        let Ok(length) = udp.recv(&mut datagram) else { continue };
+        if length < HEADER_BYTES {
+            continue;
+        }
+        let field = |at: usize| u64::from_be_bytes(datagram[at..at + 8].try_into().expect("eight bytes"));
+        let flow = u32::from_be_bytes(datagram[4..8].try_into().expect("four bytes"));
+        let delay_ns = monotonic_ns().saturating_sub(field(16));
+        let bin = (start.elapsed().as_nanos() / interval.as_nanos().max(1)) as usize;
+        let frame_bytes = length as u64 + u64::from(UDP_FRAME_OVERHEAD);
+        let seen = flows.entry(flow).or_insert_with(|| Received {
+            flow,
+            ..Received::default()
+        });
+        seen.note(field(8), delay_ns, frame_bytes, bin);
+    }
+    flows
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::rank::Ranks;
+
+    #[test]
+    fn what_is_sent_over_loopback_is_received_in_order_and_in_number() {
+        let port = UdpSocket::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
+        let flow = UdpFlow {
+            flow: 7,
+            src: None,
+            dst: Ipv4Addr::LOCALHOST,
+            port,
+            rate_bps: 8_000_000,
+            frame_bytes: 1000,
+            ranks: Ranks::Uniform(100),
+            arrivals: Arrivals::Constant,
+            start_s: 0.1,
+            stop_s: 0.6,
+        };
+        let receiver = std::thread::spawn(move || {
+            receive(
+                Ipv4Addr::LOCALHOST,
+                &[port],
+                Duration::from_millis(1500),
+                Duration::from_secs(1),
+            )
+            .unwrap()
+        });
+        let sent = send(std::slice::from_ref(&flow), 1).unwrap();
+        let received = receiver.join().unwrap();
+        // 8 Mbit/s of 8000-bit frames for half a second.
+        assert_eq!((sent[0].packets, sent[0].refused), (500, 0));
+        assert_eq!(
+            (received[0].packets, received[0].missing, received[0].reordered),
+            (500, 0, 0)
+        );
+        assert_eq!(received[0].interval_bytes.iter().sum::<u64>(), 500_000);
+    }
+
+    #[test]
+    fn loss_and_reordering_are_told_apart() {
+        let mut seen = Received::default();
+        for sequence in [0, 1, 3, 2, 6] {
+            seen.note(sequence, 10, 100, 0);
+        }
+        assert_eq!((seen.packets, seen.missing, seen.reordered), (5, 2, 1));
+    }
+}
