@@ -2,7 +2,10 @@
 
 `experiments/NAME/experiment.py` holds one:
 
-    def run(users: Annotated[int, typer.Option(help="...")] = 20, rate: RateOption = Rate.parse("500mbit")) -> None: ...
+    def run(
+        users: Annotated[int, typer.Option(help="Users.", min=1)] = 20,
+        rate: Annotated[Rate, typer.Option(parser=Rate.parse, metavar="RATE", help="Link.")] = Rate.parse("500mbit"),
+    ) -> None: ...
 
     EXPERIMENT = Experiment("fdpa_fairness", "FDPA shares a link fairly (FDPA paper, Fig. 5)", run)
 """
@@ -13,13 +16,9 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated
-
-import typer
 
 from p4sched.errors import P4schedError, UsageError, unknown_name
 from p4sched.paths import EXPERIMENTS_DIR
-from p4sched.units import Duration, Rate
 
 
 @dataclass(frozen=True)
@@ -38,10 +37,6 @@ class SwitchKind(StrEnum):
 
     EMBEDDED = "embedded"
     BMV2 = "bmv2"
-
-
-RateOption = Annotated[Rate, typer.Option(parser=Rate.parse, metavar="RATE")]
-DurationOption = Annotated[Duration, typer.Option(parser=Duration.parse, metavar="TIME")]
 
 
 def choose(kind: str, text: str, valid: Iterable[str]) -> list[str]:

@@ -3,7 +3,7 @@
 import asyncio
 import time
 from collections.abc import AsyncIterator, Callable
-from contextlib import asynccontextmanager, suppress
+from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -95,12 +95,15 @@ async def parameters_in_force(session: Session) -> fdpa.Parameters | None:
 
 @asynccontextmanager
 async def controlled(loop: FdpaLoop) -> AsyncIterator[None]:
-    """Runs the loop in the background of the block. A loop that fails ends the block with its error."""
-    async with asyncio.TaskGroup() as group:
-        task = group.create_task(loop.run(), name="fdpa control loop")
-        try:
-            yield
-        finally:
-            task.cancel()
-            with suppress(asyncio.CancelledError):
-                await asyncio.wait([task])
+    """Runs the loop beside the block. If the loop fails, the block is cancelled and the loop's error comes out."""
+    try:
+        async with asyncio.TaskGroup() as group:
+            task = group.create_task(loop.run(), name="fdpa control loop")
+            try:
+                yield
+            finally:
+                task.cancel()
+    except BaseExceptionGroup as group_error:
+        if len(group_error.exceptions) == 1:
+            raise group_error.exceptions[0] from None
+        raise

@@ -24,9 +24,9 @@ TIMEOUT_S = 10.0
 BMV2_RATE_PACKET_BYTES = 1514
 """Ethernet frame of a full-sized segment: the packet in which bit/s become BMv2's packets/s."""
 BMV2_LIMITS = (
-    "stock BMv2 limits every priority queue of a port on its own, in packets a second: each queue gets the full rate, so "
-    "queues do not compete for one link, strict priority never bites, and small packets count as much as large ones. It "
-    "has no propagation delay, no DRR, no PIFO, and reports no queue statistics."
+    "stock BMv2 limits every priority queue of a port on its own, in packets a second: each queue gets the full "
+    "rate, so queues do not compete for one link, strict priority never bites, and small packets count as much as "
+    "large ones; it has no propagation delay, no DRR, no PIFO, and reports no queue statistics"
 )
 
 

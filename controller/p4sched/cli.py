@@ -1,0 +1,155 @@
+"""The command line. `p4sched --help` shows it."""
+
+import logging
+import os
+import sys
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from rich.console import Console
+from rich.markup import escape
+from rich.table import Table
+from typer.core import TyperCommand, TyperGroup
+from typer.exceptions import TyperException
+
+from p4sched import control, experiment
+from p4sched.compile import Compiler, compile_program
+from p4sched.errors import P4schedError, unknown_name
+from p4sched.paths import SHELL_PYTHON, switch_binary
+
+ERRORS = Console(stderr=True, highlight=False, soft_wrap=True)
+
+
+class SuggestingGroup(TyperGroup):
+    """Names the likeliest command when there is none of the name given."""
+
+    def resolve_command(self, ctx: typer.Context, args: list[str]) -> Any:  # type: ignore[override]
+        """Finds the command that the first argument names."""
+        if args and not args[0].startswith("-") and self.get_command(ctx, args[0]) is None:
+            raise unknown_name("command", args[0], self.list_commands(ctx))
+        return super().resolve_command(ctx, args)
+
+
+class ExperimentGroup(TyperGroup):
+    """The experiments as commands of `p4sched run`, each loaded only when it is asked for."""
+
+    def list_commands(self, ctx: typer.Context) -> list[str]:  # type: ignore[override]
+        """Names of all experiments."""
+        return experiment.names()
+
+    def get_command(self, ctx: typer.Context, cmd_name: str) -> TyperCommand:  # type: ignore[override]
+        """The experiment's function as a command."""
+        found = experiment.load(cmd_name)
+        app = typer.Typer(add_completion=False, pretty_exceptions_enable=False)
+        app.command(name=found.name, help=_help(found))(found.run)
+        command = typer.main.get_command(app)
+        assert isinstance(command, TyperCommand)
+        return command
+
+
+app = typer.Typer(
+    name="p4sched",
+    help="A laboratory for packet scheduling on programmable switches.",
+    cls=SuggestingGroup,
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+run_app = typer.Typer(
+    name="run",
+    help="Run an experiment. 'p4sched run EXPERIMENT --help' shows its options.",
+    cls=ExperimentGroup,
+    no_args_is_help=True,
+    subcommand_metavar="EXPERIMENT [OPTIONS]",
+)
+app.add_typer(run_app)
+
+PASS_ON = {"ignore_unknown_options": True, "allow_extra_args": True, "help_option_names": []}
+
+
+@app.command("list")
+def list_experiments() -> None:
+    """List the experiments."""
+    table = Table("experiment", "shows", box=None, header_style="bold")
+    for name in experiment.names():
+        table.add_row(name, escape(experiment.load(name).summary))
+    Console().print(table)
+
+
+@app.command("compile")
+def compile_(
+    program: Annotated[Path, typer.Argument(metavar="PROGRAM.p4", help="P4_16 program for v1model.")],
+    out: Annotated[Path, typer.Option("-o", "--out", metavar="DIR", help="Folder of the outputs.")],
+    compiler: Annotated[
+        Compiler, typer.Option(help="p4sched's own compiler, or p4c-bm2-ss if that is on the PATH.")
+    ] = Compiler.P4SCHED,
+) -> None:
+    """Compile a P4 program to BMv2 JSON and P4Info."""
+    result = compile_program(program, out, compiler)
+    typer.echo(f"{result.json}\n{result.p4info}")
+
+
+@app.command("switch", context_settings=PASS_ON)
+def switch(ctx: typer.Context) -> None:
+    """Run the embedded switch. It takes the options of simple_switch_grpc; '--help' shows them."""
+    binary = str(switch_binary())
+    os.execv(binary, [binary, *ctx.args])
+
+
+@app.command("shell", context_settings={**PASS_ON, "help_option_names": ["-h", "--help"]})
+def shell(
+    ctx: typer.Context,
+    name: Annotated[str, typer.Argument(metavar="SWITCH", help="A switch of the running lab (s1), or HOST:PORT.")],
+) -> None:
+    """Open p4runtime-shell on a running switch. Further options go to p4runtime-shell."""
+    address = control.switch_address(name)
+    if not SHELL_PYTHON.is_file():
+        raise P4schedError(f"{SHELL_PYTHON} is missing; 'make setup' installs p4runtime-shell")
+    # below every controller's election id, so that the shell reads beside it
+    arguments = ["-m", "p4runtime_sh", "--grpc-addr", address, "--device-id", "1", "--election-id", "0,1", *ctx.args]
+    os.execv(SHELL_PYTHON, [str(SHELL_PYTHON), *arguments])
+
+
+@app.command("clean")
+def clean() -> None:
+    """Remove what a crashed run left behind: processes, namespaces, links."""
+    from p4sched.lab.run import clean as clean_lab  # noqa: PLC0415 - needs Mininet, which the other commands do not
+
+    removed = clean_lab()
+    typer.echo("\n".join(removed) if removed else "nothing to clean")
+
+
+app.command("control")(control.control)
+
+
+def main() -> None:
+    """Entry point: every foreseen error is one line on standard error, and an exit code that is not zero."""
+    logging.basicConfig(format="%(levelname)s: %(message)s", level=logging.WARNING)
+    sys.exit(run_command(sys.argv[1:]))
+
+
+def run_command(arguments: list[str]) -> int:
+    """Runs one command line; returns the exit code."""
+    try:
+        result = app(arguments, prog_name="p4sched", standalone_mode=False)
+    except TyperException as error:
+        # typer's own errors: a missing argument, an unknown option, a value of the wrong type
+        return _fail(error.format_message(), error.exit_code)
+    except P4schedError as error:
+        return _fail(str(error), error.exit_code)
+    except (KeyboardInterrupt, typer.Abort):
+        return _fail("interrupted", 130)
+    return result if isinstance(result, int) else 0
+
+
+def _fail(message: str, exit_code: int) -> int:
+    # no arguments at all: the help has been shown
+    if message:
+        ERRORS.print(f"[bold red]p4sched:[/] {escape(message)}")
+    return exit_code
+
+
+def _help(found: experiment.Experiment) -> str:
+    return "\n\n".join(text for text in (found.summary, found.run.__doc__) if text)

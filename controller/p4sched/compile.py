@@ -1,0 +1,80 @@
+"""Compiling P4 programs: with p4sched's own compiler, or with p4c's where that is installed."""
+
+import difflib
+import os
+import subprocess
+from enum import StrEnum
+from pathlib import Path
+
+from p4sched.errors import P4schedError, UsageError
+from p4sched.paths import P4_DIR, ROOT, compiler_binary, tool
+from p4sched.session import Program
+
+BUILD_DIR = ROOT / "build" / "p4"
+"""Where the laboratory keeps compiled programs."""
+
+
+class Compiler(StrEnum):
+    """Which compiler to use; both take the same options."""
+
+    P4SCHED = "p4sched"
+    P4C = "p4c"
+
+
+class CompileError(P4schedError):
+    """The compiler refused the program; the message is what it said."""
+
+
+def compile_program(source: Path, out: Path, compiler: Compiler = Compiler.P4SCHED) -> Program:
+    """Writes OUT/NAME.json and OUT/NAME.p4info.txtpb for NAME.p4."""
+    if not source.is_file():
+        raise UsageError(f"no P4 program '{source}'{_suggestion(source)}")
+    try:
+        out.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise CompileError(f"cannot write to '{out}': {error.strerror}") from error
+    program = Program.in_folder(out, source.stem)
+    # The files appear together and complete: a failed or interrupted run leaves the previous ones.
+    json, p4info = (path.with_name(f".{os.getpid()}.{path.name}") for path in (program.json, program.p4info))
+    command = [
+        str(_binary(compiler)),
+        *("-I", str(P4_DIR)),
+        *("-o", str(json)),
+        *("--p4runtime-files", str(p4info)),
+        str(source),
+    ]
+    try:
+        result = subprocess.run(command, capture_output=True, text=True, check=False)
+        if result.returncode != 0:
+            said = (result.stderr or result.stdout).strip()
+            raise CompileError(said or f"{command[0]} failed with status {result.returncode} and said nothing")
+        json.replace(program.json)
+        p4info.replace(program.p4info)
+    finally:
+        json.unlink(missing_ok=True)
+        p4info.unlink(missing_ok=True)
+    return program
+
+
+def compiled(name: str, compiler: Compiler = Compiler.P4SCHED) -> Program:
+    """The laboratory's program p4/NAME.p4, compiled again only if a source or the compiler is newer."""
+    program = Program.in_folder(BUILD_DIR, name)
+    outputs = (program.json, program.p4info)
+    sources = [*P4_DIR.rglob("*.p4"), _binary(compiler)]
+    if all(path.is_file() for path in outputs):
+        newest = max(path.stat().st_mtime_ns for path in sources)
+        if min(path.stat().st_mtime_ns for path in outputs) > newest:
+            return program
+    return compile_program(P4_DIR / f"{name}.p4", BUILD_DIR, compiler)
+
+
+def _binary(compiler: Compiler) -> Path:
+    if compiler is Compiler.P4C:
+        return tool("p4c-bm2-ss", "it is p4c's compiler for BMv2; without --compiler p4c, p4sched's own is used")
+    return compiler_binary()
+
+
+def _suggestion(source: Path) -> str:
+    programs = {path.name: path for path in P4_DIR.glob("*.p4")}
+    close = difflib.get_close_matches(source.with_suffix(".p4").name, programs, n=1)
+    return f"; did you mean '{os.path.relpath(programs[close[0]])}'?" if close else ""

@@ -1,0 +1,54 @@
+"""Versions of everything that shapes a result, for summaries."""
+
+import platform
+import subprocess
+from importlib import metadata
+
+from p4sched.errors import P4schedError
+from p4sched.paths import ROOT, compiler_binary, switch_binary
+
+
+def versions() -> dict[str, str]:
+    """Name and version of the parts of a run; what is missing says so."""
+    return {
+        "p4sched": metadata.version("p4sched"),
+        "commit": _commit(),
+        "switch": _of_binary("switch"),
+        "compiler": _of_binary("compiler"),
+        "kernel": platform.release(),
+        "python": platform.python_version(),
+        **{name: _of_package(name) for name in ("finsy", "grpcio", "protobuf", "numpy", "matplotlib", "mininet")},
+        "iperf3": _first_line(["iperf3", "--version"]),
+    }
+
+
+def _commit() -> str:
+    commit = _first_line(["git", "-C", str(ROOT), "rev-parse", "--short=12", "HEAD"])
+    if commit == "missing":
+        return commit
+    return commit + ("+changes" if _first_line(["git", "-C", str(ROOT), "status", "--porcelain", "-uno"]) else "")
+
+
+def _of_binary(which: str) -> str:
+    try:
+        binary = switch_binary() if which == "switch" else compiler_binary()
+    except P4schedError:
+        return "missing"
+    return _first_line([str(binary), "--version"])
+
+
+def _of_package(name: str) -> str:
+    try:
+        return metadata.version(name)
+    except metadata.PackageNotFoundError:
+        return "missing"
+
+
+def _first_line(command: list[str]) -> str:
+    try:
+        result = subprocess.run(command, capture_output=True, text=True, check=False, timeout=10)
+    except (OSError, subprocess.TimeoutExpired):
+        return "missing"
+    if result.returncode != 0:
+        return "missing"
+    return result.stdout.strip().partition("\n")[0]
