@@ -21,6 +21,7 @@
 #include "include/users.p4"
 #include "include/rate_estimator.p4"
 #include "include/queue_depth.p4"
+#include "include/tail_drop.p4"
 
 struct band_rates_t {
     bit<32> rate_1;

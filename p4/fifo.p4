@@ -1,5 +1,5 @@
-// FIFO with tail drop: the baseline of every paper. Users are classified and counted as in the other programs, so an
-// ideal per-user scheduler behind this program (deficit round robin, say) knows them too.
+// FIFO with tail drop: the baseline of every paper. Users and ranks are known as in the other programs, so an
+// ideal scheduler behind this program knows them too: deficit round robin by user, PIFO by rank.
 #include <core.p4>
 #include <v1model.p4>
 
@@ -10,10 +10,13 @@
 #include "include/forwarding.p4"
 #include "include/users.p4"
 #include "include/queue_depth.p4"
+#include "include/tail_drop.p4"
+#include "include/rank.p4"
 
 control FifoIngress(inout headers_t hdr, inout metadata_t meta, inout standard_metadata_t standard_metadata) {
     Forwarding() forwarding;
     Users() users;
+    Rank() ranking;
     AdmitToQueue() admit;
     bit<16> limit = 0;
 
@@ -31,6 +34,7 @@ control FifoIngress(inout headers_t hdr, inout metadata_t meta, inout standard_m
         forwarding.apply(hdr, meta, standard_metadata);
         if (!meta.discard) {
             users.apply(hdr, meta);
+            ranking.apply(hdr, meta, standard_metadata);
             fifo_params.apply();
             standard_metadata.priority = 0;
             admit.apply(meta, standard_metadata, limit);
@@ -42,6 +46,7 @@ control FifoEgress(inout headers_t hdr, inout metadata_t meta, inout standard_me
     LeaveQueue() leave;
     apply {
         leave.apply(meta, standard_metadata);
+        virtual_time.write((bit<32>) standard_metadata.egress_port, meta.rank);
     }
 }
 

@@ -7,6 +7,8 @@ struct metadata_t {
     bit<16> user;
     // 256 / weight of the user: what a byte costs, in 1/256.
     bit<16> scale;
+    // How urgent it is: the smaller, the more urgent.
+    bit<32> rank;
     // Zero for other protocols than TCP and UDP.
     bit<16> l4_src_port;
     bit<16> l4_dst_port;

@@ -15,7 +15,7 @@ parser LabParser(packet_in packet, out headers_t hdr, inout metadata_t meta, ino
         // Ports are read only where they are at a fixed place: no options, first fragment.
         transition select(hdr.ipv4.ihl, hdr.ipv4.frag_offset, hdr.ipv4.protocol) {
             (5, 0, PROTOCOL_TCP): parse_ports;
-            (5, 0, PROTOCOL_UDP): parse_ports;
+            (5, 0, PROTOCOL_UDP): parse_udp_ports;
             default: accept;
         }
     }
@@ -23,6 +23,28 @@ parser LabParser(packet_in packet, out headers_t hdr, inout metadata_t meta, ino
         packet.extract(hdr.l4_ports);
         meta.l4_src_port = hdr.l4_ports.src_port;
         meta.l4_dst_port = hdr.l4_ports.dst_port;
+        transition accept;
+    }
+    state parse_udp_ports {
+        packet.extract(hdr.l4_ports);
+        meta.l4_src_port = hdr.l4_ports.src_port;
+        meta.l4_dst_port = hdr.l4_ports.dst_port;
+        transition select(hdr.l4_ports.dst_port) {
+            RANK_PORT &&& RANK_PORT_MASK: parse_udp_rest;
+            default: accept;
+        }
+    }
+    state parse_udp_rest {
+        packet.extract(hdr.udp_rest);
+        // A datagram too short for a rank ends here, and has none.
+        transition select(hdr.udp_rest.length) {
+            0 &&& 0xfff8: accept;
+            8 &&& 0xfffc: accept;
+            default: parse_rank;
+        }
+    }
+    state parse_rank {
+        packet.extract(hdr.rank);
         transition accept;
     }
 }
@@ -52,6 +74,8 @@ control LabDeparser(packet_out packet, in headers_t hdr) {
         packet.emit(hdr.ethernet);
         packet.emit(hdr.ipv4);
         packet.emit(hdr.l4_ports);
+        packet.emit(hdr.udp_rest);
+        packet.emit(hdr.rank);
     }
 }
 

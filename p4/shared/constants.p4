@@ -12,6 +12,13 @@ const bit<8> PROTOCOL_UDP = 17;
 // One cell for each (port, priority).
 #define MAX_QUEUES 4096
 #define MAX_ROUTES 1024
+// Buckets of a logarithmic histogram: bucket 0 is the value 0, bucket i the values 2^(i-1) .. 2^i - 1.
+#define HISTOGRAM_CELLS 32768
+// UDP datagrams to ports 5376 .. 5631 begin with a rank header.
+const bit<16> RANK_PORT = 0x1500;
+const bit<16> RANK_PORT_MASK = 0xff00;
+// Flows share cells when their hashes collide.
+#define MAX_FLOWS 65536
 // Flowlets share cells when their hashes collide; the cost is a band kept too long.
 #define MAX_FLOWLETS 4096
 

@@ -29,10 +29,23 @@ header l4_ports_t {
     bit<16> dst_port;
 }
 
+// The rest of a UDP header.
+header udp_rest_t {
+    bit<16> length;
+    bit<16> checksum;
+}
+
+// How urgent a datagram is, as its sender says: the smaller, the more urgent.
+header rank_t {
+    bit<32> rank;
+}
+
 struct headers_t {
     ethernet_t ethernet;
     ipv4_t     ipv4;
     l4_ports_t l4_ports;
+    udp_rest_t udp_rest;
+    rank_t     rank;
 }
 
 #endif
