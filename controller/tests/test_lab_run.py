@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+
 from p4sched.lab import run
 from p4sched.lab.errors import LabError
 from p4sched.lab.ledger import Ledger, read_ledger

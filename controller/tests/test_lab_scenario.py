@@ -1,6 +1,7 @@
 """Traffic scenarios of the FDPA paper."""
 
 import pytest
+
 from p4sched.errors import UsageError
 from p4sched.lab.scenario import connections
 

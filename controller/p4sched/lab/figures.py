@@ -20,7 +20,7 @@ PINK = "#cc79a7"
 BLACK = "#222222"
 CYCLE = (BLUE, ORANGE, GREEN, PINK, YELLOW, SKY, GREY, BLACK)
 
-_STYLE: dict[str, Any] = {
+_STYLE: dict[Any, Any] = {
     "font.size": 9,
     "font.family": "sans-serif",
     "axes.titlesize": 9,

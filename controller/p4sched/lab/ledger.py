@@ -15,6 +15,7 @@ from pathlib import Path
 from p4sched.lab.processes import ProcessIdentity, end, identify
 
 FOLDER = Path("/run/p4sched")
+STATE_FILE = "state.json"
 
 
 @dataclass(frozen=True)
@@ -46,6 +47,8 @@ class Ledger:
     links: list[LinkIdentity] = field(default_factory=list)
     settings: dict[str, str] = field(default_factory=dict)
     """Files under /proc/sys that the run changed, with the value to put back."""
+    switches: dict[str, dict[str, str]] = field(default_factory=dict)
+    """Running switches by name, with the address of their P4Runtime server."""
 
     def add_processes(self, pids: Iterable[int]) -> None:
         """Notes processes that the run has started."""
@@ -66,10 +69,16 @@ class Ledger:
         self.write()
         Path(path).write_text(value)
 
+    def add_switch(self, name: str, address: str) -> None:
+        """Notes a running switch, for commands that take a switch's name."""
+        self.switches[name] = {"address": address}
+        self.write()
+
     def forget_network(self) -> None:
         """After an orderly end of a network: its processes and links are gone."""
         self.processes = [process for process in self.processes if process.alive()]
         self.links = [link for link in self.links if link.exists()]
+        self.switches = {}
         self.write()
 
     def write(self) -> None:

@@ -4,6 +4,9 @@ import asyncio
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 
+from p4sched.reader import Reader
+from p4sched.telemetry import departures
+
 ReadBytes = Callable[[], Awaitable[Mapping[int, int]]]
 """Reads the bytes delivered for each user id so far, all users at one instant."""
 
@@ -26,6 +29,15 @@ class Sample:
     end: float
     rates: tuple[float, ...]
     """Bit/s of each user, in the order in which the users were given."""
+
+
+def departures_of(reader: Reader, users: Sequence[int]) -> ReadBytes:
+    """Reads what was delivered for these users from the switch's counter of departures."""
+
+    async def read() -> Mapping[int, int]:
+        return {user: count.bytes for user, count in (await departures(reader, users)).items()}
+
+    return read
 
 
 async def take_reading(read: ReadBytes) -> Reading:
@@ -53,7 +65,7 @@ async def sample_rates(
     interval: float = 1.0,
     on_sample: Callable[[Sample], None] = lambda _: None,
 ) -> list[Sample]:
-    """`count` samples, `interval` seconds each, on a fixed grid that starts now: a late one does not shift the next."""
+    """`count` samples of `interval` seconds on a fixed grid that starts now: a late one does not shift the next."""
     clock = asyncio.get_running_loop().time
     start = clock()
     previous = await take_reading(read)

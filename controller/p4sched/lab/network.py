@@ -14,8 +14,9 @@ from p4sched.paths import ROOT
 # The folder of topologies belongs to no package: `mn --custom` reads its files as they are.
 sys.path.append(str(ROOT / "mininet-topos"))
 
-from dumbbell import DumbbellTopo, Station
 from mininet.net import Mininet
+
+from dumbbell import DumbbellTopo, Station
 from nodes import Bmv2Switch, NodeError, OffloadFreeHost, P4Switch, dying_with_us
 
 __all__ = ["Dumbbell", "UserSeat", "dumbbell", "dying_with_us", "seats"]
@@ -124,6 +125,7 @@ def dumbbell(ledger: Ledger, users: int, switch: str, log_folder: Path, hosts: i
         running = Dumbbell(net, topology)
         assert running.switch.process is not None
         ledger.add_processes([running.switch.process.pid])
+        ledger.add_switch(running.switch.name, running.address)
         yield running
     finally:
         if net is not None:

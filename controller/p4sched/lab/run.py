@@ -13,7 +13,7 @@ from pathlib import Path
 from types import FrameType
 
 from p4sched.lab.errors import LabError
-from p4sched.lab.ledger import FOLDER, Ledger, read_ledger
+from p4sched.lab.ledger import FOLDER, STATE_FILE, Ledger, read_ledger
 
 
 def require_root() -> None:
@@ -58,7 +58,7 @@ def clean_run(what: str, folder: Path = FOLDER) -> Iterator[Ledger]:
     """
     require_root()
     with run_lock(what, folder), _terminate_like_interrupt():
-        path = folder / "ledger.json"
+        path = folder / STATE_FILE
         crashed = read_ledger(path)
         if crashed is not None:
             crashed.undo()
@@ -74,7 +74,7 @@ def clean(folder: Path = FOLDER) -> list[str]:
     """Takes away what a crashed run left behind; returns that in words. Raises LabError during a run."""
     require_root()
     with run_lock("p4sched clean", folder):
-        crashed = read_ledger(folder / "ledger.json")
+        crashed = read_ledger(folder / STATE_FILE)
         return [] if crashed is None else crashed.undo()
 
 

@@ -1,4 +1,4 @@
-"""The figure: Jain's index and throughput of each scheme with 80 % intervals (FDPA paper, Fig. 5), and who got what."""
+"""The figure: Jain's index and throughput with 80 % intervals (FDPA paper, Fig. 5), and who got what."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -8,6 +8,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
+
 from p4sched.lab import figures
 
 SCENARIO_TEXT = {

@@ -1,0 +1,84 @@
+"""The time in which samples are taken: what the machine, the switch and TCP did meanwhile."""
+
+from dataclasses import dataclass
+from typing import Any
+
+from p4sched.lab.fidelity import Fidelity
+from p4sched.lab.machine import MachineReading, read_machine
+from p4sched.lab.network import Dumbbell
+from p4sched.lab.schemes import Link
+from p4sched.lab.tcp import TcpCounters, read_counters
+from p4sched.traffic_manager import PortStats, Stats, TrafficManager
+
+
+@dataclass(frozen=True)
+class Observation:
+    """What was observed between the start and the end."""
+
+    fidelity: Fidelity
+    tcp: TcpCounters
+    bottleneck: dict[str, Any]
+    """Packets through the bottleneck port, by queue; empty for a switch that does not count them."""
+
+
+@dataclass(frozen=True)
+class Observer:
+    """Observes from `start` to `finish`."""
+
+    network: Dumbbell
+    traffic_manager: TrafficManager
+    link: Link
+    machine: MachineReading
+    tcp: TcpCounters
+    stats: Stats | None
+
+    @classmethod
+    async def start(cls, network: Dumbbell, traffic_manager: TrafficManager, link: Link) -> "Observer":
+        """Starts to observe now."""
+        await traffic_manager.fidelity(reset=True)
+        stats = await traffic_manager.stats()
+        return cls(network, traffic_manager, link, read_machine(), read_counters(network.sender_pids()), stats)
+
+    async def finish(self) -> Observation:
+        """What happened since the start."""
+        machine = read_machine()
+        tcp = read_counters(self.network.sender_pids())
+        reported = await self.traffic_manager.fidelity()
+        stats = await self.traffic_manager.stats()
+        idle = machine.idle_share_since(self.machine)
+        dropped = machine.backlog_dropped - self.machine.backlog_dropped
+        if reported is None:
+            fidelity = Fidelity(self.link.rtt_ns, idle, dropped)
+        else:
+            fidelity = Fidelity(
+                rtt_ns=self.link.rtt_ns,
+                cpu_idle_share=idle,
+                backlog_dropped=dropped,
+                frames=reported.departures,
+                lateness_p50_ns=reported.lateness_p50_ns,
+                lateness_p99_ns=reported.lateness_p99_ns,
+                lateness_max_ns=reported.lateness_max_ns,
+                rx_lost=reported.rx_lost,
+                tx_errors=reported.tx_errors,
+                data_plane_cpu_share=reported.cpu_ns / max(reported.measured_ns, 1),
+            )
+        port = self.network.bottleneck_port
+        counted = {}
+        if stats is not None and self.stats is not None:
+            counted = queue_counts(self.stats.ports[port], stats.ports[port])
+        return Observation(fidelity, tcp - self.tcp, counted)
+
+
+def queue_counts(earlier: PortStats, later: PortStats) -> dict[str, Any]:
+    """Packets that each queue took, sent and dropped between two readings; queues without traffic left out."""
+    queues = {}
+    for number, after in sorted(later.queues.items(), reverse=True):
+        before = earlier.queues[number]
+        counts = {
+            "enqueued": after.enqueued_packets - before.enqueued_packets,
+            "dequeued": after.dequeued_packets - before.dequeued_packets,
+            "dropped": after.dropped_packets - before.dropped_packets,
+        }
+        if any(counts.values()):
+            queues[str(number)] = counts | {"max_depth": after.max_depth_packets}
+    return {"queues": queues, "tx_packets": later.tx_packets - earlier.tx_packets}

@@ -1,0 +1,92 @@
+"""A running dumbbell gets its program, its routes, its users, and its bottleneck."""
+
+from collections.abc import AsyncIterator, Mapping, Sequence
+from contextlib import asynccontextmanager
+
+from p4sched import users
+from p4sched.compile import compiled
+from p4sched.lab.network import Dumbbell
+from p4sched.lab.schemes import URGENT, Link, Scheme
+from p4sched.session import Session, connect
+from p4sched.traffic_manager import (
+    Bmv2TrafficManager,
+    Discipline,
+    EmbeddedTrafficManager,
+    PortSettings,
+    QueueSettings,
+    TrafficManager,
+)
+
+LINK_QUEUE_PACKETS = 10_000
+"""Room at ports that are not shaped: never a bottleneck."""
+
+
+@asynccontextmanager
+async def programmed(
+    network: Dumbbell, scheme: Scheme, link: Link, weights: Mapping[int, float]
+) -> AsyncIterator[tuple[Session, TrafficManager]]:
+    """The switch runs the scheme's program, knows routes and users, and shapes the bottleneck.
+
+    `weights` are those of the users by id; the users are `network.seats`.
+    """
+    program = compiled(scheme.program)
+    async with connect(network.address, program, device_id=network.switch.device_id, force=True) as session:
+        await session.insert(
+            [users.route(station.prefix, station.port, station.mac) for station in network.stations()]
+            + [users.prefix_user(seat.user, f"{seat.address}/32", weights[seat.user]) for seat in network.seats]
+        )
+        traffic_manager = _traffic_manager(network)
+        try:
+            await traffic_manager.set_ports(port_settings(network, scheme, link))
+            yield session, traffic_manager
+        finally:
+            await traffic_manager.close()
+
+
+def _traffic_manager(network: Dumbbell) -> TrafficManager:
+    if network.thrift_port is not None:
+        return Bmv2TrafficManager(network.thrift_port)
+    return EmbeddedTrafficManager(network.address)
+
+
+def port_settings(network: Dumbbell, scheme: Scheme, link: Link) -> list[PortSettings]:
+    """The bottleneck port as the scheme wants it; the way back is not shaped. Half of the RTT lies behind each."""
+    if network.thrift_port is not None:
+        return [bmv2_bottleneck(network.bottleneck_port, scheme, link)]
+    way_back = [
+        PortSettings(
+            port,
+            rate_bps=0,
+            delay_ns=link.rtt_ns // 2,
+            discipline=Discipline.FIFO,
+            buffer_packets=LINK_QUEUE_PACKETS,
+        )
+        for port in network.ports
+        if port != network.bottleneck_port
+    ]
+    return [*way_back, bottleneck(network.bottleneck_port, scheme, link)]
+
+
+def bottleneck(port: int, scheme: Scheme, link: Link) -> PortSettings:
+    """The shaped port of the embedded switch."""
+    strict = scheme.discipline == Discipline.STRICT
+    return PortSettings(
+        port,
+        rate_bps=link.rate_bps,
+        delay_ns=link.rtt_ns - link.rtt_ns // 2,
+        discipline=Discipline(scheme.discipline),
+        queues=_queues(scheme.depths) if strict else {},
+        buffer_packets=None if strict else scheme.depths[0],
+        user_field=scheme.user_field,
+    )
+
+
+def bmv2_bottleneck(port: int, scheme: Scheme, link: Link) -> PortSettings:
+    """What BMv2 has of it: every queue limited to the link's whole rate. fifo.p4 uses queue 0 only."""
+    strict = scheme.discipline == Discipline.STRICT
+    queues = _queues(scheme.depths) if strict else {0: QueueSettings(depth_packets=scheme.depths[0])}
+    return PortSettings(port, rate_bps=link.rate_bps, queues=queues)
+
+
+def _queues(depths: Sequence[int]) -> dict[int, QueueSettings]:
+    return {URGENT - place: QueueSettings(depth_packets=depth) for place, depth in enumerate(depths)}

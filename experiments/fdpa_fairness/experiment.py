@@ -1,0 +1,206 @@
+"""FDPA paper, Fig. 5: Jain's fairness index and throughput of FIFO, FDPA and DRR under TCP."""
+
+import asyncio
+import json
+import tomllib
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from rich.console import Console
+from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+
+from experiments.fdpa_fairness import figure, summary
+from experiments.fdpa_fairness.measure import Progress as Place
+from experiments.fdpa_fairness.measure import Setting, measure
+from p4sched.bands import Bands
+from p4sched.errors import UsageError, unknown_name
+from p4sched.experiment import Experiment, SwitchKind, choose
+from p4sched.lab import machine, scenario, schemes
+from p4sched.lab.ledger import Ledger
+from p4sched.lab.run import clean_run
+from p4sched.lab.schemes import Link
+from p4sched.metrics import jain_index
+from p4sched.traffic_manager import BMV2_LIMITS
+from p4sched.units import Duration, Rate
+from p4sched.versions import versions
+
+DEFAULT: dict[str, Any] = tomllib.loads((Path(__file__).parent / "config.toml").read_text())
+ESTIMATORS = ("average", "token-bucket")
+CONGESTION_CONTROL = "cubic"
+RTTS_PER_INTERVAL = 6
+"""The paper estimates rates over 30 ms at an RTT of 5 ms."""
+
+
+def run(
+    users: Annotated[int, typer.Option(help="How many users share the link.")] = DEFAULT["users"],
+    traffic: Annotated[
+        str,
+        typer.Option(
+            "--scenario",
+            metavar="|".join(scenario.SCENARIOS),
+            help="Who opens 10 TCP connections: nobody, 25 % or 50 % of the users; or 1 to 10 each.",
+        ),
+    ] = DEFAULT["scenario"],
+    scheme_names: Annotated[
+        str, typer.Option("--schemes", metavar=",".join(schemes.NAMES), help="Schemes to compare.")
+    ] = DEFAULT["schemes"],
+    bands: Annotated[
+        Bands, typer.Option(parser=Bands.parse, metavar="BANDS", help="FDPA's bands in fair shares: FIRST+COUNT*SIZE.")
+    ] = DEFAULT["bands"],
+    rate: Annotated[Rate, typer.Option(parser=Rate.parse, metavar="RATE", help="Bottleneck's rate.")] = DEFAULT["rate"],
+    rtt: Annotated[
+        Duration, typer.Option(parser=Duration.parse, metavar="TIME", help="Round-trip time while nothing queues.")
+    ] = DEFAULT["rtt"],
+    interval: Annotated[
+        Duration | None,
+        typer.Option(parser=Duration.parse, metavar="TIME", help="FDPA's estimator interval; default: 6 RTTs."),
+    ] = None,
+    estimator: Annotated[
+        str, typer.Option(metavar="|".join(ESTIMATORS), help="How FDPA estimates a user's rate.")
+    ] = ESTIMATORS[0],
+    flowlet_gap: Annotated[
+        Duration | None,
+        typer.Option(parser=Duration.parse, metavar="TIME", help="A flow keeps its band until it pauses this long."),
+    ] = None,
+    weights: Annotated[
+        str, typer.Option(metavar="W1,W2,...", help="Weights of the users; the list is repeated.")
+    ] = "1",
+    warmup: Annotated[
+        Duration, typer.Option(parser=Duration.parse, metavar="TIME", help="Time before the first sample.")
+    ] = DEFAULT["warmup"],
+    duration: Annotated[
+        Duration, typer.Option(parser=Duration.parse, metavar="TIME", help="Time for samples, one a second.")
+    ] = DEFAULT["duration"],
+    seed: Annotated[int, typer.Option(help="Decides which users misbehave.")] = DEFAULT["seed"],
+    switch: Annotated[SwitchKind, typer.Option(help="The project's own switch, or BMv2.")] = SwitchKind.EMBEDDED,
+    out: Annotated[Path, typer.Option(metavar="DIR", help="Folder for the results.")] = Path("results/fdpa_fairness"),
+) -> None:
+    """Runs the same TCP traffic through each scheme, then prints a table and writes DIR/summary.json, DIR/samples.csv
+    and DIR/figure.png."""
+    if estimator not in ESTIMATORS:
+        raise unknown_name("estimator", estimator, ESTIMATORS)
+    wanted = choose("scheme", scheme_names, schemes.NAMES)
+    connections = scenario.connections(traffic, users, seed)
+    setting = Setting(
+        link=Link(rate, rtt),
+        connections=tuple(connections),
+        weights=repeated(weights, users),
+        bands=bands,
+        interval_us=(interval or RTTS_PER_INTERVAL * rtt) // 1000,
+        token_bucket=estimator == "token-bucket",
+        flowlet_gap_us=0 if flowlet_gap is None else flowlet_gap // 1000,
+        warm_up_s=whole_seconds("warmup", warmup),
+        duration_s=whole_seconds("duration", duration),
+        switch=switch.value,
+        congestion_control=CONGESTION_CONTROL,
+    )
+    console = Console()
+    with clean_run("p4sched run fdpa_fairness") as ledger:
+        results = asyncio.run(_measure_all(wanted, setting, ledger, out, console))
+    found = {
+        "experiment": "fdpa_fairness",
+        "finished": datetime.now(UTC).isoformat(timespec="seconds"),
+        "configuration": configuration(setting, traffic, seed),
+        "schemes": {result.name: summary.scheme_summary(result, rate) for result in results},
+        "machine": machine.description(),
+        "versions": versions(),
+    }
+    (out / "summary.json").write_text(json.dumps(found, indent=1) + "\n")
+    summary.write_samples(results, out / "samples.csv")
+    figure.draw(found, out / "figure.png")
+    _print(console, found, out, setting)
+
+
+def repeated(weights: str, users: int) -> tuple[float, ...]:
+    """ "1,2" for five users: 1, 2, 1, 2, 1."""
+    try:
+        given = [float(weight) for weight in weights.split(",")]
+    except ValueError:
+        raise UsageError(f"weights '{weights}' are not numbers separated by commas, for example 1,1,2") from None
+    if any(not 0 < weight <= 256 for weight in given):
+        raise UsageError(f"weights '{weights}': a weight is more than 0 and at most 256")
+    return tuple(given[place % len(given)] for place in range(users))
+
+
+def whole_seconds(name: str, time: Duration) -> int:
+    """The time in seconds: samples take one each."""
+    if time.seconds != int(time.seconds):
+        raise UsageError(f"--{name} {time} is not a whole number of seconds")
+    return int(time.seconds)
+
+
+async def _measure_all(
+    wanted: Sequence[str], setting: Setting, ledger: Ledger, out: Path, console: Console
+) -> list[summary.SchemeResult]:
+    results = []
+    with Progress(
+        SpinnerColumn(),
+        TextColumn("[bold]{task.fields[scheme]:<5}"),
+        TextColumn("{task.description:<10}"),
+        BarColumn(),
+        TextColumn("{task.fields[news]}"),
+        TimeElapsedColumn(),
+        console=console,
+    ) as bars:
+        for name in wanted:
+            if setting.switch == SwitchKind.BMV2 and not schemes.scheme(name, setting.link, setting.bands).bmv2:
+                console.print(f"[yellow]{name.upper()}[/]: left out, BMv2 has no such discipline")
+                continue
+            task = bars.add_task("", total=setting.warm_up_s + setting.duration_s, scheme=name.upper(), news="")
+
+            def tell(place: Place, task: Any = task) -> None:
+                done = place.second + (setting.warm_up_s if place.phase == "measuring" else 0)
+                if place.phase in ("warm-up", "measuring"):
+                    bars.update(task, completed=done)
+                bars.update(task, description=place.phase, news=news(place, setting))
+
+            results.append(await measure(name, setting, ledger, out / name, tell))
+            bars.update(task, description="done")
+    if not results:
+        raise UsageError("nothing to measure: BMv2 has none of these schemes")
+    return results
+
+
+def news(place: Place, setting: Setting) -> str:
+    """The last sample in a few words."""
+    if place.sample is None:
+        return ""
+    jain = jain_index(place.sample.rates, setting.weights)
+    return f"Jain {jain:.3f}  throughput {sum(place.sample.rates) / setting.link.rate_bps:.3f}"
+
+
+def configuration(setting: Setting, traffic: str, seed: int) -> dict[str, Any]:
+    """The part of summary.json that says what was asked for."""
+    return {
+        "users": len(setting.connections),
+        "scenario": traffic,
+        "connections": list(setting.connections),
+        "weights": list(setting.weights),
+        "bands": str(setting.bands),
+        "rate_bps": int(setting.link.rate_bps),
+        "rtt_ms": setting.link.rtt_ns / 1e6,
+        "bdp_packets": setting.link.bdp_packets,
+        "interval_ms": setting.interval_us / 1e3,
+        "estimator": ESTIMATORS[setting.token_bucket],
+        "flowlet_gap_ms": setting.flowlet_gap_us / 1e3,
+        "warm_up_s": setting.warm_up_s,
+        "duration_s": setting.duration_s,
+        "seed": seed,
+        "switch": setting.switch,
+        "congestion_control": setting.congestion_control,
+    }
+
+
+def _print(console: Console, found: dict[str, Any], out: Path, setting: Setting) -> None:
+    console.print(summary.table(found))
+    if setting.switch == SwitchKind.BMV2:
+        console.print(f"[yellow]What this cannot show:[/] {BMV2_LIMITS}")
+    console.print(f"figure: {out / 'figure.png'}   all numbers: {out / 'summary.json'}")
+
+
+EXPERIMENT = Experiment(
+    "fdpa_fairness", "FDPA shares a link among TCP users far more fairly than FIFO (FDPA paper, Fig. 5)", run
+)

@@ -1,0 +1,137 @@
+"""One scheme, from an empty machine to its result."""
+
+from collections.abc import Callable, Sequence
+from contextlib import AsyncExitStack
+from dataclasses import dataclass
+from pathlib import Path
+
+from experiments.fdpa_fairness.summary import SchemeResult
+from p4sched.bands import Bands
+from p4sched.lab import schemes
+from p4sched.lab.errors import LabError
+from p4sched.lab.ledger import Ledger
+from p4sched.lab.measurement import Sample, departures_of, sample_rates
+from p4sched.lab.network import Dumbbell, dumbbell
+from p4sched.lab.observation import Observer
+from p4sched.lab.programming import programmed
+from p4sched.lab.schemes import Link, Scheme
+from p4sched.lab.traffic import Iperf3Traffic, Transfer, transfers
+from p4sched.laws import fdpa
+from p4sched.loop import FdpaLoop, controlled
+
+
+@dataclass(frozen=True)
+class Setting:
+    """What all schemes of a run have in common."""
+
+    link: Link
+    connections: tuple[int, ...]
+    """Of user 1, 2, ..."""
+    weights: tuple[float, ...]
+    bands: Bands
+    interval_us: int
+    token_bucket: bool
+    flowlet_gap_us: int
+    warm_up_s: int
+    duration_s: int
+    switch: str
+    congestion_control: str
+
+
+@dataclass(frozen=True)
+class Progress:
+    """Where a measurement is."""
+
+    scheme: str
+    phase: str
+    second: float
+    of: float
+    sample: Sample | None = None
+
+
+async def measure(
+    name: str, setting: Setting, ledger: Ledger, folder: Path, tell: Callable[[Progress], None]
+) -> SchemeResult:
+    """Brings up a fresh network and switch, runs the traffic through the scheme, and takes everything down again."""
+    scheme = schemes.scheme(name, setting.link, setting.bands)
+    tell(Progress(name, "starting", 0, 1))
+    with dumbbell(ledger, len(setting.connections), setting.switch, folder) as network:
+        return await _measure_on(network, scheme, setting, ledger, folder, tell)
+
+
+async def _measure_on(
+    network: Dumbbell,
+    scheme: Scheme,
+    setting: Setting,
+    ledger: Ledger,
+    folder: Path,
+    tell: Callable[[Progress], None],
+) -> SchemeResult:
+    users = [seat.user for seat in network.seats]
+    weights = dict(zip(users, setting.weights, strict=True))
+    planned = transfers(network.seats, setting.connections)
+    async with AsyncExitStack() as stack:
+        session, traffic_manager = await stack.enter_async_context(programmed(network, scheme, setting.link, weights))
+        traffic = stack.enter_context(Iperf3Traffic(network, ledger, folder / "iperf3", setting.congestion_control))
+        await traffic.serve(planned)
+        if scheme.program == "fdpa":
+            loop = FdpaLoop(session, law_config(setting), log=folder / "decisions.jsonl")
+            await stack.enter_async_context(controlled(loop))
+        traffic.send(planned, setting.duration_s, setting.warm_up_s)
+
+        read = departures_of(session, users)
+        await sample_rates(
+            read, users, setting.warm_up_s, on_sample=_progress(tell, scheme, "warm-up", setting.warm_up_s)
+        )
+        _check(network, traffic, planned)
+        observer = await Observer.start(network, traffic_manager, setting.link)
+        samples = await sample_rates(
+            read, users, setting.duration_s, on_sample=_progress(tell, scheme, "measuring", setting.duration_s)
+        )
+        observed = await observer.finish()
+        _check(network, traffic, planned)
+        tell(Progress(scheme.name, "collecting", 1, 1))
+        reports = await traffic.finish()
+    return SchemeResult(
+        name=scheme.name,
+        label=scheme.label,
+        transfers=planned,
+        weights=setting.weights,
+        samples=samples,
+        reports=reports,
+        tcp=observed.tcp,
+        fidelity=observed.fidelity,
+        bottleneck=observed.bottleneck,
+    )
+
+
+def law_config(setting: Setting) -> fdpa.Config:
+    """The control law's view of the setting."""
+    return fdpa.Config(
+        capacity_bps=setting.link.rate_bps,
+        bands=setting.bands,
+        interval_us=setting.interval_us,
+        rtt_ns=setting.link.rtt_ns,
+        token_bucket=setting.token_bucket,
+        flowlet_gap_us=setting.flowlet_gap_us,
+    )
+
+
+def _progress(tell: Callable[[Progress], None], scheme: Scheme, phase: str, seconds: int) -> Callable[[Sample], None]:
+    done = 0
+
+    def on_sample(sample: Sample) -> None:
+        nonlocal done
+        done += 1
+        tell(Progress(scheme.name, phase, done, seconds, sample))
+
+    return on_sample
+
+
+def _check(network: Dumbbell, traffic: Iperf3Traffic, planned: Sequence[Transfer]) -> None:
+    """Fails if the switch or a user's traffic is gone: what is measured then is not the scheme."""
+    network.check_alive()
+    failed = traffic.failed()
+    if failed:
+        user, reason = next(iter(failed.items()))
+        raise LabError(f"the iperf3 clients of {len(failed)} of {len(planned)} users failed, user {user}'s: {reason}")
