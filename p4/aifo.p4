@@ -3,6 +3,9 @@
 //   W: the last |W| ranks (every S-th one);  q: entries of W strictly smaller than the packet's rank
 //   c: length of the one queue;  C: its target;  k = K/256: headroom
 //   admit iff  q C (256 - K) <= |W| (C - c) 256
+//
+// c is exact where the traffic manager honours @queue_depth. Built with -D WORKER_PACKETS, recirculating packets bring
+// it from egress, as the paper's Tofino build does.
 #include <core.p4>
 #include <v1model.p4>
 
@@ -16,6 +19,9 @@
 #include "include/rank.p4"
 #include "include/admission.p4"
 #include "include/window.p4"
+#ifdef WORKER_PACKETS
+#include "include/worker.p4"
+#endif
 
 control AifoIngress(inout headers_t hdr, inout metadata_t meta, inout standard_metadata_t standard_metadata) {
     Forwarding() forwarding;
@@ -23,6 +29,9 @@ control AifoIngress(inout headers_t hdr, inout metadata_t meta, inout standard_m
     Rank() ranking;
     Window() window;
     CarryOut() carry_out;
+#ifdef WORKER_PACKETS
+    WorkerIngress() worker;
+#endif
 
     bit<16> target = 0;
     bit<16> room = 0;
@@ -57,6 +66,12 @@ control AifoIngress(inout headers_t hdr, inout metadata_t meta, inout standard_m
     }
 
     apply {
+#ifdef WORKER_PACKETS
+        if (hdr.worker.isValid()) {
+            worker.apply(hdr, standard_metadata);
+            return;
+        }
+#endif
         forwarding.apply(hdr, meta, standard_metadata);
         if (!meta.discard) {
             users.apply(hdr, meta);
@@ -65,7 +80,11 @@ control AifoIngress(inout headers_t hdr, inout metadata_t meta, inout standard_m
             standard_metadata.priority = 0;
             port = (bit<32>) standard_metadata.egress_spec;
             window.apply(port, meta.rank, window_size, sample_every, smaller);
+#ifdef WORKER_PACKETS
+            queue_length_ingress.read(length, port);
+#else
             queue_depths.read(length, port << 3);
+#endif
             verdict = REFUSED;
             if (length <= (bit<32>) target) {
                 bit<64> needed = (bit<64>) smaller * (bit<64>) target * (256 - (bit<64>) headroom);
@@ -84,7 +103,13 @@ control AifoIngress(inout headers_t hdr, inout metadata_t meta, inout standard_m
 
 control AifoEgress(inout headers_t hdr, inout metadata_t meta, inout standard_metadata_t standard_metadata) {
     LeaveQueue() leave;
+#ifdef WORKER_PACKETS
+    WorkerEgress() worker;
+#endif
     apply {
+#ifdef WORKER_PACKETS
+        worker.apply(hdr, standard_metadata);
+#endif
         leave.apply(meta, standard_metadata);
         virtual_time.write((bit<32>) standard_metadata.egress_port, meta.rank);
     }

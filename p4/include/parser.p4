@@ -7,9 +7,18 @@ parser LabParser(packet_in packet, out headers_t hdr, inout metadata_t meta, ino
         packet.extract(hdr.ethernet);
         transition select(hdr.ethernet.ether_type) {
             ETHERTYPE_IPV4: parse_ipv4;
+#ifdef WORKER_PACKETS
+            ETHERTYPE_WORKER: parse_worker;
+#endif
             default: accept;
         }
     }
+#ifdef WORKER_PACKETS
+    state parse_worker {
+        packet.extract(hdr.worker);
+        transition accept;
+    }
+#endif
     state parse_ipv4 {
         packet.extract(hdr.ipv4);
         // Ports are read only where they are at a fixed place: no options, first fragment.
@@ -72,6 +81,9 @@ control LabComputeChecksum(inout headers_t hdr, inout metadata_t meta) {
 control LabDeparser(packet_out packet, in headers_t hdr) {
     apply {
         packet.emit(hdr.ethernet);
+#ifdef WORKER_PACKETS
+        packet.emit(hdr.worker);
+#endif
         packet.emit(hdr.ipv4);
         packet.emit(hdr.l4_ports);
         packet.emit(hdr.udp_rest);

@@ -8,6 +8,13 @@ header ethernet_t {
     bit<16> ether_type;
 }
 
+// Follows Ethernet in a worker packet: queue length of one of the ports 0 .. ports - 1.
+header worker_t {
+    bit<16> ports;
+    bit<16> port;
+    bit<32> queue_length;
+}
+
 header ipv4_t {
     bit<4>  version;
     bit<4>  ihl;
@@ -42,6 +49,9 @@ header rank_t {
 
 struct headers_t {
     ethernet_t ethernet;
+#ifdef WORKER_PACKETS
+    worker_t   worker;
+#endif
     ipv4_t     ipv4;
     l4_ports_t l4_ports;
     udp_rest_t udp_rest;
