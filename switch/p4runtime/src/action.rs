@@ -1,0 +1,150 @@
+//! Actions: P4Runtime's action messages to the data plane's calls and back.
+
+use p4sched_dataplane::{ActionId, Pipeline};
+use p4sched_proto::p4::config::v1::action_ref::Scope;
+use p4sched_proto::p4::v1 as p4rt;
+
+use crate::Fault;
+use crate::bytestring::{canonical, full_width};
+use crate::index::{Index, Table};
+
+/// An action with its parameters, checked: for the data plane, and canonical for later reads.
+#[derive(Debug, Clone)]
+pub struct Bound {
+    /// Identifier in P4Info.
+    pub id: u32,
+    /// Its place in the pipeline.
+    pub action: ActionId,
+    /// Values at full width, in order.
+    pub params: Vec<Vec<u8>>,
+}
+
+impl Bound {
+    /// The canonical message.
+    pub fn to_response(&self, index: &Index) -> p4rt::Action {
+        let params = index.actions.get(&self.id).map_or(&[][..], |action| &action.params);
+        let params = params.iter().zip(&self.params);
+        let params = params.map(|(param, value)| p4rt::action::Param {
+            param_id: param.id,
+            value: canonical(value),
+        });
+        p4rt::Action {
+            action_id: self.id,
+            params: params.collect(),
+        }
+    }
+}
+
+/// Checks an action that a table may use, as the action of an entry or as the default.
+///
+/// # Errors
+/// `INVALID_ARGUMENT` for an action that is not the table's or wrong parameters, `PERMISSION_DENIED` outside the
+/// action's scope, `OUT_OF_RANGE` for values that are too wide.
+pub fn bind_for_table(
+    index: &Index,
+    pipeline: &Pipeline,
+    table: &Table,
+    action: &p4rt::Action,
+    as_default: bool,
+) -> Result<Bound, Fault> {
+    let known = table.action(action.action_id).ok_or_else(|| {
+        let names = table.actions.iter().filter_map(|known| index.actions.get(&known.id));
+        let names: Vec<&str> = names.map(|action| action.name.as_str()).collect();
+        let (id, names) = (action.action_id, names.join(", "));
+        Fault::invalid(format!(
+            "{}: action {id:#010x} is not one of this table's; it may use {names}",
+            table.name
+        ))
+    })?;
+    match (known.scope, as_default) {
+        (Scope::TableOnly, true) => {
+            return Err(Fault::denied(format!(
+                "{}: this action may not be the default action",
+                table.name
+            )));
+        }
+        (Scope::DefaultOnly, false) => {
+            return Err(Fault::denied(format!(
+                "{}: this action may only be the default action",
+                table.name
+            )));
+        }
+        _ => {}
+    }
+    bind(index, pipeline, &table.name, known.action, action)
+}
+
+/// Checks the parameters of an action whose place in the pipeline is known.
+///
+/// # Errors
+/// `INVALID_ARGUMENT` for missing, unknown or repeated parameters, `OUT_OF_RANGE` for values that are too wide.
+pub fn bind(
+    index: &Index,
+    pipeline: &Pipeline,
+    owner: &str,
+    place: ActionId,
+    action: &p4rt::Action,
+) -> Result<Bound, Fault> {
+    let declared = index.action(action.action_id)?;
+    let name = &declared.name;
+    for (position, given) in action.params.iter().enumerate() {
+        if !declared.params.iter().any(|param| param.id == given.param_id) {
+            return Err(Fault::invalid(format!(
+                "{owner}: action '{name}' has no parameter {}; it has {} parameters",
+                given.param_id,
+                declared.params.len()
+            )));
+        }
+        if action.params[..position]
+            .iter()
+            .any(|other| other.param_id == given.param_id)
+        {
+            return Err(Fault::invalid(format!(
+                "{owner}: parameter {} of '{name}' is given twice",
+                given.param_id
+            )));
+        }
+    }
+    let widths = pipeline.action_params(place);
+    let params = declared.params.iter().zip(widths).map(|(param, (_, width))| {
+        let given = action.params.iter().find(|given| given.param_id == param.id);
+        let given = given
+            .ok_or_else(|| Fault::invalid(format!("{owner}: parameter '{}' of '{name}' is missing", param.name)))?;
+        full_width(
+            &format_args!("{owner}: parameter '{}' of '{name}'", param.name),
+            &given.value,
+            *width,
+        )
+    });
+    Ok(Bound {
+        id: action.action_id,
+        action: place,
+        params: params.collect::<Result<_, _>>()?,
+    })
+}
+
+/// The canonical message of an action that the program itself put into a table; `None` if P4Info does not know it.
+pub fn from_program(
+    index: &Index,
+    pipeline: &Pipeline,
+    table: &Table,
+    action: ActionId,
+    params: &[Vec<u8>],
+) -> Option<p4rt::Action> {
+    let name = pipeline.action_name(action);
+    let known = table.actions.iter().find(|known| {
+        known.action == action
+            || index
+                .actions
+                .get(&known.id)
+                .is_some_and(|declared| declared.name == name)
+    })?;
+    Some(
+        Bound {
+            id: known.id,
+            action,
+            params: params.to_vec(),
+        }
+        .to_response(index),
+    )
+}

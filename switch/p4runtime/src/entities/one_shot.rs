@@ -1,0 +1,228 @@
+//! The action of a table entry: direct, by member or group, or a whole group in one shot.
+
+use p4sched_dataplane::{ActionCall, Pipeline, ProfileId};
+use p4sched_proto::p4::v1 as p4rt;
+use p4sched_proto::p4::v1::action_profile_action::WatchKind;
+use p4sched_proto::p4::v1::action_profile_action_set::{ActionSelectionMode, SizeSemantics};
+use p4sched_proto::p4::v1::table_action::Type as ActionKind;
+
+use super::profiles::FIRST_RESERVED_ID;
+use crate::action::{self, Bound};
+use crate::index::{Index, Profile, Table};
+use crate::{Fault, Forwarding};
+
+/// Members and group behind a one-shot entry; a controller never sees them.
+#[derive(Debug, Clone)]
+pub struct OneShot {
+    group: u32,
+    members: Vec<u32>,
+}
+
+/// An entry's action, checked and ready for the data plane.
+pub struct Prepared {
+    /// What the data plane is told.
+    pub call: ActionCall,
+    /// What is read back.
+    pub response: ActionKind,
+    /// What has to go when the entry goes.
+    pub one_shot: Option<OneShot>,
+}
+
+/// Checks an entry's action. A one-shot's members and group are created: whoever fails later calls [`discard`].
+///
+/// # Errors
+/// `INVALID_ARGUMENT` for a kind of action that the table does not take, `NOT_FOUND` for a member or group that does not
+/// exist, and those of the action itself.
+pub fn prepare(
+    forwarding: &mut Forwarding,
+    pipeline: &mut Pipeline,
+    index: &Index,
+    table: &Table,
+    action: &ActionKind,
+) -> Result<Prepared, Fault> {
+    let name = &table.name;
+    let profile = table.profile.map(|id| index.profile(id)).transpose()?;
+    match (action, profile) {
+        (ActionKind::Action(action), None) => {
+            let bound = action::bind_for_table(index, pipeline, table, action, false)?;
+            let response = ActionKind::Action(bound.to_response(index));
+            let call = ActionCall::Action {
+                action: bound.action,
+                params: bound.params,
+            };
+            Ok(Prepared {
+                call,
+                response,
+                one_shot: None,
+            })
+        }
+        (ActionKind::ActionProfileMemberId(member), Some(profile)) => {
+            let known = forwarding
+                .profiles
+                .get(&profile.id)
+                .is_some_and(|store| store.members.contains_key(member));
+            if !known {
+                return Err(Fault::not_found(format!("{}: no member {member}", profile.name)));
+            }
+            Ok(Prepared {
+                call: ActionCall::Member(*member),
+                response: action.clone(),
+                one_shot: None,
+            })
+        }
+        (ActionKind::ActionProfileGroupId(group), Some(profile)) if profile.with_selector => {
+            let known = forwarding
+                .profiles
+                .get(&profile.id)
+                .is_some_and(|store| store.groups.contains_key(group));
+            if !known {
+                return Err(Fault::not_found(format!("{}: no group {group}", profile.name)));
+            }
+            Ok(Prepared {
+                call: ActionCall::Group(*group),
+                response: action.clone(),
+                one_shot: None,
+            })
+        }
+        (ActionKind::ActionProfileActionSet(set), Some(profile)) if profile.with_selector => {
+            expand(forwarding, pipeline, index, table, profile, set)
+        }
+        (_, None) => Err(Fault::invalid(format!(
+            "{name}: its entries take an action, not a member or group"
+        ))),
+        (_, Some(profile)) if profile.with_selector => Err(Fault::invalid(format!(
+            "{name}: its entries take a member, a group or an action set of '{}'",
+            profile.name
+        ))),
+        (_, Some(profile)) => Err(Fault::invalid(format!(
+            "{name}: its entries take a member of '{}'",
+            profile.name
+        ))),
+    }
+}
+
+fn check_set(profile: &Profile, set: &p4rt::ActionProfileActionSet) -> Result<(), Fault> {
+    if set.action_selection_mode() == ActionSelectionMode::Random
+        || set.size_semantics() != SizeSemantics::DefaultSizeDeterminedByActionSelector
+    {
+        return Err(Fault::unimplemented(format!(
+            "{}: selection mode and size semantics are those of the program",
+            profile.name
+        )));
+    }
+    let weights = set.action_profile_actions.iter().map(|action| action.weight);
+    super::profiles::check_weights(profile, weights, profile.max_group_size)?;
+    let watched = |action: &p4rt::ActionProfileAction| match &action.watch_kind {
+        #[allow(deprecated, reason = "requests of older clients may carry it")]
+        Some(WatchKind::Watch(port)) => *port != 0,
+        Some(WatchKind::WatchPort(port)) => !port.is_empty(),
+        None => false,
+    };
+    if set.action_profile_actions.iter().any(watched) {
+        return Err(Fault::unimplemented(format!(
+            "{}: members do not watch ports",
+            profile.name
+        )));
+    }
+    Ok(())
+}
+
+fn expand(
+    forwarding: &mut Forwarding,
+    pipeline: &mut Pipeline,
+    index: &Index,
+    table: &Table,
+    profile: &Profile,
+    set: &p4rt::ActionProfileActionSet,
+) -> Result<Prepared, Fault> {
+    check_set(profile, set)?;
+    let mut bound = Vec::with_capacity(set.action_profile_actions.len());
+    for choice in &set.action_profile_actions {
+        let action = choice.action.as_ref();
+        let action = action.ok_or_else(|| Fault::invalid(format!("{}: an action set with no action", table.name)))?;
+        action::bind_for_table(index, pipeline, table, action, false)?;
+        bound.push(bind_for_profile(index, pipeline, profile, action)?);
+    }
+    let store = forwarding.profiles.entry(profile.id).or_default();
+    let mut created = OneShot {
+        group: store.reserve(),
+        members: Vec::with_capacity(bound.len()),
+    };
+    let mut shares = Vec::new();
+    for (choice, bound) in set.action_profile_actions.iter().zip(&bound) {
+        let member = store.reserve();
+        if let Err(error) = pipeline.member_insert(profile.profile, member, bound.action, &bound.params) {
+            remove(pipeline, profile.profile, &created, false);
+            return Err(error.into());
+        }
+        created.members.push(member);
+        shares.extend(std::iter::repeat_n(member, choice.weight.max(1) as usize));
+    }
+    if let Err(error) = pipeline.group_insert(profile.profile, created.group, &shares) {
+        remove(pipeline, profile.profile, &created, false);
+        return Err(error.into());
+    }
+    let actions = set
+        .action_profile_actions
+        .iter()
+        .zip(&bound)
+        .map(|(choice, bound)| p4rt::ActionProfileAction {
+            action: Some(bound.to_response(index)),
+            ..choice.clone()
+        });
+    let response = p4rt::ActionProfileActionSet {
+        action_profile_actions: actions.collect(),
+        ..set.clone()
+    };
+    Ok(Prepared {
+        call: ActionCall::Group(created.group),
+        response: ActionKind::ActionProfileActionSet(response),
+        one_shot: Some(created),
+    })
+}
+
+/// Checks an action that is to become a member of a profile.
+///
+/// # Errors
+/// As [`action::bind`], and `INVALID_ARGUMENT` for an action that the profile's tables may not use.
+pub fn bind_for_profile(
+    index: &Index,
+    pipeline: &Pipeline,
+    profile: &Profile,
+    action: &p4rt::Action,
+) -> Result<Bound, Fault> {
+    let name = &index.action(action.action_id)?.name;
+    let place = pipeline.profile_action(profile.profile, name).ok_or_else(|| {
+        Fault::invalid(format!(
+            "{}: the tables of this profile do not use the action '{name}'",
+            profile.name
+        ))
+    })?;
+    action::bind(index, pipeline, &profile.name, place, action)
+}
+
+/// Removes what stood behind a one-shot entry that is gone.
+pub fn discard(pipeline: &mut Pipeline, index: &Index, table: &Table, one_shot: Option<OneShot>) {
+    let profile = table.profile.and_then(|id| index.profiles.get(&id));
+    if let (Some(profile), Some(one_shot)) = (profile, one_shot) {
+        remove(pipeline, profile.profile, &one_shot, true);
+    }
+}
+
+fn remove(pipeline: &mut Pipeline, profile: ProfileId, one_shot: &OneShot, with_group: bool) {
+    debug_assert!(one_shot.group >= FIRST_RESERVED_ID, "a controller's group");
+    if with_group {
+        let removed = pipeline.group_delete(profile, one_shot.group);
+        debug_assert!(
+            removed.is_ok(),
+            "the group of a one-shot is used by its entry only: {removed:?}"
+        );
+    }
+    for &member in &one_shot.members {
+        let removed = pipeline.member_delete(profile, member);
+        debug_assert!(
+            removed.is_ok(),
+            "the members of a one-shot are used by its group only: {removed:?}"
+        );
+    }
+}

@@ -1,0 +1,77 @@
+//! Registers.
+
+use p4sched_dataplane::Pipeline;
+use p4sched_proto::p4::v1 as p4rt;
+use p4sched_proto::p4::v1::entity::Entity;
+use p4sched_proto::p4::v1::update::Type;
+
+use super::{cells, modify_only};
+use crate::index::unknown;
+use crate::{Fault, Forwarding, p4data};
+
+/// Sets one cell of a register, or all of them.
+pub(crate) fn write(
+    forwarding: &mut Forwarding,
+    pipeline: &mut Pipeline,
+    kind: Type,
+    entry: &p4rt::RegisterEntry,
+) -> Result<(), Fault> {
+    modify_only("the cells of a register", kind)?;
+    let index = &forwarding.index;
+    let register = index.registers.get(&entry.register_id);
+    let register = register.ok_or_else(|| unknown("register", entry.register_id))?;
+    let array = &register.array;
+    if register.queue_depth {
+        return Err(Fault::denied(format!(
+            "{}: @queue_depth, its cells are the switch's own queue depths",
+            array.name
+        )));
+    }
+    let cells = cells(&array.name, array.size, entry.index.as_ref())?;
+    let given = entry
+        .data
+        .as_ref()
+        .ok_or_else(|| Fault::invalid(format!("{}: a write without data", array.name)))?;
+    let fields = p4data::to_fields(&index.types, &register.cell, &array.name, given)?;
+    let [value] = fields.as_slice() else {
+        return Err(Fault::unimplemented(format!(
+            "{}: cells of several fields, as in BMv2",
+            array.name
+        )));
+    };
+    for cell in cells {
+        pipeline.register_write(array.array, cell, value)?;
+    }
+    Ok(())
+}
+
+/// Reads one cell, all cells of a register, or all registers.
+pub(crate) fn read(
+    forwarding: &Forwarding,
+    pipeline: &Pipeline,
+    filter: &p4rt::RegisterEntry,
+) -> Result<Vec<Entity>, Fault> {
+    let index = &forwarding.index;
+    if filter.register_id != 0 && !index.registers.contains_key(&filter.register_id) {
+        return Err(unknown("register", filter.register_id));
+    }
+    let mut found = Vec::new();
+    for (&id, register) in index
+        .registers
+        .iter()
+        .filter(|&(&id, _)| filter.register_id == 0 || filter.register_id == id)
+    {
+        let array = &register.array;
+        let one = filter.index.as_ref().filter(|_| filter.register_id != 0);
+        for cell in cells(&array.name, array.size, one)? {
+            let value = pipeline.register_read(array.array, cell)?;
+            let data = p4data::from_fields(&index.types, &register.cell, &mut std::iter::once(value));
+            found.push(Entity::RegisterEntry(p4rt::RegisterEntry {
+                register_id: id,
+                index: Some(p4rt::Index { index: cell as i64 }),
+                data,
+            }));
+        }
+    }
+    Ok(found)
+}
