@@ -3,8 +3,10 @@
 #define P4SCHED_CONSTANTS_P4
 
 const bit<16> ETHERTYPE_IPV4 = 0x0800;
-// Local experimental Ethertype (IEEE 802), for worker packets.
+#ifdef WORKER_PACKETS
+// Local experimental Ethertype (IEEE 802).
 const bit<16> ETHERTYPE_WORKER = 0x88b5;
+#endif
 const bit<8> PROTOCOL_TCP = 6;
 const bit<8> PROTOCOL_UDP = 17;
 
