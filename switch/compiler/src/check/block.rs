@@ -1,0 +1,213 @@
+//! Parsers and controls.
+
+use std::rc::Rc;
+
+use super::{Checker, Def, Place, share};
+use crate::{
+    diagnostics::suggestion,
+    syntax::ast::{self, Annotation, ControlBody, Decl, DeclKind, Ident, ParserBody, Signature},
+    typed::{
+        tree::{Control, ExprKind, Local, Parser, State, Target, Transition, ValueSet},
+        types::{ControlId, ParserId, Type, ValueSetId},
+    },
+};
+
+impl Checker<'_> {
+    fn no_type_params(&mut self, signature: &Signature, decl: &Decl) {
+        if !signature.type_params.is_empty() {
+            let what = "a parser or control with a body has no type parameters";
+            self.error(decl.name.span, format!("'{}': {what}", decl.name.name));
+        }
+    }
+
+    pub(super) fn control(&mut self, decl: &Decl, signature: &Signature, body: &ControlBody) {
+        self.place = Place::Control;
+        self.no_type_params(signature, decl);
+        let control = self.scoped(|c| {
+            c.type_params(&signature.type_params);
+            let params = c.declare_params(&signature.params, false);
+            let constructor = c.declare_params(&signature.constructor, true);
+            let locals = c.scoped_locals(&body.locals);
+            let inner = c.block(&body.apply);
+            c.close_locals();
+            Control {
+                name: decl.name.name.clone(),
+                params,
+                constructor,
+                locals,
+                body: Rc::new(inner),
+                annotations: share(&decl.annotations),
+                span: decl.name.span,
+            }
+        });
+        let id = ControlId(self.program.controls.len() as u32);
+        self.program.types.controls.push(decl.name.name.clone());
+        self.program.controls.push(control);
+        self.define(&decl.name, Def::Type(Type::Control(id)));
+    }
+
+    /// Opens a scope for local declarations: they may shadow parameters.
+    fn scoped_locals(&mut self, decls: &[Decl]) -> Vec<Local> {
+        self.scopes.push(Default::default());
+        self.result = Some(Type::Void);
+        decls.iter().filter_map(|d| self.local(d)).collect()
+    }
+
+    fn close_locals(&mut self) {
+        self.scopes.pop();
+        self.result = None;
+    }
+
+    fn local(&mut self, decl: &Decl) -> Option<Local> {
+        match &decl.kind {
+            DeclKind::Const(ty, value) => {
+                self.constant(decl, ty, value);
+                None
+            }
+            DeclKind::Variable(..) => self.variable(decl).map(|(var, value)| Local::Variable(var, value)),
+            DeclKind::Instance(ty, args, _) => self.instance(decl, ty, args).map(Local::Instance),
+            DeclKind::Action(params, body) => {
+                self.action(decl, params, body, false);
+                self.result = Some(Type::Void);
+                None
+            }
+            DeclKind::Table(properties) => Some(Local::Table(self.table(decl, properties))),
+            DeclKind::ValueSet(ty, size) => {
+                let element = self.resolve_type(ty);
+                let size = self.expr(size, None);
+                self.known_integer(&size, "the size of a value set", size.span);
+                let id = ValueSetId(self.program.value_sets.len() as u32);
+                self.program.value_sets.push(ValueSet {
+                    name: decl.name.name.clone(),
+                    element,
+                    size,
+                    annotations: share(&decl.annotations),
+                    span: decl.name.span,
+                });
+                self.define(&decl.name, Def::ValueSet(id));
+                Some(Local::ValueSet(id))
+            }
+            _ => None,
+        }
+    }
+
+    pub(super) fn parser(&mut self, decl: &Decl, signature: &Signature, body: &ParserBody) {
+        self.place = Place::Parser;
+        self.no_type_params(signature, decl);
+        let parser = self.scoped(|c| {
+            c.type_params(&signature.type_params);
+            let params = c.declare_params(&signature.params, false);
+            let constructor = c.declare_params(&signature.constructor, true);
+            let locals = c.scoped_locals(&body.locals);
+            let states = c.states(decl, body);
+            c.close_locals();
+            Parser { name: decl.name.name.clone(), params, constructor, locals, states, span: decl.name.span }
+        });
+        let id = ParserId(self.program.parsers.len() as u32);
+        self.program.types.parsers.push(decl.name.name.clone());
+        self.program.parsers.push(parser);
+        self.define(&decl.name, Def::Type(Type::Parser(id)));
+    }
+
+    fn states(&mut self, decl: &Decl, body: &ParserBody) -> Vec<State> {
+        let names: Vec<Ident> = body.states.iter().map(|s| s.name.clone()).collect();
+        for (i, name) in names.iter().enumerate() {
+            if names[..i].iter().any(|n| n.name == name.name) {
+                self.error(name.span, format!("the state '{}' is declared twice", name.name));
+            }
+            if matches!(&*name.name, "accept" | "reject") {
+                self.error(name.span, format!("the state '{}' exists in every parser already", name.name));
+            }
+        }
+        if !names.iter().any(|n| &*n.name == "start") {
+            self.error(decl.name.span, format!("the parser '{}' has no state 'start'", decl.name.name));
+        }
+        let mut states = Vec::new();
+        for state in &body.states {
+            let checked = self.scoped(|c| {
+                let body = c.statements(&state.stmts);
+                let transition = c.transition(state.transition.as_ref(), &names);
+                let annotations: Rc<[Annotation]> = share(&state.annotations);
+                State { name: state.name.name.clone(), annotations, body, transition, span: state.name.span }
+            });
+            states.push(checked);
+        }
+        states
+    }
+
+    fn target(&mut self, name: &Ident, states: &[Ident]) -> Target {
+        match &*name.name {
+            "accept" => return Target::Accept,
+            "reject" => return Target::Reject,
+            _ => {}
+        }
+        match states.iter().position(|s| s.name == name.name) {
+            Some(at) => Target::State(at),
+            None => {
+                let known = states.iter().map(|s| &*s.name).chain(["accept", "reject"]);
+                let hint = suggestion(&name.name, known, "there are");
+                self.error(name.span, format!("no state '{}' in this parser{hint}", name.name));
+                Target::Reject
+            }
+        }
+    }
+
+    fn transition(&mut self, transition: Option<&ast::Transition>, states: &[Ident]) -> Transition {
+        match transition {
+            None => Transition::Direct(Target::Reject),
+            Some(ast::Transition::Direct(name)) => Transition::Direct(self.target(name, states)),
+            Some(ast::Transition::Select(keys, cases, span)) => {
+                let keys: Vec<_> = keys.iter().map(|k| self.expr(k, None)).collect();
+                for key in &keys {
+                    if key.ty == Type::Integer {
+                        self.error(key.span, "a select key needs a width, as in 8w1");
+                    }
+                }
+                let types: Vec<Type> = keys.iter().map(|k| k.ty.clone()).collect();
+                let mut list = Vec::new();
+                for (set, state) in cases {
+                    let sets = self.key_sets(set, &types);
+                    list.push((sets, self.target(state, states)));
+                }
+                Transition::Select { keys, cases: list, span: *span }
+            }
+        }
+    }
+
+    /// The sets of a case of `select` or of an entry, one for each key.
+    pub(super) fn key_sets(&mut self, set: &ast::Expr, types: &[Type]) -> Vec<crate::typed::tree::Expr> {
+        let elements = match &set.kind {
+            ast::ExprKind::Tuple(list) => list.as_slice(),
+            _ => std::slice::from_ref(set),
+        };
+        let whole = elements.len() == 1 && types.len() > 1;
+        if whole {
+            let set = self.expr(&elements[0], None);
+            if matches!(set.kind, ExprKind::Any | ExprKind::ValueSet(_) | ExprKind::Unknown) {
+                return vec![set];
+            }
+        }
+        if elements.len() != types.len() {
+            let message = format!("{} key(s) are matched, but this set has {}", types.len(), elements.len());
+            self.error(set.span, message);
+            return vec![Self::unknown(set.span)];
+        }
+        elements.iter().zip(types).map(|(e, ty)| self.key_element(e, ty)).collect()
+    }
+
+    pub(super) fn key_element(&mut self, e: &ast::Expr, ty: &Type) -> crate::typed::tree::Expr {
+        let value = self.expr(e, Some(ty));
+        match (&value.kind, &value.ty) {
+            (ExprKind::Any | ExprKind::Unknown, _) => value,
+            (_, Type::Set(element)) => {
+                let same = self.program.types.base(element) == self.program.types.base(ty);
+                if !same && !matches!(**element, Type::Unknown | Type::Integer) && *ty != Type::Unknown {
+                    let (a, b) = (self.show(element), self.show(ty));
+                    self.error(value.span, format!("the set holds {a}, but the key is {b}"));
+                }
+                value
+            }
+            _ => self.convert(value, ty, "the value"),
+        }
+    }
+}

@@ -1,0 +1,215 @@
+//! From syntax trees to the typed tree: names, types, compile-time values (specification sections 7 to 18).
+
+mod block;
+mod call;
+mod constant;
+mod convert;
+mod decl;
+mod expr;
+mod member;
+mod operator;
+mod stmt;
+mod table;
+mod types;
+
+use std::{collections::HashMap, rc::Rc};
+
+use crate::{
+    diagnostics::{Reporter, suggestion},
+    source::{SourceMap, Span},
+    syntax::{
+        ast::{Annotation, Decl, Ident, Param},
+        token::Symbol,
+    },
+    typed::{
+        tree::{Annotations, Expr, ExprKind, ParamDef, Program, Var, VarKind},
+        types::{ActionId, ExternFnId, FunctionId, InstanceId, StructId, TableId, Type, ValueSetId, VarId},
+    },
+};
+
+pub use constant::{binary as fold_binary, fits, unary as fold_unary, wrap};
+
+/// Checks a whole program.
+pub(crate) fn check(decls: &[Decl], map: &SourceMap, reporter: &mut Reporter) -> Program {
+    let mut checker = Checker {
+        program: Program::default(),
+        reporter,
+        map,
+        scopes: vec![HashMap::new()],
+        templates: Vec::new(),
+        specialised: HashMap::new(),
+        place: Place::TopLevel,
+        result: None,
+        loops: 0,
+        depth: 0,
+    };
+    for decl in decls {
+        checker.top_level(decl);
+    }
+    checker.program
+}
+
+/// A function that a name may mean.
+#[derive(Clone, Copy, Debug)]
+enum FunctionRef {
+    Extern(ExternFnId),
+    User(FunctionId),
+}
+
+/// What a name means.
+#[derive(Clone, Debug)]
+enum Def {
+    Type(Type),
+    /// A generic struct or header, as index of the templates.
+    Template(usize),
+    Var(VarId),
+    Const(Rc<Expr>),
+    Functions(Vec<FunctionRef>),
+    Action(ActionId),
+    Table(TableId),
+    Instance(InstanceId),
+    ValueSet(ValueSetId),
+}
+
+impl Def {
+    fn kind(&self) -> &'static str {
+        match self {
+            Def::Type(_) | Def::Template(_) => "a type",
+            Def::Var(_) => "a variable",
+            Def::Const(_) => "a constant",
+            Def::Functions(_) => "a function",
+            Def::Action(_) => "an action",
+            Def::Table(_) => "a table",
+            Def::Instance(_) => "an instance",
+            Def::ValueSet(_) => "a value set",
+        }
+    }
+}
+
+/// Where statements stand, which decides what they may do.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Place {
+    TopLevel,
+    Parser,
+    Control,
+    Action,
+    Function,
+}
+
+struct Checker<'a> {
+    program: Program,
+    reporter: &'a mut Reporter,
+    map: &'a SourceMap,
+    scopes: Vec<HashMap<Symbol, (Def, Span)>>,
+    templates: Vec<Rc<Decl>>,
+    /// Generic structs that have been given type arguments.
+    specialised: HashMap<(usize, Vec<Type>), StructId>,
+    place: Place,
+    /// What `return` must return here; `None` where it returns nothing.
+    result: Option<Type>,
+    loops: usize,
+    depth: usize,
+}
+
+impl Checker<'_> {
+    fn error(&mut self, span: Span, message: impl Into<String>) {
+        self.reporter.error(span, message);
+    }
+
+    fn show(&self, ty: &Type) -> String {
+        self.program.types.show(ty)
+    }
+
+    fn define(&mut self, name: &Ident, def: Def) {
+        let Some(scope) = self.scopes.last_mut() else { return };
+        if let Some((first, span)) = scope.get(&name.name) {
+            let (kind, first_span) = (first.kind(), *span);
+            let place = self.map.position(first_span).map_or(String::new(), |p| format!(" at {p}"));
+            self.error(name.span, format!("'{}' is declared twice; it is {kind}{place}", name.name));
+            return;
+        }
+        scope.insert(name.name.clone(), (def, name.span));
+    }
+
+    fn lookup(&self, name: &str) -> Option<&Def> {
+        self.scopes.iter().rev().find_map(|s| s.get(name)).map(|(def, _)| def)
+    }
+
+    fn lookup_global(&self, name: &str) -> Option<&Def> {
+        self.scopes[0].get(name).map(|(def, _)| def)
+    }
+
+    /// Reports an unknown name, with the name that was probably meant. `wanted` says which definitions would fit.
+    fn unknown_name(&mut self, name: &Ident, what: &str, wanted: impl Fn(&Def) -> bool) {
+        let all = self.scopes.iter().flat_map(|s| s.iter());
+        let mut names: Vec<Symbol> = all.filter(|(_, (d, _))| wanted(d)).map(|(n, _)| n.clone()).collect();
+        names.sort();
+        let hint = suggestion(&name.name, names.iter().map(|n| &**n), "");
+        self.error(name.span, format!("no {what} '{}' is declared here{hint}", name.name));
+    }
+
+    fn scoped<T>(&mut self, rule: impl FnOnce(&mut Self) -> T) -> T {
+        self.scopes.push(HashMap::new());
+        let result = rule(self);
+        self.scopes.pop();
+        result
+    }
+
+    fn new_var(&mut self, name: &Ident, ty: Type, kind: VarKind, annotations: &[Annotation]) -> VarId {
+        let id = VarId(self.program.vars.len() as u32);
+        let annotations = share(annotations);
+        self.program.vars.push(Var { name: name.name.clone(), ty, kind, annotations, span: name.span });
+        self.define(name, Def::Var(id));
+        id
+    }
+
+    /// Declares parameters as variables of the current scope.
+    fn declare_params(&mut self, params: &[Param], constructor: bool) -> Vec<VarId> {
+        let declare = |c: &mut Self, p: &Param| {
+            let ty = c.resolve_type(&p.ty);
+            let kind = if constructor { VarKind::Constructor } else { VarKind::Parameter(p.direction) };
+            c.check_param(p, &ty, constructor);
+            c.new_var(&p.name, ty, kind, &p.annotations)
+        };
+        params.iter().map(|p| declare(self, p)).collect()
+    }
+
+    fn check_param(&mut self, p: &Param, ty: &Type, constructor: bool) {
+        use crate::syntax::ast::Direction;
+        if constructor && p.direction != Direction::None {
+            self.error(p.name.span, "a constructor's parameter has no direction: it is known when compiling");
+        }
+        if matches!(ty, Type::Extern(..) | Type::Text) && p.direction != Direction::None {
+            let shown = self.show(ty);
+            self.error(p.name.span, format!("a parameter of type {shown} has no direction"));
+        }
+    }
+
+    fn param_defs(&mut self, params: &[Param]) -> Vec<ParamDef> {
+        let mut names = std::collections::HashSet::new();
+        let mut list = Vec::new();
+        for p in params {
+            if !names.insert(p.name.name.clone()) {
+                self.error(p.name.span, format!("'{}' is declared twice", p.name.name));
+            }
+            let ty = self.resolve_type(&p.ty);
+            let default = p.default.as_ref().map(|d| {
+                let value = self.expr(d, Some(&ty));
+                self.convert(value, &ty, "the default value")
+            });
+            list.push(ParamDef { name: p.name.name.clone(), direction: p.direction, ty, default });
+        }
+        list
+    }
+
+    fn unknown(span: Span) -> Expr {
+        Expr { kind: ExprKind::Unknown, ty: Type::Unknown, span }
+    }
+}
+
+fn share(annotations: &[Annotation]) -> Annotations {
+    annotations.to_vec().into()
+}
+
+#[cfg(test)]
+mod tests;

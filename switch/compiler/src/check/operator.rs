@@ -1,0 +1,327 @@
+//! Operators and casts (specification sections 8.5 to 8.11).
+
+use num_bigint::BigInt;
+
+use super::{
+    Checker,
+    constant::{self, Limits, compare},
+    fits, wrap,
+};
+use crate::{
+    source::Span,
+    syntax::ast::{self, BinaryOp, Composite, TypeExpr, UnaryOp},
+    typed::{
+        tree::{Expr, ExprKind},
+        types::Type,
+    },
+};
+
+fn limits(ty: &Type) -> Limits {
+    match ty {
+        Type::Bits { signed, width } => Some((*signed, *width)),
+        _ => None,
+    }
+}
+
+impl Checker<'_> {
+    pub(super) fn unary(&mut self, op: UnaryOp, operand: &ast::Expr, span: Span) -> Expr {
+        let operand = self.expr(operand, None);
+        if operand.ty == Type::Unknown {
+            return Self::unknown(span);
+        }
+        if op == UnaryOp::Not {
+            let operand = self.convert(operand, &Type::Bool, "the operand of '!'");
+            let kind = match operand.kind {
+                ExprKind::Bool(value) => ExprKind::Bool(!value),
+                _ => ExprKind::Unary(op, Box::new(operand)),
+            };
+            return Expr { kind, ty: Type::Bool, span };
+        }
+        let operand = self.as_number(operand);
+        let ty = operand.ty.clone();
+        let allowed = match ty {
+            Type::Bits { .. } => true,
+            Type::Integer => op != UnaryOp::Complement,
+            _ => false,
+        };
+        if !allowed {
+            let shown = self.show(&ty);
+            self.error(span, format!("this operator takes bit<N> or int<N>, not {shown}"));
+            return Self::unknown(span);
+        }
+        let kind = match operand.as_int() {
+            Some(value) => ExprKind::Int(constant::unary(op, value, limits(&ty))),
+            None if op == UnaryOp::Plus => return Expr { span, ..operand },
+            None => ExprKind::Unary(op, Box::new(operand)),
+        };
+        Expr { kind, ty, span }
+    }
+
+    /// A member of an enum with a type, as the number it is.
+    fn as_number(&self, e: Expr) -> Expr {
+        match e.ty {
+            Type::Enum(_) => Expr { ty: self.program.types.base(&e.ty), ..e },
+            _ => e,
+        }
+    }
+
+    pub(super) fn binary(&mut self, op: BinaryOp, left: &ast::Expr, right: &ast::Expr, span: Span) -> Expr {
+        use BinaryOp as B;
+        let (left, right) = (self.expr(left, None), self.expr(right, None));
+        if left.ty == Type::Unknown || right.ty == Type::Unknown {
+            return Self::unknown(span);
+        }
+        match op {
+            B::And | B::Or => self.logical(op, left, right, span),
+            B::Shl | B::Shr => self.shift(op, left, right, span),
+            B::Concat => self.concatenation(left, right, span),
+            B::Eq | B::NotEq => self.equality(op, left, right, span),
+            B::Less | B::LessEq | B::Greater | B::GreaterEq => {
+                let Some((left, right)) = self.same_numbers(op, left, right, span) else { return Self::unknown(span) };
+                self.comparison(op, left, right, span)
+            }
+            _ => self.arithmetic(op, left, right, span),
+        }
+    }
+
+    /// `a op= b`, with the left side checked already.
+    pub(super) fn binary_checked(&mut self, op: BinaryOp, left: Expr, right: Expr, span: Span) -> Expr {
+        match op {
+            _ if left.ty == Type::Unknown || right.ty == Type::Unknown => Self::unknown(span),
+            BinaryOp::Shl | BinaryOp::Shr => self.shift(op, left, right, span),
+            _ => self.arithmetic(op, left, right, span),
+        }
+    }
+
+    fn logical(&mut self, op: BinaryOp, left: Expr, right: Expr, span: Span) -> Expr {
+        let what = format!("the operand of '{}'", op.text());
+        let left = self.convert(left, &Type::Bool, &what);
+        let right = self.convert(right, &Type::Bool, &what);
+        let is_and = op == BinaryOp::And;
+        match (&left.kind, &right.kind) {
+            (ExprKind::Bool(value), _) if *value == is_and => return Expr { span, ..right },
+            (ExprKind::Bool(_), _) => return Expr { span, ..left },
+            (_, ExprKind::Bool(value)) if *value == is_and => return Expr { span, ..left },
+            _ => {}
+        }
+        Expr { kind: ExprKind::Binary(op, Box::new(left), Box::new(right)), ty: Type::Bool, span }
+    }
+
+    fn shift(&mut self, op: BinaryOp, left: Expr, right: Expr, span: Span) -> Expr {
+        let (left, right) = (self.as_number(left), self.as_number(right));
+        if !matches!(left.ty, Type::Bits { .. } | Type::Integer) {
+            let shown = self.show(&left.ty);
+            self.error(left.span, format!("'{}' shifts bit<N> or int<N>, not {shown}", op.text()));
+            return Self::unknown(span);
+        }
+        match (&right.ty, right.as_int()) {
+            (Type::Integer, Some(distance)) if *distance < BigInt::ZERO => {
+                self.error(right.span, "a shift distance cannot be negative");
+                return Self::unknown(span);
+            }
+            (Type::Integer, Some(_)) | (Type::Bits { signed: false, .. }, _) => {}
+            _ => {
+                let shown = self.show(&right.ty);
+                self.error(right.span, format!("a shift distance must be bit<N> or a known integer, not {shown}"));
+                return Self::unknown(span);
+            }
+        }
+        let ty = left.ty.clone();
+        if let (Some(a), Some(b)) = (left.as_int(), right.as_int()) {
+            return self.folded(constant::binary(op, a, b, limits(&ty)), ty, span);
+        }
+        if ty == Type::Integer {
+            self.error(left.span, "the shifted value needs a width, as in 32w1");
+            return Self::unknown(span);
+        }
+        Expr { kind: ExprKind::Binary(op, Box::new(left), Box::new(right)), ty, span }
+    }
+
+    fn folded(&mut self, value: Result<BigInt, &'static str>, ty: Type, span: Span) -> Expr {
+        match value {
+            Ok(value) => Expr { kind: ExprKind::Int(value), ty, span },
+            Err(message) => {
+                self.error(span, message);
+                Self::unknown(span)
+            }
+        }
+    }
+
+    fn concatenation(&mut self, left: Expr, right: Expr, span: Span) -> Expr {
+        let (left, right) = (self.as_number(left), self.as_number(right));
+        let (Type::Bits { signed, width: a }, Type::Bits { width: b, .. }) = (&left.ty, &right.ty) else {
+            let bad = if matches!(left.ty, Type::Bits { .. }) { &right } else { &left };
+            let shown = self.show(&bad.ty);
+            let hint = if bad.ty == Type::Integer { "; give it a width, as in 8w1" } else { "" };
+            self.error(bad.span, format!("'++' joins values of known width, not {shown}{hint}"));
+            return Self::unknown(span);
+        };
+        if a + b > 65_535 {
+            self.error(span, "the result is wider than 65535 bits");
+            return Self::unknown(span);
+        }
+        let ty = Type::Bits { signed: *signed, width: a + b };
+        if let (Some(x), Some(y)) = (left.as_int(), right.as_int()) {
+            let value = (x << *b) + wrap(y, false, *b);
+            return Expr { kind: ExprKind::Int(wrap(&value, *signed, a + b)), ty, span };
+        }
+        Expr { kind: ExprKind::Binary(BinaryOp::Concat, Box::new(left), Box::new(right)), ty, span }
+    }
+
+    /// Both operands as numbers of one type, an integer taking the type of the other.
+    fn same_numbers(&mut self, op: BinaryOp, left: Expr, right: Expr, span: Span) -> Option<(Expr, Expr)> {
+        let (mut left, mut right) = (self.as_number(left), self.as_number(right));
+        for e in [&left, &right] {
+            if !matches!(e.ty, Type::Bits { .. } | Type::Integer) {
+                let shown = self.show(&e.ty);
+                let (at, hint) = (e.span, if e.ty == Type::Bool { "; '&&' and '||' take bool" } else { "" });
+                self.error(at, format!("'{}' takes bit<N> or int<N>, not {shown}{hint}", op.text()));
+                return None;
+            }
+        }
+        match (&left.ty, &right.ty) {
+            (a, b) if a == b => {}
+            (Type::Integer, ty) => left = self.convert(left, &ty.clone(), "the left side"),
+            (ty, Type::Integer) => right = self.convert(right, &ty.clone(), "the right side"),
+            (a, b) => {
+                let (a, b) = (self.show(a), self.show(b));
+                self.error(span, format!("'{}' takes two values of one type, not {a} and {b}; cast one", op.text()));
+                return None;
+            }
+        }
+        Some((left, right))
+    }
+
+    fn arithmetic(&mut self, op: BinaryOp, left: Expr, right: Expr, span: Span) -> Expr {
+        let Some((left, right)) = self.same_numbers(op, left, right, span) else { return Self::unknown(span) };
+        let ty = left.ty.clone();
+        if ty == Type::Integer && matches!(op, BinaryOp::SatAdd | BinaryOp::SatSub) {
+            self.error(span, format!("'{}' needs values with a width", op.text()));
+            return Self::unknown(span);
+        }
+        if let (Some(a), Some(b)) = (left.as_int(), right.as_int()) {
+            return self.folded(constant::binary(op, a, b, limits(&ty)), ty, span);
+        }
+        if matches!(op, BinaryOp::Div | BinaryOp::Mod) {
+            return self.division(op, left, right, span);
+        }
+        Expr { kind: ExprKind::Binary(op, Box::new(left), Box::new(right)), ty, span }
+    }
+
+    /// Division of a value not known when compiling: a target without a divider can do it by a power of two only.
+    fn division(&mut self, op: BinaryOp, left: Expr, right: Expr, span: Span) -> Expr {
+        let ty = left.ty.clone();
+        let Some(divisor) = right.as_int() else {
+            let what = if op == BinaryOp::Div { "divides" } else { "takes the remainder of a division" };
+            let message = format!("'{}' {what} by a value that is not known when compiling; only constants can divide", op.text());
+            self.error(right.span, message);
+            return Self::unknown(span);
+        };
+        if *divisor <= BigInt::ZERO {
+            self.error(right.span, "the divisor must be greater than zero");
+            return Self::unknown(span);
+        }
+        if matches!(ty, Type::Bits { signed: true, .. }) {
+            self.error(span, format!("'{}' is not defined for signed values", op.text()));
+            return Self::unknown(span);
+        }
+        Expr { kind: ExprKind::Binary(op, Box::new(left), Box::new(right)), ty, span }
+    }
+
+    fn comparison(&mut self, op: BinaryOp, left: Expr, right: Expr, span: Span) -> Expr {
+        let known = match (&left.kind, &right.kind) {
+            (ExprKind::Int(a), ExprKind::Int(b)) => compare(op, a, b),
+            (ExprKind::Bool(a), ExprKind::Bool(b)) => compare(op, a, b),
+            (ExprKind::Member(a), ExprKind::Member(b)) | (ExprKind::Error(a), ExprKind::Error(b)) => compare(op, a, b),
+            _ => None,
+        };
+        let kind = match known {
+            Some(value) => ExprKind::Bool(value),
+            None => ExprKind::Binary(op, Box::new(left), Box::new(right)),
+        };
+        Expr { kind, ty: Type::Bool, span }
+    }
+
+    fn equality(&mut self, op: BinaryOp, left: Expr, right: Expr, span: Span) -> Expr {
+        let is_number = |c: &Self, ty: &Type| matches!(c.program.types.base(ty), Type::Bits { .. } | Type::Integer);
+        let (mut left, mut right) = (left, right);
+        if left.ty != right.ty {
+            let opaque = |ty: &Type| matches!(ty, Type::New(_));
+            if is_number(self, &left.ty) && is_number(self, &right.ty) && !opaque(&left.ty) && !opaque(&right.ty) {
+                match self.same_numbers(op, left, right, span) {
+                    Some(same) => (left, right) = same,
+                    None => return Self::unknown(span),
+                }
+            } else if matches!(right.ty, Type::Tuple(_) | Type::Record(_) | Type::Invalid) {
+                right = self.convert(right, &left.ty.clone(), "the right side");
+            } else {
+                left = self.convert(left, &right.ty.clone(), "the left side");
+            }
+        }
+        let comparable = !matches!(
+            left.ty,
+            Type::Void | Type::Extern(..) | Type::Control(_) | Type::Parser(_) | Type::Text | Type::ApplyResult(_)
+        );
+        if !comparable {
+            let shown = self.show(&left.ty);
+            self.error(span, format!("values of type {shown} cannot be compared"));
+            return Self::unknown(span);
+        }
+        self.comparison(op, left, right, span)
+    }
+
+    pub(super) fn cast(&mut self, ty: &TypeExpr, operand: &ast::Expr, span: Span) -> Expr {
+        let to = self.resolve_type(ty);
+        let operand = self.expr(operand, Some(&to));
+        if operand.ty == Type::Unknown || to == Type::Unknown {
+            return Self::unknown(span);
+        }
+        if operand.ty == to {
+            return Expr { span, ..operand };
+        }
+        let (from_base, to_base) = (self.program.types.base(&operand.ty), self.program.types.base(&to));
+        let kind = match (&from_base, &to_base) {
+            (Type::Bits { .. } | Type::Integer, Type::Bits { signed, width }) => match operand.as_int() {
+                Some(value) => ExprKind::Int(wrap(value, *signed, *width)),
+                None => ExprKind::Cast(Box::new(operand)),
+            },
+            (Type::Bits { width: 1, signed: false } | Type::Integer, Type::Bool) => match operand.as_int() {
+                Some(value) if fits(value, false, 1) => ExprKind::Bool(*value != BigInt::ZERO),
+                Some(_) => {
+                    self.error(span, "only 0 and 1 can be cast to bool");
+                    return Self::unknown(span);
+                }
+                None => ExprKind::Cast(Box::new(operand)),
+            },
+            (Type::Bool, Type::Bits { width: 1, signed: false }) => match operand.kind {
+                ExprKind::Bool(value) => ExprKind::Int(BigInt::from(i32::from(value))),
+                _ => ExprKind::Cast(Box::new(operand)),
+            },
+            (Type::Bits { .. }, Type::Integer) if operand.as_int().is_some() => {
+                return Expr { ty: to, span, ..operand };
+            }
+            (a, b) if a == b => return Expr { ty: to, span, ..operand },
+            (Type::Tuple(_) | Type::Record(_) | Type::Invalid, _)
+                if matches!(self.program.types.composite(&to), Some(Composite::Struct | Composite::Header | Composite::Union))
+                    || matches!(to, Type::Tuple(_) | Type::Stack(..) | Type::List(_)) =>
+            {
+                return Expr { span, ..self.convert(operand, &to, "the cast list") };
+            }
+            _ => {
+                let (from, shown) = (self.show(&operand.ty), self.show(&to));
+                self.error(span, format!("{from} cannot be cast to {shown}{}", cast_hint(&from_base, &to_base)));
+                return Self::unknown(span);
+            }
+        };
+        Expr { kind, ty: to, span }
+    }
+}
+
+/// How a cast that is not allowed is made of those that are.
+fn cast_hint(from: &Type, to: &Type) -> &'static str {
+    match (from, to) {
+        (Type::Bits { .. }, Type::Bool) => "; compare it with 0",
+        (Type::Bool, Type::Bits { .. }) => "; cast it to bit<1> first",
+        _ => "",
+    }
+}

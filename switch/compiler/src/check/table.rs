@@ -1,0 +1,253 @@
+//! Tables (specification section 14.2).
+
+use super::{Checker, Def, convert::Substitution, share};
+use crate::{
+    diagnostics::suggestion,
+    source::Span,
+    syntax::{
+        ast::{self, Annotation, Arg, Decl, Direction, Entry, Ident, PropertyValue, TableProperty},
+        token::Symbol,
+    },
+    typed::{
+        tree::{ActionRef, Expr, ExprKind, KeyField, ParamDef, Table, TableEntry},
+        types::{ActionId, TableId, Type},
+    },
+};
+
+/// Properties with an expression that v1model gives a meaning.
+const EXPRESSIONS: &[&str] = &["counters", "meters", "implementation", "support_timeout"];
+
+impl Checker<'_> {
+    pub(super) fn table(&mut self, decl: &Decl, properties: &[TableProperty]) -> TableId {
+        let mut table = Table {
+            name: decl.name.name.clone(),
+            key: Vec::new(),
+            actions: Vec::new(),
+            default_action: None,
+            const_default: false,
+            entries: None,
+            const_entries: false,
+            size: None,
+            properties: Vec::new(),
+            annotations: share(&decl.annotations),
+            span: decl.name.span,
+        };
+        let mut seen: Vec<&Symbol> = Vec::new();
+        for property in properties {
+            if seen.contains(&&property.name.name) {
+                self.error(property.name.span, format!("the property '{}' is given twice", property.name.name));
+                continue;
+            }
+            seen.push(&property.name.name);
+            self.property(property, &mut table);
+        }
+        // Defaults and entries name actions, which may be listed after them.
+        self.action_properties(properties, &mut table);
+        if !seen.iter().any(|n| &***n == "actions") {
+            self.error(decl.name.span, format!("the table '{}' has no property 'actions'", decl.name.name));
+        }
+        let id = TableId(self.program.tables.len() as u32);
+        self.program.types.tables.push(decl.name.name.clone());
+        self.program.tables.push(table);
+        self.define(&decl.name, Def::Table(id));
+        id
+    }
+
+    fn property(&mut self, property: &TableProperty, table: &mut Table) {
+        let name = &property.name;
+        match (&*name.name, &property.value) {
+            ("key", PropertyValue::Key(fields)) => {
+                table.key = fields.iter().map(|(e, kind, notes)| self.key_field(e, kind, notes)).collect();
+            }
+            ("actions", PropertyValue::Actions(actions)) => {
+                for (annotations, action) in actions {
+                    let Some(found) = self.listed_action(annotations, action) else { continue };
+                    if table.actions.iter().any(|a| a.action == found.action) {
+                        self.error(action.span, "this action is listed twice");
+                    }
+                    table.actions.push(found);
+                }
+            }
+            ("default_action" | "entries", _) => {}
+            ("size", PropertyValue::Expr(e)) => {
+                let size = self.expr(e, None);
+                self.known_integer(&size, "the size of a table", size.span);
+                table.size = Some(size);
+            }
+            (known, PropertyValue::Expr(e)) if EXPRESSIONS.contains(&known) => {
+                let value = self.expr(e, None);
+                table.properties.push((name.name.clone(), value));
+            }
+            (other, _) => {
+                let known = ["key", "actions", "default_action", "entries", "size"].iter().chain(EXPRESSIONS).copied();
+                let hint = suggestion(other, known, "");
+                let message = format!("the property '{other}' has no meaning in v1model and is ignored{hint}");
+                self.reporter.warning("ignore-prop", name.span, message);
+            }
+        }
+    }
+
+    fn action_properties(&mut self, properties: &[TableProperty], table: &mut Table) {
+        for property in properties {
+            match (&*property.name.name, &property.value) {
+                ("default_action", PropertyValue::Expr(e)) => {
+                    table.default_action = self.chosen_action(e, table);
+                    table.const_default = property.is_const;
+                }
+                ("entries", PropertyValue::Entries(entries)) => {
+                    table.const_entries = property.is_const;
+                    table.entries = Some(entries.iter().filter_map(|e| self.entry(e, table)).collect());
+                }
+                _ => {}
+            }
+        }
+    }
+
+    fn key_field(&mut self, e: &ast::Expr, kind: &Ident, annotations: &[Annotation]) -> KeyField {
+        if !self.program.match_kinds.contains(&kind.name) {
+            let hint = suggestion(&kind.name, self.program.match_kinds.iter().map(|k| &**k), "there are");
+            self.error(kind.span, format!("no match kind '{}' is declared{hint}", kind.name));
+        }
+        let expr = self.expr(e, None);
+        let base = self.program.types.base(&expr.ty);
+        let fits = matches!(base, Type::Bits { .. } | Type::Bool | Type::Error | Type::Enum(_) | Type::Unknown);
+        if !fits {
+            let shown = self.show(&expr.ty);
+            self.error(e.span, format!("a key field is a number, bool, enum or error, not {shown}"));
+        }
+        KeyField { expr, match_kind: kind.name.clone(), annotations: share(annotations), text: text(e) }
+    }
+
+    /// The name and arguments of an action reference.
+    fn action_call<'a>(&mut self, e: &'a ast::Expr) -> Option<(&'a Ident, bool, &'a [Arg])> {
+        match &e.kind {
+            ast::ExprKind::Name(name, global) => Some((name, *global, [].as_slice())),
+            ast::ExprKind::Call(callee, _, args) => match &callee.kind {
+                ast::ExprKind::Name(name, global) => Some((name, *global, args.as_slice())),
+                _ => None,
+            },
+            _ => None,
+        }
+        .or_else(|| {
+            self.error(e.span, "an action is expected: its name, perhaps with arguments");
+            None
+        })
+    }
+
+    fn find_action(&mut self, name: &Ident, global: bool) -> Option<ActionId> {
+        let def = if global { self.lookup_global(&name.name) } else { self.lookup(&name.name) };
+        match def {
+            Some(Def::Action(id)) => Some(*id),
+            Some(other) => {
+                let message = format!("'{}' is {}, not an action", name.name, other.kind());
+                self.error(name.span, message);
+                None
+            }
+            None => {
+                self.unknown_name(name, "action", |d| matches!(d, Def::Action(_)));
+                None
+            }
+        }
+    }
+
+    fn action_params(&self, id: ActionId) -> Vec<ParamDef> {
+        self.params_of(&self.program.actions[id.index()].params.clone())
+    }
+
+    /// An action in the table's list: arguments for the parameters with a direction.
+    fn listed_action(&mut self, annotations: &[Annotation], e: &ast::Expr) -> Option<ActionRef> {
+        let (name, global, args) = self.action_call(e)?;
+        let action = self.find_action(name, global)?;
+        let params = self.action_params(action);
+        let given: Vec<ParamDef> = params.iter().filter(|p| p.direction != Direction::None).cloned().collect();
+        let mut bound = self.arguments(&name.name, &given, args, &mut Substitution::new(), e.span).into_iter();
+        let args = params.iter().map(|p| if p.direction == Direction::None { None } else { bound.next().flatten() });
+        Some(ActionRef { action, args: args.collect(), annotations: share(annotations), span: e.span })
+    }
+
+    /// A default action or the action of an entry: arguments for all parameters.
+    fn chosen_action(&mut self, e: &ast::Expr, table: &Table) -> Option<ActionRef> {
+        let (name, global, args) = self.action_call(e)?;
+        let action = self.find_action(name, global)?;
+        let Some(listed) = table.actions.iter().find(|a| a.action == action).cloned() else {
+            let names = table.actions.iter().map(|a| self.program.actions[a.action.index()].name.clone());
+            let names: Vec<Symbol> = names.collect();
+            let hint = suggestion(&name.name, names.iter().map(|n| &**n), "it lists");
+            self.error(e.span, format!("the action '{}' is not in the table's list of actions{hint}", name.name));
+            return None;
+        };
+        let params = self.action_params(action);
+        // Arguments bound in the list may be repeated here or left out.
+        let unbound: Vec<ParamDef> = params.iter().filter(|p| p.direction == Direction::None).cloned().collect();
+        let all = args.len() == params.len();
+        let expected = if all { &params } else { &unbound };
+        let values = self.arguments(&name.name, expected, args, &mut Substitution::new(), e.span);
+        let mut values = values.into_iter();
+        let mut merged = Vec::new();
+        for (param, bound) in params.iter().zip(&listed.args) {
+            let given = if all || param.direction == Direction::None { values.next().flatten() } else { None };
+            merged.push(if param.direction == Direction::None { given } else { bound.clone() });
+        }
+        Some(ActionRef { action, args: merged, annotations: listed.annotations, span: e.span })
+    }
+
+    fn entry(&mut self, entry: &Entry, table: &Table) -> Option<TableEntry> {
+        let types: Vec<Type> = table.key.iter().map(|k| k.expr.ty.clone()).collect();
+        if types.is_empty() {
+            self.error(entry.span, "a table without a key cannot have entries");
+            return None;
+        }
+        if entry.keys.len() != types.len() && !matches!(entry.keys[..], [ast::Expr { kind: ast::ExprKind::Default, .. }])
+        {
+            let message = format!("the table has {} key field(s), but the entry has {}", types.len(), entry.keys.len());
+            self.error(entry.span, message);
+            return None;
+        }
+        let mut keys: Vec<Expr> = Vec::new();
+        for (i, ty) in types.iter().enumerate() {
+            let e = entry.keys.get(i).or(entry.keys.first())?;
+            let key = self.key_element(e, ty);
+            self.entry_key_known(&key, entry.span);
+            keys.push(key);
+        }
+        let action = self.chosen_action(&entry.action, table)?;
+        let priority = entry.priority.as_ref().map(|p| self.expr(p, None));
+        Some(TableEntry { keys, action, priority, is_const: entry.is_const, span: entry.span })
+    }
+
+    fn entry_key_known(&mut self, key: &Expr, span: Span) {
+        let known = |e: &Expr| {
+            matches!(
+                e.kind,
+                ExprKind::Int(_) | ExprKind::Bool(_) | ExprKind::Member(_) | ExprKind::Error(_) | ExprKind::Unknown
+            ) || matches!(e.kind, ExprKind::Var(_))
+        };
+        let fits = match &key.kind {
+            ExprKind::Mask(a, b) | ExprKind::Range(a, b) => known(a) && known(b),
+            ExprKind::Any => true,
+            _ => known(key),
+        };
+        if !fits {
+            self.error(span, "the key of an entry must be known when compiling");
+        }
+    }
+}
+
+/// An expression as the control plane names it.
+fn text(e: &ast::Expr) -> String {
+    use ast::ExprKind as E;
+    match &e.kind {
+        E::Name(name, _) => name.name.to_string(),
+        E::Member(base, name) => format!("{}.{}", text(base), name.name),
+        E::Index(base, index) => format!("{}[{}]", text(base), text(index)),
+        E::Slice(base, high, low) => format!("{}[{}:{}]", text(base), text(high), text(low)),
+        E::Int(literal) => literal.value.to_string(),
+        E::Call(callee, _, args) if args.is_empty() => match &callee.kind {
+            E::Member(base, name) if &*name.name == "isValid" => format!("{}.isValid()", text(base)),
+            _ => format!("{}()", text(callee)),
+        },
+        // As a mask of a key: `h.f & 0xff` is matched as h.f.
+        E::Binary(ast::BinaryOp::BitAnd, left, _) => text(left),
+        _ => String::new(),
+    }
+}

@@ -1,0 +1,211 @@
+//! Errors and warnings, each with its place in the source and, where possible, what would be right.
+
+use std::fmt;
+
+use crate::source::{Position, SourceMap, Span};
+
+/// How bad it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Severity {
+    /// No output is produced.
+    Error,
+    /// Output is produced.
+    Warning,
+}
+
+/// One message about the program.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Diagnostic {
+    /// How bad it is.
+    pub severity: Severity,
+    /// Where; `None` when it concerns the program as a whole.
+    pub position: Option<Position>,
+    /// What was wrong and what would be right.
+    pub message: String,
+    /// The source line at `position`.
+    pub line: Option<String>,
+    /// Class of a warning, as `--Wdisable` names it.
+    pub class: Option<&'static str>,
+    /// Characters to underline.
+    pub width: usize,
+}
+
+impl fmt::Display for Diagnostic {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if let Some(position) = &self.position {
+            write!(f, "{position}: ")?;
+        }
+        match (self.severity, self.class) {
+            (Severity::Error, _) => write!(f, "{}", self.message)?,
+            (Severity::Warning, None) => write!(f, "warning: {}", self.message)?,
+            (Severity::Warning, Some(class)) => write!(f, "warning: {} [{class}]", self.message)?,
+        }
+        if let (Some(line), Some(position)) = (&self.line, &self.position) {
+            let before = position.column as usize - 1;
+            // Tabs are kept in the padding so that the mark stands under what it marks.
+            let pad: String = line.chars().take(before).map(|c| if c == '\t' { '\t' } else { ' ' }).collect();
+            let room = line.chars().count().saturating_sub(before).max(1);
+            write!(f, "\n    {line}\n    {pad}{}", "^".repeat(self.width.clamp(1, room)))?;
+        }
+        Ok(())
+    }
+}
+
+/// The messages of one compilation, in the order in which they arose.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Diagnostics {
+    list: Vec<Diagnostic>,
+}
+
+impl Diagnostics {
+    /// The messages.
+    pub fn iter(&self) -> impl Iterator<Item = &Diagnostic> {
+        self.list.iter()
+    }
+
+    /// Whether any of them is an error.
+    #[must_use]
+    pub fn has_errors(&self) -> bool {
+        self.list.iter().any(|d| d.severity == Severity::Error)
+    }
+
+    /// Whether there is no message at all.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.list.is_empty()
+    }
+
+    pub(crate) fn push(&mut self, diagnostic: Diagnostic) {
+        self.list.push(diagnostic);
+    }
+
+    pub(crate) fn retain(&mut self, keep: impl FnMut(&Diagnostic) -> bool) {
+        self.list.retain(keep);
+    }
+
+    pub(crate) fn make_warnings_errors(&mut self) {
+        for d in &mut self.list {
+            d.severity = Severity::Error;
+        }
+    }
+}
+
+impl fmt::Display for Diagnostics {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for d in &self.list {
+            writeln!(f, "{d}")?;
+        }
+        Ok(())
+    }
+}
+
+impl std::error::Error for Diagnostics {}
+
+/// Collects messages while the stages run.
+pub(crate) struct Reporter {
+    reported: Vec<(Severity, Span, String, Option<&'static str>)>,
+    errors: usize,
+}
+
+/// After this many errors the rest is not worth reading.
+const ERROR_LIMIT: usize = 50;
+
+impl Reporter {
+    pub fn new() -> Reporter {
+        Reporter { reported: Vec::new(), errors: 0 }
+    }
+
+    pub fn error(&mut self, span: Span, message: impl Into<String>) {
+        let message = message.into();
+        let duplicate = |(_, s, m, _): &(Severity, Span, String, _)| *s == span && *m == message;
+        if self.errors >= ERROR_LIMIT || self.reported.iter().any(duplicate) {
+            return;
+        }
+        self.errors += 1;
+        self.reported.push((Severity::Error, span, message, None));
+    }
+
+    pub fn warning(&mut self, class: &'static str, span: Span, message: impl Into<String>) {
+        if self.reported.len() < 4 * ERROR_LIMIT {
+            self.reported.push((Severity::Warning, span, message.into(), Some(class)));
+        }
+    }
+
+    pub fn has_errors(&self) -> bool {
+        self.errors > 0
+    }
+
+    /// No more errors will be kept: a stage may stop.
+    pub fn is_full(&self) -> bool {
+        self.errors >= ERROR_LIMIT
+    }
+
+    pub fn finish(self, map: &SourceMap) -> Diagnostics {
+        let mut all = Diagnostics::default();
+        for (severity, span, message, class) in self.reported {
+            let width = map.snippet(span).lines().next().unwrap_or("").chars().count();
+            let line = map.line(span).map(str::to_owned);
+            all.push(Diagnostic { severity, position: map.position(span), message, line, class, width });
+        }
+        all
+    }
+}
+
+/// The candidate that a person most likely meant by `written`, if one is close enough.
+pub(crate) fn nearest<'a>(written: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+    let limit = (written.chars().count() / 3).max(1);
+    let scored = candidates.into_iter().filter(|c| *c != written).map(|c| (distance(written, c), c));
+    scored.filter(|(d, _)| *d <= limit).min().map(|(_, c)| c)
+}
+
+/// `; did you mean 'x'?`, `; it has a, b, c`, or nothing: the end of a message about an unknown name.
+pub(crate) fn suggestion<'a>(written: &str, candidates: impl IntoIterator<Item = &'a str>, list: &str) -> String {
+    let all: Vec<&str> = candidates.into_iter().collect();
+    match nearest(written, all.iter().copied()) {
+        Some(name) => format!("; did you mean '{name}'?"),
+        None if all.is_empty() || list.is_empty() || all.len() > 24 => String::new(),
+        None => format!("; {list} {}", all.join(", ")),
+    }
+}
+
+/// Number of insertions, deletions, replacements and swaps of neighbours between two words.
+fn distance(a: &str, b: &str) -> usize {
+    let (a, b): (Vec<char>, Vec<char>) = (a.chars().take(64).collect(), b.chars().take(64).collect());
+    let mut rows = vec![(0..=b.len()).collect::<Vec<_>>()];
+    for i in 1..=a.len() {
+        let mut row = vec![i];
+        for j in 1..=b.len() {
+            let same = usize::from(!a[i - 1].eq_ignore_ascii_case(&b[j - 1]));
+            let mut best = (rows[i - 1][j] + 1).min(row[j - 1] + 1).min(rows[i - 1][j - 1] + same);
+            if i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1] {
+                best = best.min(rows[i - 2][j - 2] + 1);
+            }
+            row.push(best);
+        }
+        rows.push(row);
+    }
+    rows[a.len()][b.len()]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_message_shows_place_line_and_mark() {
+        let mut map = SourceMap::default();
+        let file = map.add("a.p4", "bit<8> x;\n\thdr.dscp = 1;\n".to_owned()).unwrap();
+        let start = map.base(file) + 15;
+        let mut reporter = Reporter::new();
+        reporter.error(Span { start, end: start + 4 }, "no field 'dscp'");
+        let shown = reporter.finish(&map).to_string();
+        assert_eq!(shown, "a.p4:2:6: no field 'dscp'\n    \thdr.dscp = 1;\n    \t    ^^^^\n");
+    }
+
+    #[test]
+    fn the_nearest_name_is_suggested_when_it_is_near() {
+        assert_eq!(nearest("diffsrev", ["ttl", "diffserv", "version"]), Some("diffserv"));
+        assert_eq!(nearest("dscp", ["ttl", "diffserv"]), None);
+        assert_eq!(suggestion("dscp", ["ttl", "tos"], "it has"), "; it has ttl, tos");
+    }
+}

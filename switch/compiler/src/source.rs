@@ -1,0 +1,158 @@
+//! Source files, and positions in them.
+
+use std::fmt;
+
+/// A range of characters of one source file, as byte offsets into the whole [`SourceMap`].
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Default)]
+pub struct Span {
+    /// Offset of the first byte.
+    pub start: u32,
+    /// Offset after the last byte.
+    pub end: u32,
+}
+
+impl Span {
+    /// The smallest range that covers both.
+    #[must_use]
+    pub fn to(self, other: Span) -> Span {
+        if other == Span::default() {
+            return self;
+        }
+        Span { start: self.start.min(other.start), end: self.end.max(other.end) }
+    }
+}
+
+impl fmt::Debug for Span {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}..{}", self.start, self.end)
+    }
+}
+
+/// Where a [`Span`] starts, for people.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Position {
+    /// Name of the file, as it was given or included.
+    pub file: String,
+    /// Line, from 1.
+    pub line: u32,
+    /// Column in characters, from 1.
+    pub column: u32,
+}
+
+impl fmt::Display for Position {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}:{}:{}", self.file, self.line, self.column)
+    }
+}
+
+struct SourceFile {
+    name: String,
+    text: String,
+    /// Offset of the file's first byte in the whole map.
+    base: u32,
+    /// Offset in `text` of the start of each line.
+    line_starts: Vec<u32>,
+}
+
+/// Every file that a compilation read, one after the other in a single space of offsets.
+#[derive(Default)]
+pub struct SourceMap {
+    files: Vec<SourceFile>,
+}
+
+/// Index of a file in its [`SourceMap`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct FileId(usize);
+
+impl SourceMap {
+    /// Most bytes that all files together may have.
+    const LIMIT: usize = 256 << 20;
+
+    /// Adds a file; `None` when the limit of 256 MiB for all files together is passed.
+    pub fn add(&mut self, name: &str, text: String) -> Option<FileId> {
+        // One byte between files, so that the end of one is not the start of the next. Offset 0 means "nowhere".
+        let base = self.files.last().map_or(1, |f| f.base as usize + f.text.len() + 1);
+        if base + text.len() > Self::LIMIT {
+            return None;
+        }
+        let newlines = text.bytes().enumerate().filter(|&(_, b)| b == b'\n');
+        let line_starts = std::iter::once(0).chain(newlines.map(|(i, _)| i as u32 + 1)).collect();
+        self.files.push(SourceFile { name: name.to_owned(), text, base: base as u32, line_starts });
+        Some(FileId(self.files.len() - 1))
+    }
+
+    /// The text of a file.
+    #[must_use]
+    pub fn text(&self, file: FileId) -> &str {
+        &self.files[file.0].text
+    }
+
+    /// The name under which a file was added.
+    #[must_use]
+    pub fn name(&self, file: FileId) -> &str {
+        &self.files[file.0].name
+    }
+
+    /// Offset in the whole map of a file's first byte.
+    #[must_use]
+    pub fn base(&self, file: FileId) -> u32 {
+        self.files[file.0].base
+    }
+
+    fn file_at(&self, offset: u32) -> Option<&SourceFile> {
+        let after = self.files.partition_point(|f| f.base <= offset);
+        self.files[..after].last().filter(|f| (offset - f.base) as usize <= f.text.len())
+    }
+
+    /// The position of the start of `span`; `None` for the empty default span.
+    #[must_use]
+    pub fn position(&self, span: Span) -> Option<Position> {
+        let file = self.file_at(span.start)?;
+        let offset = span.start - file.base;
+        let line = file.line_starts.partition_point(|&s| s <= offset) - 1;
+        let before = file.text.get(file.line_starts[line] as usize..offset as usize)?;
+        Some(Position { file: file.name.clone(), line: line as u32 + 1, column: before.chars().count() as u32 + 1 })
+    }
+
+    /// The whole line on which `span` starts, without its line end.
+    #[must_use]
+    pub fn line(&self, span: Span) -> Option<&str> {
+        let file = self.file_at(span.start)?;
+        let offset = span.start - file.base;
+        let line = file.line_starts.partition_point(|&s| s <= offset) - 1;
+        let rest = &file.text[file.line_starts[line] as usize..];
+        Some(rest.lines().next().unwrap_or(""))
+    }
+
+    /// The text that `span` covers, within one file.
+    #[must_use]
+    pub fn snippet(&self, span: Span) -> &str {
+        let Some(file) = self.file_at(span.start) else { return "" };
+        let (start, end) = ((span.start - file.base) as usize, span.end.saturating_sub(file.base) as usize);
+        file.text.get(start..end.min(file.text.len())).unwrap_or("")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn position_counts_lines_and_characters_from_one() {
+        let mut map = SourceMap::default();
+        map.add("a.p4", "x\n".to_owned()).unwrap();
+        let b = map.add("b.p4", "é\n  ü y\n".to_owned()).unwrap();
+        let at = map.base(b) + "é\n  ü ".len() as u32;
+        let span = Span { start: at, end: at + 1 };
+        assert_eq!(map.position(span).unwrap().to_string(), "b.p4:2:5");
+        assert_eq!(map.line(span), Some("  ü y"));
+        assert_eq!(map.snippet(span), "y");
+    }
+
+    #[test]
+    fn the_default_span_is_nowhere() {
+        let mut map = SourceMap::default();
+        map.add("a.p4", "x".to_owned()).unwrap();
+        assert_eq!(map.position(Span::default()), None);
+    }
+}

@@ -1,0 +1,205 @@
+//! Characters to tokens (specification section 6). A lexical error becomes a [`Tok::Bad`] token, because the text may
+//! be one that the preprocessor skips.
+
+use num_bigint::BigInt;
+
+use super::token::{IntLiteral, PUNCTUATION, Tok, Token};
+use crate::source::Span;
+
+/// Widest literal, in digits and in bits.
+const MAX_DIGITS: usize = 20_000;
+const MAX_WIDTH: u32 = 65_535;
+
+/// The tokens of `text`, whose first byte has the offset `base`.
+#[must_use]
+pub fn tokens(text: &str, base: u32) -> Vec<Token> {
+    let mut lexer = Lexer { text, at: 0, base, starts_line: true, list: Vec::new() };
+    lexer.run();
+    lexer.list
+}
+
+struct Lexer<'a> {
+    text: &'a str,
+    at: usize,
+    base: u32,
+    starts_line: bool,
+    list: Vec<Token>,
+}
+
+impl Lexer<'_> {
+    fn rest(&self) -> &str {
+        &self.text[self.at..]
+    }
+
+    fn run(&mut self) {
+        loop {
+            let before = self.at;
+            let unclosed = self.skip_blank();
+            let joined = self.at == before && !self.list.is_empty();
+            let start = self.at;
+            if unclosed {
+                self.push(start, Tok::Bad("comment without an end; '*/' is missing".into()), joined);
+            }
+            let Some(c) = self.rest().chars().next() else { return };
+            let tok = match c {
+                '0'..='9' => self.number(),
+                'a'..='z' | 'A'..='Z' | '_' => self.word(),
+                '"' => self.string(),
+                _ => self.punctuation(c),
+            };
+            self.push(start, tok, joined);
+        }
+    }
+
+    fn push(&mut self, start: usize, tok: Tok, joined: bool) {
+        let span = Span { start: self.base + start as u32, end: self.base + self.at as u32 };
+        self.list.push(Token { tok, span, starts_line: self.starts_line, joined });
+        self.starts_line = false;
+    }
+
+    /// Skips white space, comments and continued line ends. True if a comment has no end.
+    fn skip_blank(&mut self) -> bool {
+        loop {
+            let rest = self.rest();
+            let Some(c) = rest.chars().next() else { return false };
+            if c == '\n' {
+                self.starts_line = true;
+                self.at += 1;
+            } else if c.is_whitespace() {
+                self.at += c.len_utf8();
+            } else if rest.starts_with("\\\n") || rest.starts_with("\\\r\n") {
+                self.at += if rest.starts_with("\\\n") { 2 } else { 3 };
+            } else if rest.starts_with("//") {
+                self.at += rest.find('\n').unwrap_or(rest.len());
+            } else if let Some(comment) = rest.strip_prefix("/*") {
+                let Some(end) = comment.find("*/") else {
+                    self.at = self.text.len();
+                    return true;
+                };
+                self.starts_line |= comment[..end].contains('\n');
+                self.at += end + 4;
+            } else {
+                return false;
+            }
+        }
+    }
+
+    fn take_while(&mut self, keep: impl Fn(char) -> bool) -> &str {
+        let start = self.at;
+        let length = self.rest().find(|c| !keep(c)).unwrap_or(self.rest().len());
+        self.at += length;
+        &self.text[start..self.at]
+    }
+
+    fn word(&mut self) -> Tok {
+        Tok::Word(self.take_while(|c| c.is_ascii_alphanumeric() || c == '_').into())
+    }
+
+    fn number(&mut self) -> Tok {
+        let text = self.take_while(|c| c.is_ascii_alphanumeric() || c == '_').to_owned();
+        match integer(&text) {
+            Ok(literal) => Tok::Int(literal),
+            Err(why) => Tok::Bad(format!("'{text}' is not an integer literal: {why}").into()),
+        }
+    }
+
+    fn string(&mut self) -> Tok {
+        let mut value = String::new();
+        let mut chars = self.rest().char_indices().skip(1);
+        while let Some((i, c)) = chars.next() {
+            match c {
+                '"' => {
+                    self.at += i + 1;
+                    return Tok::Str(value.into());
+                }
+                '\n' => break,
+                '\\' => match chars.next() {
+                    Some((_, '\n')) | None => break,
+                    Some((_, 'n')) => value.push('\n'),
+                    Some((_, 't')) => value.push('\t'),
+                    Some((_, '"')) => value.push('"'),
+                    Some((_, '\\')) => value.push('\\'),
+                    Some((_, other)) => value.extend(['\\', other]),
+                },
+                _ => value.push(c),
+            }
+        }
+        self.at += self.rest().find('\n').unwrap_or(self.rest().len());
+        Tok::Bad("string without an end; '\"' is missing".into())
+    }
+
+    fn punctuation(&mut self, c: char) -> Tok {
+        if let Some(p) = PUNCTUATION.iter().find(|p| self.rest().starts_with(**p)) {
+            self.at += p.len();
+            return Tok::Punct(p);
+        }
+        self.at += c.len_utf8();
+        Tok::Bad(format!("'{}' is not a character of P4", c.escape_default()).into())
+    }
+}
+
+/// Parses an integer literal: an optional `<width>w` or `<width>s`, an optional base, digits with underscores.
+fn integer(text: &str) -> Result<IntLiteral, String> {
+    let mut digits = text;
+    let mut width = None;
+    let leading = text.find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len());
+    if let Some(kind) = text[leading..].chars().next().filter(|c| matches!(c, 'w' | 's')) {
+        let bits: u32 = text[..leading].parse().ok().filter(|w| *w <= MAX_WIDTH).ok_or("its width is too large")?;
+        if bits == 0 && kind == 's' {
+            return Err("a signed width is at least 1".to_owned());
+        }
+        width = Some((bits, kind == 's'));
+        digits = &text[leading + 1..];
+    }
+    let (radix, digits) = match digits.get(..2) {
+        Some("0x" | "0X") => (16, &digits[2..]),
+        Some("0b" | "0B") => (2, &digits[2..]),
+        Some("0o" | "0O") => (8, &digits[2..]),
+        Some("0d" | "0D") => (10, &digits[2..]),
+        _ => (10, digits),
+    };
+    let digits: String = digits.chars().filter(|c| *c != '_').collect();
+    if digits.is_empty() {
+        return Err("it has no digits".to_owned());
+    }
+    if digits.len() > MAX_DIGITS {
+        return Err("it is too long".to_owned());
+    }
+    let value = BigInt::parse_bytes(digits.as_bytes(), radix).ok_or_else(|| format!("base {radix} has no such digit"))?;
+    Ok(IntLiteral { value, width })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn kinds(text: &str) -> Vec<String> {
+        tokens(text, 1).iter().map(|t| t.tok.to_string()).collect()
+    }
+
+    #[test]
+    fn integers_have_widths_signs_bases_and_underscores() {
+        assert_eq!(kinds("10 0x1F 8w0b1010_1010 4s7 0o17"), ["10", "31", "8w170", "4s7", "15"]);
+        assert!(matches!(&tokens("8w", 1)[0].tok, Tok::Bad(m) if m.contains("no digits")));
+        assert!(matches!(&tokens("0b2", 1)[0].tok, Tok::Bad(m) if m.contains("base 2")));
+    }
+
+    #[test]
+    fn the_longest_operator_wins_but_closing_angles_stay_single() {
+        assert_eq!(kinds("a|+|b&&&c>>1"), ["'a'", "'|+|'", "'b'", "'&&&'", "'c'", "'>'", "'>'", "1"]);
+        assert!(tokens("a >> 1", 1)[2].joined);
+    }
+
+    #[test]
+    fn comments_and_continued_lines_are_blank() {
+        let list = tokens("a /* x\n */ b \\\n c // d\ne", 1);
+        assert_eq!(list.iter().map(|t| t.starts_line).collect::<Vec<_>>(), [true, true, false, true]);
+    }
+
+    #[test]
+    fn errors_are_tokens_so_that_skipped_text_may_hold_them() {
+        assert!(matches!(&tokens("\"abc", 1)[0].tok, Tok::Bad(m) if m.contains("string without an end")));
+        assert!(matches!(&tokens("/* abc", 1)[0].tok, Tok::Bad(m) if m.contains("comment without an end")));
+        assert!(matches!(&tokens("$", 1)[0].tok, Tok::Bad(m) if m.contains("'$'")));
+    }
+}

@@ -1,0 +1,6 @@
+//! From characters to syntax trees.
+
+pub mod ast;
+pub mod lexer;
+pub mod parser;
+pub mod token;

@@ -1,0 +1,95 @@
+//! Lexical tokens of P4_16 (specification section 6).
+
+use std::{fmt, rc::Rc};
+
+use num_bigint::BigInt;
+
+use crate::source::Span;
+
+/// A name or other short text, cheap to copy.
+pub type Symbol = Rc<str>;
+
+/// An integer literal, such as `10`, `8w0xFF` or `4s-`-less `4s7`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct IntLiteral {
+    /// The value before any truncation to the width.
+    pub value: BigInt,
+    /// Width in bits and whether signed, where the literal says so.
+    pub width: Option<(u32, bool)>,
+}
+
+/// What a token is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Tok {
+    /// An identifier or keyword.
+    Word(Symbol),
+    /// An integer literal.
+    Int(IntLiteral),
+    /// A string literal, without its quotes, escapes resolved.
+    Str(Symbol),
+    /// Punctuation or an operator. `>>` is two `>` (it also closes nested type arguments).
+    Punct(&'static str),
+    /// Not a token of the language; the message says why. Reported only where it is not skipped by `#if`.
+    Bad(Symbol),
+    /// The end of the input.
+    End,
+}
+
+impl fmt::Display for Tok {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Tok::Word(w) => write!(f, "'{w}'"),
+            Tok::Int(i) => write!(f, "{}", IntText(i)),
+            Tok::Str(s) => write!(f, "\"{s}\""),
+            Tok::Punct(p) => write!(f, "'{p}'"),
+            Tok::Bad(message) => write!(f, "{message}"),
+            Tok::End => write!(f, "the end of the file"),
+        }
+    }
+}
+
+/// Shows an integer literal as P4 source.
+pub struct IntText<'a>(pub &'a IntLiteral);
+
+impl fmt::Display for IntText<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.0.width {
+            Some((width, signed)) => write!(f, "{width}{}{}", if signed { 's' } else { 'w' }, self.0.value),
+            None => write!(f, "{}", self.0.value),
+        }
+    }
+}
+
+/// A token and its place.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Token {
+    /// What it is.
+    pub tok: Tok,
+    /// Its characters; for a token made by a macro, the macro's use.
+    pub span: Span,
+    /// Whether it is the first of a logical line.
+    pub starts_line: bool,
+    /// Whether nothing stands between it and the token before.
+    pub joined: bool,
+}
+
+/// Operators and separators, longest first.
+pub const PUNCTUATION: &[&str] = &[
+    "<<=", "|+|=", "|-|=", "|+|", "|-|", "&&&", "...", "&&", "||", "==", "!=", "<=", ">=", "<<", "++", "..", "+=",
+    "-=", "*=", "/=", "%=", "&=", "|=", "^=", "::", "(", ")", "{", "}", "[", "]", "<", ">", ",", ";", ":", ".", "=",
+    "+", "-", "*", "/", "%", "&", "|", "^", "~", "!", "?", "@", "#",
+];
+
+/// Words that cannot name anything (specification section 6.3.2).
+pub const KEYWORDS: &[&str] = &[
+    "abstract", "action", "apply", "bit", "bool", "const", "control", "default", "else", "enum", "error", "exit",
+    "extern", "false", "header", "header_union", "if", "in", "inout", "int", "list", "match_kind", "out", "package",
+    "parser", "return", "select", "state", "string", "struct", "switch", "table", "this", "transition", "true", "tuple",
+    "type", "typedef", "value_set", "varbit", "void", "for", "break", "continue",
+];
+
+/// Keywords that may nevertheless name a field, parameter or variable.
+pub const SOFT_KEYWORDS: &[&str] = &[
+    "apply", "state", "type", "list", "key", "actions", "entries", "priority", "abstract", "value_set", "this", "break",
+    "continue", "for",
+];

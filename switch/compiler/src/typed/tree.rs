@@ -1,0 +1,565 @@
+//! Declarations, statements and expressions after checking.
+
+use std::rc::Rc;
+
+use num_bigint::BigInt;
+
+use super::types::{
+    ActionId, ControlId, ExternFnId, ExternId, FunctionId, InstanceId, PackageId, ParserId, TableId, Type, TypeVarId,
+    Types, ValueSetId, VarId,
+};
+use crate::{
+    source::Span,
+    syntax::{
+        ast::{Annotation, BinaryOp, Direction, UnaryOp},
+        token::Symbol,
+    },
+};
+
+/// Annotations, shared by all that carry them.
+pub type Annotations = Rc<[Annotation]>;
+
+/// A whole checked program.
+#[derive(Default)]
+pub struct Program {
+    /// Declared types.
+    pub types: Types,
+    /// Names of errors; the first is `NoError`.
+    pub errors: Vec<Symbol>,
+    /// Names of match kinds.
+    pub match_kinds: Vec<Symbol>,
+    /// Variables, constants and parameters.
+    pub vars: Vec<Var>,
+    /// Extern object types.
+    pub externs: Vec<Extern>,
+    /// Extern functions.
+    pub extern_functions: Vec<ExternMethod>,
+    /// Functions.
+    pub functions: Vec<Function>,
+    /// Actions.
+    pub actions: Vec<Action>,
+    /// Tables.
+    pub tables: Vec<Table>,
+    /// Parsers.
+    pub parsers: Vec<Parser>,
+    /// Controls.
+    pub controls: Vec<Control>,
+    /// Parser and control types without body: their parameters.
+    pub blocks: Vec<BlockType>,
+    /// Packages.
+    pub packages: Vec<Package>,
+    /// Instances.
+    pub instances: Vec<Instance>,
+    /// Value sets.
+    pub value_sets: Vec<ValueSet>,
+    /// Instances at the top level, in order.
+    pub top_level: Vec<InstanceId>,
+    /// The instance called `main`.
+    pub main: Option<InstanceId>,
+}
+
+/// What a variable is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum VarKind {
+    /// A local variable.
+    Local,
+    /// A parameter of a parser, control, function or action.
+    Parameter(Direction),
+    /// A parameter of a constructor: known when compiling.
+    Constructor,
+}
+
+/// A variable or parameter.
+#[derive(Clone, Debug)]
+pub struct Var {
+    /// Its name.
+    pub name: Symbol,
+    /// Its type.
+    pub ty: Type,
+    /// What it is.
+    pub kind: VarKind,
+    /// Its annotations.
+    pub annotations: Annotations,
+    /// Where it is declared.
+    pub span: Span,
+}
+
+/// A parameter of something with checked types.
+#[derive(Clone, Debug)]
+pub struct ParamDef {
+    /// Its name.
+    pub name: Symbol,
+    /// Its direction.
+    pub direction: Direction,
+    /// Its type.
+    pub ty: Type,
+    /// Its default value.
+    pub default: Option<Expr>,
+}
+
+/// A function or method of an extern.
+#[derive(Clone, Debug)]
+pub struct ExternMethod {
+    /// Its name.
+    pub name: Symbol,
+    /// Its type parameters.
+    pub type_params: Vec<TypeVarId>,
+    /// Its parameters.
+    pub params: Vec<ParamDef>,
+    /// What it returns.
+    pub result: Type,
+    /// Its annotations.
+    pub annotations: Annotations,
+}
+
+/// An extern object type.
+#[derive(Clone, Debug)]
+pub struct Extern {
+    /// Its name.
+    pub name: Symbol,
+    /// Its type parameters.
+    pub type_params: Vec<TypeVarId>,
+    /// Its constructors.
+    pub constructors: Vec<Vec<ParamDef>>,
+    /// Its methods.
+    pub methods: Vec<ExternMethod>,
+}
+
+/// A function.
+#[derive(Clone, Debug)]
+pub struct Function {
+    /// Its name.
+    pub name: Symbol,
+    /// Its parameters.
+    pub params: Vec<VarId>,
+    /// What it returns.
+    pub result: Type,
+    /// Its body.
+    pub body: Rc<Block>,
+}
+
+/// An action.
+#[derive(Clone, Debug)]
+pub struct Action {
+    /// Its name.
+    pub name: Symbol,
+    /// Its parameters.
+    pub params: Vec<VarId>,
+    /// Its body.
+    pub body: Rc<Block>,
+    /// Its annotations.
+    pub annotations: Annotations,
+    /// Where it is declared.
+    pub span: Span,
+    /// Whether it is declared outside of controls.
+    pub top_level: bool,
+}
+
+/// A call of an action by a table: in its list, as its default or in an entry.
+#[derive(Clone, Debug)]
+pub struct ActionRef {
+    /// Which action.
+    pub action: ActionId,
+    /// The arguments given; `None` for those that the control plane gives.
+    pub args: Vec<Option<Expr>>,
+    /// Annotations in the table's list.
+    pub annotations: Annotations,
+    /// Its place.
+    pub span: Span,
+}
+
+/// A field of a table's key.
+#[derive(Clone, Debug)]
+pub struct KeyField {
+    /// What is looked up.
+    pub expr: Expr,
+    /// How it is matched.
+    pub match_kind: Symbol,
+    /// Its annotations.
+    pub annotations: Annotations,
+    /// Its name in the source.
+    pub text: String,
+}
+
+/// An entry given in the program.
+#[derive(Clone, Debug)]
+pub struct TableEntry {
+    /// What it matches, one set for each key field.
+    pub keys: Vec<Expr>,
+    /// What it does.
+    pub action: ActionRef,
+    /// Its priority, where given.
+    pub priority: Option<Expr>,
+    /// Whether it is `const`.
+    pub is_const: bool,
+    /// Its place.
+    pub span: Span,
+}
+
+/// A table.
+#[derive(Clone, Debug)]
+pub struct Table {
+    /// Its name.
+    pub name: Symbol,
+    /// Its key.
+    pub key: Vec<KeyField>,
+    /// Its actions.
+    pub actions: Vec<ActionRef>,
+    /// What a miss does; `None` is `NoAction`.
+    pub default_action: Option<ActionRef>,
+    /// Whether the control plane may not change it.
+    pub const_default: bool,
+    /// Entries given in the program; `None` without that property.
+    pub entries: Option<Vec<TableEntry>>,
+    /// Whether the entries as a whole are `const`.
+    pub const_entries: bool,
+    /// `size`
+    pub size: Option<Expr>,
+    /// Any other property, such as `counters`, `meters`, `implementation`, `support_timeout`.
+    pub properties: Vec<(Symbol, Expr)>,
+    /// Its annotations.
+    pub annotations: Annotations,
+    /// Where it is declared.
+    pub span: Span,
+}
+
+/// A local declaration of a parser or control.
+#[derive(Clone, Debug)]
+pub enum Local {
+    /// A variable with its first value.
+    Variable(VarId, Option<Expr>),
+    /// An instance.
+    Instance(InstanceId),
+    /// A table.
+    Table(TableId),
+    /// A value set.
+    ValueSet(ValueSetId),
+}
+
+/// A control.
+#[derive(Clone, Debug)]
+pub struct Control {
+    /// Its name.
+    pub name: Symbol,
+    /// The parameters of `apply`.
+    pub params: Vec<VarId>,
+    /// The parameters of its constructor.
+    pub constructor: Vec<VarId>,
+    /// Local declarations in order.
+    pub locals: Vec<Local>,
+    /// The `apply` block.
+    pub body: Rc<Block>,
+    /// Its annotations.
+    pub annotations: Annotations,
+    /// Where it is declared.
+    pub span: Span,
+}
+
+/// A parser.
+#[derive(Clone, Debug)]
+pub struct Parser {
+    /// Its name.
+    pub name: Symbol,
+    /// The parameters of `apply`.
+    pub params: Vec<VarId>,
+    /// The parameters of its constructor.
+    pub constructor: Vec<VarId>,
+    /// Local declarations in order.
+    pub locals: Vec<Local>,
+    /// Its states.
+    pub states: Vec<State>,
+    /// Where it is declared.
+    pub span: Span,
+}
+
+/// A parser state.
+#[derive(Clone, Debug)]
+pub struct State {
+    /// Its name.
+    pub name: Symbol,
+    /// Its annotations.
+    pub annotations: Annotations,
+    /// What it does.
+    pub body: Block,
+    /// Where it goes.
+    pub transition: Transition,
+    /// Its place.
+    pub span: Span,
+}
+
+/// Where a state goes.
+#[derive(Clone, Debug)]
+pub enum Transition {
+    /// To a state.
+    Direct(Target),
+    /// To the state of the first set that holds the keys.
+    Select {
+        /// The keys.
+        keys: Vec<Expr>,
+        /// Sets (one for each key) and targets.
+        cases: Vec<(Vec<Expr>, Target)>,
+        /// Place of `select`.
+        span: Span,
+    },
+}
+
+/// The end of a transition.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Target {
+    /// The packet is parsed.
+    Accept,
+    /// The packet has an error.
+    Reject,
+    /// A state, as index of the parser's list.
+    State(usize),
+}
+
+/// A parser or control type without body.
+#[derive(Clone, Debug)]
+pub struct BlockType {
+    /// Its name.
+    pub name: Symbol,
+    /// Whether it is a parser type.
+    pub is_parser: bool,
+    /// Its type parameters.
+    pub type_params: Vec<TypeVarId>,
+    /// The parameters of `apply`.
+    pub params: Vec<ParamDef>,
+}
+
+/// A package type.
+#[derive(Clone, Debug)]
+pub struct Package {
+    /// Its name.
+    pub name: Symbol,
+    /// Its type parameters.
+    pub type_params: Vec<TypeVarId>,
+    /// The parameters of its constructor.
+    pub params: Vec<ParamDef>,
+}
+
+/// What an instance is made of.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Maker {
+    /// An extern, with its type arguments.
+    Extern(ExternId, Rc<[Type]>),
+    /// A parser.
+    Parser(ParserId),
+    /// A control.
+    Control(ControlId),
+    /// A package, with its type arguments.
+    Package(PackageId, Rc<[Type]>),
+}
+
+/// A declared or anonymous instance.
+#[derive(Clone, Debug)]
+pub struct Instance {
+    /// Its name; that of its type for an anonymous one.
+    pub name: Symbol,
+    /// What it is made of.
+    pub maker: Maker,
+    /// The arguments of its constructor, one for each parameter; `None` where a parameter was left out.
+    pub args: Vec<Option<Expr>>,
+    /// Its annotations.
+    pub annotations: Annotations,
+    /// Its place.
+    pub span: Span,
+}
+
+/// A parser value set.
+#[derive(Clone, Debug)]
+pub struct ValueSet {
+    /// Its name.
+    pub name: Symbol,
+    /// Type of its elements.
+    pub element: Type,
+    /// How many it holds.
+    pub size: Expr,
+    /// Its annotations.
+    pub annotations: Annotations,
+    /// Its place.
+    pub span: Span,
+}
+
+/// Statements.
+#[derive(Clone, Debug, Default)]
+pub struct Block {
+    /// In order.
+    pub stmts: Vec<Stmt>,
+}
+
+/// A statement.
+#[derive(Clone, Debug)]
+pub struct Stmt {
+    /// Which.
+    pub kind: StmtKind,
+    /// Its place.
+    pub span: Span,
+}
+
+/// The forms of a statement.
+#[derive(Clone, Debug)]
+pub enum StmtKind {
+    /// `a = b`
+    Assign(Expr, Expr),
+    /// A call whose result is not used
+    Call(Expr),
+    /// `if`
+    If(Expr, Block, Block),
+    /// Nested statements
+    Block(Block),
+    /// A variable comes to be
+    Declare(VarId, Option<Expr>),
+    /// An instance declared in a block
+    Instance(InstanceId),
+    /// `exit`
+    Exit,
+    /// `return`
+    Return(Option<Expr>),
+    /// `break`
+    Break,
+    /// `continue`
+    Continue,
+    /// `switch (t.apply().action_run)`: the table call, blocks with their actions, the default block
+    SwitchAction(TableId, Vec<(Vec<ActionId>, Block)>, Option<Block>),
+    /// `switch (value)`: the value, blocks with their labels, the default block
+    SwitchValue(Expr, Vec<(Vec<Expr>, Block)>, Option<Block>),
+    /// `for` with initialisation done before: condition, update, body
+    Loop(Expr, Block, Block),
+    /// A loop over known values
+    ForRange(VarId, Expr, Expr, Block),
+    /// A loop over a list
+    ForList(VarId, Vec<Expr>, Block),
+}
+
+/// An expression.
+#[derive(Clone, Debug)]
+pub struct Expr {
+    /// Which.
+    pub kind: ExprKind,
+    /// Its type.
+    pub ty: Type,
+    /// Its place.
+    pub span: Span,
+}
+
+/// Methods that the language itself defines.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[expect(missing_docs, reason = "the names are the methods'")]
+pub enum Builtin {
+    IsValid,
+    SetValid,
+    SetInvalid,
+    PushFront,
+    PopFront,
+}
+
+/// Properties of a header stack.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[expect(missing_docs, reason = "the names are the properties'")]
+pub enum StackProperty {
+    Next,
+    Last,
+    LastIndex,
+}
+
+/// What a call calls.
+#[derive(Clone, Debug)]
+pub enum Callee {
+    /// A function.
+    Function(FunctionId),
+    /// An action.
+    Action(ActionId),
+    /// An extern function, by the index of the overload.
+    Extern(ExternFnId),
+    /// A method of an extern object, by the index of the overload.
+    Method(Box<Expr>, usize),
+    /// `t.apply()`
+    Table(TableId),
+    /// `p.apply(...)` or `c.apply(...)`: the instance
+    Apply(Box<Expr>),
+    /// A method that the language defines
+    Builtin(Builtin, Box<Expr>),
+}
+
+/// The forms of an expression.
+#[derive(Clone, Debug)]
+pub enum ExprKind {
+    /// There was an error
+    Unknown,
+    /// An integer, or a value of an enum with an underlying type
+    Int(BigInt),
+    /// `true`, `false`
+    Bool(bool),
+    /// A string
+    Text(Symbol),
+    /// `error.X`, as index of the list of errors
+    Error(usize),
+    /// A member of an enum without underlying type
+    Member(usize),
+    /// A variable
+    Var(VarId),
+    /// An instance
+    Instance(InstanceId),
+    /// A value set
+    ValueSet(ValueSetId),
+    /// Field `n`
+    Field(Box<Expr>, usize),
+    /// `a[i]` of a stack or tuple
+    Index(Box<Expr>, Box<Expr>),
+    /// `a[h:l]`
+    Slice(Box<Expr>, u32, u32),
+    /// A property of a stack
+    Stack(Box<Expr>, StackProperty),
+    /// An operator with one operand
+    Unary(UnaryOp, Box<Expr>),
+    /// An operator with two operands
+    Binary(BinaryOp, Box<Expr>, Box<Expr>),
+    /// `a ? b : c`
+    Conditional(Box<Expr>, Box<Expr>, Box<Expr>),
+    /// Conversion to the type of this expression
+    Cast(Box<Expr>),
+    /// A value for each field or element, in order
+    Aggregate(Vec<Expr>),
+    /// An invalid header; the default value of any type
+    Default,
+    /// A call
+    Call(Box<Callee>, Vec<Type>, Vec<Option<Expr>>),
+    /// `t.apply().hit` (true) or `.miss`
+    Hit(TableId, bool),
+    /// `a &&& b`
+    Mask(Box<Expr>, Box<Expr>),
+    /// `a .. b`
+    Range(Box<Expr>, Box<Expr>),
+    /// `default`, `_`
+    Any,
+}
+
+impl Expr {
+    /// The value, if it is an integer.
+    #[must_use]
+    pub fn as_int(&self) -> Option<&BigInt> {
+        match &self.kind {
+            ExprKind::Int(value) => Some(value),
+            _ => None,
+        }
+    }
+
+    /// Whether evaluating it may change something, so that order matters.
+    #[must_use]
+    pub fn has_effects(&self) -> bool {
+        match &self.kind {
+            ExprKind::Call(callee, _, _) => !matches!(**callee, Callee::Builtin(Builtin::IsValid, _)),
+            ExprKind::Hit(..) => true,
+            ExprKind::Field(e, _) | ExprKind::Slice(e, ..) | ExprKind::Stack(e, _) => e.has_effects(),
+            ExprKind::Unary(_, e) | ExprKind::Cast(e) => e.has_effects(),
+            ExprKind::Index(a, b)
+            | ExprKind::Binary(_, a, b)
+            | ExprKind::Mask(a, b)
+            | ExprKind::Range(a, b) => a.has_effects() || b.has_effects(),
+            ExprKind::Conditional(a, b, c) => a.has_effects() || b.has_effects() || c.has_effects(),
+            ExprKind::Aggregate(list) => list.iter().any(Expr::has_effects),
+            _ => false,
+        }
+    }
+}
