@@ -261,7 +261,7 @@ def _steps_in_window(config: Config, state: State, sample: Sample) -> tuple[_Ste
     sent = {user: _increment(before.users.get(user), counter) for user, counter in sample.users.items()}
     step = _Step(before.time_ns, sample.time_ns, sent)
     horizon = sample.time_ns - config.activity_window_ns
-    return (*(old for old in state.steps if old.end_ns > horizon), step)
+    return (*(old for old in state.steps if old.end_ns >= horizon), step)
 
 
 def _increment(before: UserCounter | None, now: UserCounter) -> int:
