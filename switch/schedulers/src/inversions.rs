@@ -216,25 +216,32 @@ impl Setup {
         window_shift: 0,
     };
 
-    /// A scheduler of these sizes.
+    /// A scheduler of these sizes. If there is a past, AIFO and PACKS start with its last ranks in their windows.
     ///
     /// # Errors
-    /// If a size is 0 or too large.
-    pub fn scheduler(&self, scheme: Scheme) -> Result<Box<dyn Scheduler>, ConfigError> {
+    /// If a size is 0 or too large, or there is a past shorter than the window.
+    pub fn scheduler(&self, scheme: Scheme, past: &[Rank]) -> Result<Box<dyn Scheduler>, ConfigError> {
         let sizes = vec![self.queue_size; self.queues];
         let buffer = self.queues * self.queue_size;
         let window = WindowConfig::unsampled(self.window);
         let headroom = self.headroom;
+        let recent = &past[past.len().saturating_sub(self.window)..];
         Ok(match scheme {
             Scheme::Fifo => Box::new(Fifo::new(buffer)?),
             Scheme::Pifo => Box::new(Pifo::new(buffer)?),
             Scheme::SpPifo => Box::new(SpPifo::new(&sizes)?),
-            Scheme::Aifo => Box::new(Aifo::new(AifoConfig {
-                target: buffer,
-                capacity: buffer,
-                headroom,
-                window,
-            })?),
+            Scheme::Aifo => {
+                let mut aifo = Aifo::new(AifoConfig {
+                    target: buffer,
+                    capacity: buffer,
+                    headroom,
+                    window,
+                })?;
+                if !past.is_empty() {
+                    aifo.window_mut().fill(recent)?;
+                }
+                Box::new(aifo)
+            }
             Scheme::Rifo => {
                 let (tracking_range, products) = (self.window, Products::Exact);
                 Box::new(Rifo::new(RifoConfig {
@@ -246,33 +253,45 @@ impl Setup {
             }
             Scheme::Packs => {
                 let window_shift = self.window_shift;
-                Box::new(Packs::new(PacksConfig {
+                let config = PacksConfig {
                     headroom,
                     window_shift,
                     ..PacksConfig::new(&sizes, self.window)
-                })?)
+                };
+                let mut packs = Packs::new(config)?;
+                if !past.is_empty() {
+                    packs.window_mut().fill(recent)?;
+                }
+                Box::new(packs)
             }
         })
     }
 
-    /// Runs a scheme over these ranks at the paper's rates.
+    /// Runs a scheme over these ranks at the paper's rates, from an empty window.
     ///
     /// # Errors
     /// As [`Setup::scheduler`].
     pub fn run(&self, scheme: Scheme, ranks: &[Rank]) -> Result<Outcome, ConfigError> {
-        Ok(run(&mut self.scheduler(scheme)?, Link::PAPER, ranks))
+        Ok(run(&mut self.scheduler(scheme, &[])?, Link::PAPER, ranks))
     }
 }
 
-/// Figure 10: PACKS with each of these window sizes.
+/// Figure 10: PACKS with each of these window sizes. The windows start full of the last ranks of the past, so that a
+/// long one is not judged by the time it takes to fill.
 ///
 /// # Errors
-/// If a window is 0 or too large.
-pub fn window_sizes(setup: Setup, windows: &[usize], ranks: &[Rank]) -> Result<Vec<(usize, Outcome)>, ConfigError> {
-    windows
-        .iter()
-        .map(|&window| Ok((window, Setup { window, ..setup }.run(Scheme::Packs, ranks)?)))
-        .collect()
+/// If a window is 0, too large, or longer than the past.
+pub fn window_sizes(
+    setup: Setup,
+    windows: &[usize],
+    past: &[Rank],
+    ranks: &[Rank],
+) -> Result<Vec<(usize, Outcome)>, ConfigError> {
+    let sized = |&window| {
+        let mut packs = Setup { window, ..setup }.scheduler(Scheme::Packs, past)?;
+        Ok((window, run(&mut packs, Link::PAPER, ranks)))
+    };
+    windows.iter().map(sized).collect()
 }
 
 /// Figure 11: PACKS with its window's ranks shifted by each of these amounts.
@@ -282,4 +301,66 @@ pub fn window_sizes(setup: Setup, windows: &[usize], ranks: &[Rank]) -> Result<V
 pub fn window_shifts(setup: Setup, shifts: &[i64], ranks: &[Rank]) -> Result<Vec<(i64, Outcome)>, ConfigError> {
     let shifted = |&window_shift| Ok((window_shift, Setup { window_shift, ..setup }.run(Scheme::Packs, ranks)?));
     shifts.iter().map(shifted).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_second_of_the_papers_stream_is_916666_packets() {
+        assert_eq!(Link::PAPER.arrivals_in(1_000_000_000), 916_666);
+    }
+
+    #[test]
+    fn an_inversion_is_counted_once_for_the_packet_that_leaves_too_early() {
+        // Three arrivals for each departure: 5 is sent at once, then 9, 1, 2 wait; FIFO sends 9 before both.
+        let link = Link {
+            arrival_mbps: 3,
+            drain_mbps: 1,
+        };
+        let outcome = run(&mut Fifo::new(10).unwrap(), link, &[5, 9, 1, 2]);
+        assert_eq!(outcome.inversions, BTreeMap::from([(9, 1)]));
+        assert_eq!(outcome.sent, [0, 1, 2, 3]);
+        let outcome = run(&mut Pifo::new(10).unwrap(), link, &[5, 9, 1, 2]);
+        assert_eq!((outcome.total_inversions(), outcome.sent), (0, vec![0, 2, 3, 1]));
+    }
+
+    #[test]
+    fn a_drop_is_counted_for_the_rank_that_is_lost() {
+        let link = Link {
+            arrival_mbps: 3,
+            drain_mbps: 1,
+        };
+        // 1 pushes out 9; 8 finds 2 in the only place.
+        let outcome = run(&mut Pifo::new(1).unwrap(), link, &[5, 9, 1, 2, 8]);
+        assert_eq!(outcome.drops, BTreeMap::from([(8, 1), (9, 1)]));
+        assert_eq!(outcome.lowest_rank_dropped(), Some(8));
+        assert_eq!(outcome.departures, BTreeMap::from([(1, 1), (2, 1), (5, 1)]));
+    }
+
+    #[test]
+    fn a_link_faster_than_the_stream_loses_and_inverts_nothing() {
+        let link = Link {
+            arrival_mbps: 10,
+            drain_mbps: 11,
+        };
+        let ranks: Vec<Rank> = (0..1000).map(|index| index * 37 % 100).collect();
+        for scheme in Scheme::ALL {
+            let mut scheduler = Setup {
+                window: 20,
+                ..Setup::PAPER
+            }
+            .scheduler(scheme, &[])
+            .unwrap();
+            let outcome = run(&mut scheduler, link, &ranks);
+            assert_eq!(
+                (outcome.total_drops(), outcome.total_inversions()),
+                (0, 0),
+                "{}",
+                scheme.name()
+            );
+            assert_eq!(outcome.sent.len(), 1000);
+        }
+    }
 }

@@ -20,8 +20,9 @@
 //! | [`stfq`] | start-time fair queueing as a rank function | Goyal et al., SIGCOMM 1996 |
 //!
 //! [`workload`] draws ranks, [`inversions`] runs a constant-rate stream through a scheduler and counts inversions and
-//! drops by rank.
+//! drops by rank, [`adversary`] searches for traces on which one scheduler does much worse than another.
 
+pub mod adversary;
 pub mod afq;
 pub mod aifo;
 pub mod config;

@@ -68,7 +68,7 @@ impl<S: Scheduler> Scheduler for Stfq<S> {
         if verdict.is_queued() {
             let scale = u64::from(self.scales.get(&packet.flow).copied().unwrap_or(256));
             self.finish
-                .insert(packet.flow, start + (u64::from(packet.len) * scale >> 8));
+                .insert(packet.flow, start + ((u64::from(packet.len) * scale) >> 8));
             self.starts.insert(packet.id, start);
         }
         if let Verdict::PushedOut { victim, .. } = verdict {

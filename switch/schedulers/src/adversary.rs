@@ -1,0 +1,163 @@
+//! Search for traces on which one scheduler does much worse than another (PACKS, appendix B).
+//!
+//! A trace is a short sequence of ranks and the ranks that fill the window beforehand. All its packets arrive at an
+//! empty buffer, then the buffer is drained. What is compared are the packets dropped, and the inversions: for each
+//! packet sent, the higher-ranked packets that left before it. Both are weighted by priority, that is by how far a
+//! packet's rank lies below the highest one.
+//!
+//! The paper asks a solver for the largest gap between two schedulers. Here it is hill climbing from many random
+//! traces: it gives a lower bound of the gap, and the trace that shows it.
+
+use rand::{Rng, RngCore};
+
+use crate::scheduler::{Packet, Rank, Scheduler};
+
+/// What arrives: the window's ranks, oldest first, then those of the packets.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Trace {
+    /// Content of the window at the start.
+    pub window: Vec<Rank>,
+    /// Ranks of the arriving packets, in order.
+    pub ranks: Vec<Rank>,
+}
+
+/// What a scheduler made of a batch.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct BatchOutcome {
+    /// Ranks in the order in which they left.
+    pub sent: Vec<Rank>,
+    /// Ranks lost.
+    pub dropped: Vec<Rank>,
+}
+
+/// Lets all packets arrive, then drains the scheduler.
+pub fn batch(scheduler: &mut impl Scheduler, ranks: &[Rank]) -> BatchOutcome {
+    let mut outcome = BatchOutcome::default();
+    for (id, &rank) in (0..).zip(ranks) {
+        let packet = Packet {
+            id,
+            rank,
+            user: 0,
+            flow: 0,
+            len: 1,
+        };
+        if let Some(lost) = scheduler.enqueue(0, packet).lost(packet) {
+            outcome.dropped.push(lost.rank);
+        }
+    }
+    while let Some(packet) = scheduler.dequeue(0) {
+        outcome.sent.push(packet.rank);
+    }
+    outcome
+}
+
+impl BatchOutcome {
+    /// For each packet sent: its rank, and how many higher-ranked packets left before it.
+    pub fn inversions(&self) -> impl Iterator<Item = (Rank, u64)> + '_ {
+        self.sent.iter().enumerate().map(|(place, &rank)| {
+            let overtaken_by = self.sent[..place].iter().filter(|&&earlier| earlier > rank).count();
+            (rank, overtaken_by as u64)
+        })
+    }
+
+    /// Inversions suffered by the packets of one rank.
+    pub fn inversions_of(&self, rank: Rank) -> u64 {
+        self.inversions()
+            .filter(|&(sent, _)| sent == rank)
+            .map(|(_, count)| count)
+            .sum()
+    }
+
+    /// Inversions, each weighted by the priority `highest` - rank of the packet that suffers it.
+    pub fn weighted_inversions(&self, highest: Rank) -> i64 {
+        self.inversions()
+            .map(|(rank, count)| i64::from(highest - rank) * count as i64)
+            .sum()
+    }
+
+    /// Drops, each weighted by the priority `highest` - rank of the packet lost.
+    pub fn weighted_drops(&self, highest: Rank) -> i64 {
+        self.dropped.iter().map(|&rank| i64::from(highest - rank)).sum()
+    }
+}
+
+/// The space that is searched, and how long.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Search {
+    /// Packets in a trace.
+    pub packets: usize,
+    /// Ranks in the starting window.
+    pub window: usize,
+    /// Ranks are 1 to this.
+    pub highest: Rank,
+    /// Random traces to climb from.
+    pub restarts: usize,
+    /// Changes tried on each of them.
+    pub steps: usize,
+}
+
+impl Search {
+    /// The space of appendix B: 15 packets of ranks 1 to 11, |W| = 4.
+    pub const APPENDIX_B: Search = Search {
+        packets: 15,
+        window: 4,
+        highest: 11,
+        restarts: 12,
+        steps: 6000,
+    };
+
+    /// The trace with the largest `gap` found, and its gap.
+    pub fn worst(&self, gap: impl Fn(&Trace) -> i64, random: &mut impl RngCore) -> (Trace, i64) {
+        let mut best: Option<(Trace, i64)> = None;
+        for _ in 0..self.restarts.max(1) {
+            let found = self.climb(&gap, random);
+            if best.as_ref().is_none_or(|(_, value)| found.1 > *value) {
+                best = Some(found);
+            }
+        }
+        best.expect("at least one climb")
+    }
+
+    fn climb(&self, gap: &impl Fn(&Trace) -> i64, random: &mut impl RngCore) -> (Trace, i64) {
+        let mut trace = Trace {
+            window: self.draw(self.window, random),
+            ranks: self.draw(self.packets, random),
+        };
+        let mut value = gap(&trace);
+        for _ in 0..self.steps {
+            let changed = self.change(&trace, random);
+            let changed_value = gap(&changed);
+            // Equals are taken too: plateaus are wide, and the way up leads across them.
+            if changed_value >= value {
+                (trace, value) = (changed, changed_value);
+            }
+        }
+        (trace, value)
+    }
+
+    fn draw(&self, count: usize, random: &mut impl RngCore) -> Vec<Rank> {
+        (0..count).map(|_| random.random_range(1..=self.highest)).collect()
+    }
+
+    /// One to three ranks redrawn, or two swapped.
+    fn change(&self, trace: &Trace, random: &mut impl RngCore) -> Trace {
+        let mut changed = trace.clone();
+        if random.random_range(0..4) == 0 {
+            let places = (
+                random.random_range(0..self.packets),
+                random.random_range(0..self.packets),
+            );
+            changed.ranks.swap(places.0, places.1);
+            return changed;
+        }
+        for _ in 0..random.random_range(1..=3) {
+            let place = random.random_range(0..self.packets + self.window);
+            let rank = random.random_range(1..=self.highest);
+            match place.checked_sub(self.packets) {
+                None => changed.ranks[place] = rank,
+                Some(place) => changed.window[place] = rank,
+            }
+        }
+        changed
+    }
+}

@@ -1,0 +1,287 @@
+//! The papers' worked examples, with their numbers.
+
+use p4sched_schedulers::aifo::{Aifo, AifoConfig};
+use p4sched_schedulers::fifo::Fifo;
+use p4sched_schedulers::inversions::{Link, run};
+use p4sched_schedulers::packs::{Packs, PacksConfig, batch_bounds};
+use p4sched_schedulers::pifo::Pifo;
+use p4sched_schedulers::priority_queues::PriorityQueues;
+use p4sched_schedulers::rifo::{Products, Rifo, RifoConfig};
+use p4sched_schedulers::sp_pifo::SpPifo;
+use p4sched_schedulers::window::{Window, WindowConfig};
+use p4sched_schedulers::{Headroom, Packet, Rank, Scheduler, Verdict};
+
+fn packet(rank: Rank) -> Packet {
+    Packet {
+        id: 0,
+        rank,
+        user: 0,
+        flow: 0,
+        len: 1500,
+    }
+}
+
+fn drain(scheduler: &mut impl Scheduler) -> Vec<Rank> {
+    std::iter::from_fn(|| scheduler.dequeue(0))
+        .map(|packet| packet.rank)
+        .collect()
+}
+
+/// What is kept of a burst that arrives at an empty buffer, in order of departure.
+fn kept(scheduler: &mut impl Scheduler, burst: &[Rank]) -> Vec<Rank> {
+    for &rank in burst {
+        scheduler.enqueue(0, packet(rank));
+    }
+    drain(scheduler)
+}
+
+const AIFO_FIGURE_2: [Rank; 6] = [1, 4, 5, 1, 2, 2];
+
+#[test]
+fn aifo_figure_2_pifo_keeps_the_most_urgent_and_fifo_the_first() {
+    assert_eq!(kept(&mut Pifo::new(4).unwrap(), &AIFO_FIGURE_2), [1, 1, 2, 2]);
+    assert_eq!(kept(&mut Fifo::new(4).unwrap(), &AIFO_FIGURE_2), [1, 4, 5, 1]);
+}
+
+#[test]
+fn aifo_figure_2_and_3_a_threshold_of_3_makes_a_fifo_keep_what_pifo_keeps() {
+    let admitted: Vec<Rank> = AIFO_FIGURE_2.into_iter().filter(|&rank| rank <= 3).collect();
+    assert_eq!(kept(&mut Fifo::new(4).unwrap(), &admitted), [1, 1, 2, 2]);
+    // Figure 3 swaps the third and the fourth packet of the ones admitted: the same set in another order.
+    assert_eq!(kept(&mut Fifo::new(4).unwrap(), &[1, 2, 1, 2]), [1, 2, 1, 2]);
+    assert_eq!(kept(&mut Pifo::new(4).unwrap(), &[1, 2, 1, 2]), [1, 1, 2, 2]);
+}
+
+#[test]
+fn pifo_pushes_out_the_latest_of_the_highest_rank() {
+    let mut pifo = Pifo::new(2).unwrap();
+    pifo.enqueue(0, Packet { id: 1, ..packet(5) });
+    pifo.enqueue(0, Packet { id: 2, ..packet(5) });
+    let victim = Packet { id: 2, ..packet(5) };
+    assert_eq!(
+        pifo.enqueue(0, Packet { id: 3, ..packet(4) }),
+        Verdict::PushedOut { queue: 0, victim }
+    );
+    assert_eq!(pifo.enqueue(0, Packet { id: 4, ..packet(5) }), Verdict::DroppedFull);
+}
+
+/// AIFO with C = 6, k = 1/6 and a window that puts rank 5 at the 50 % quantile, whatever is queued.
+fn aifo_figure_4(queued: usize) -> Aifo {
+    let mut aifo = Aifo::new(AifoConfig {
+        target: 6,
+        capacity: 6,
+        headroom: Headroom::nearest(1, 6).unwrap(),
+        window: WindowConfig {
+            size: 4,
+            sample_every: 1000,
+        },
+    })
+    .unwrap();
+    aifo.window_mut().fill(&[1, 2, 7, 8]).unwrap();
+    for _ in 0..queued {
+        assert_eq!(aifo.enqueue(0, packet(0)), Verdict::Queued { queue: 0 });
+    }
+    aifo
+}
+
+#[test]
+fn aifo_figure_4_the_50_percent_quantile_is_admitted_at_length_2_and_dropped_at_5() {
+    assert_eq!(
+        aifo_figure_4(2).enqueue(0, packet(5)),
+        Verdict::Queued { queue: 0 },
+        "50 % <= 80 %"
+    );
+    assert_eq!(
+        aifo_figure_4(5).enqueue(0, packet(5)),
+        Verdict::DroppedByAdmission,
+        "50 % > 20 %"
+    );
+}
+
+#[test]
+fn aifo_admits_every_rank_within_the_headroom() {
+    assert_eq!(aifo_figure_4(1).enqueue(0, packet(100)), Verdict::Queued { queue: 0 });
+    assert_eq!(
+        aifo_figure_4(2).enqueue(0, packet(100)),
+        Verdict::DroppedByAdmission,
+        "100 % > 80 %"
+    );
+}
+
+#[test]
+fn aifo_figure_6_counts_the_smaller_ranks_and_not_the_larger_ones() {
+    // 16 registers, an arriving rank of 5, six registers above it: the paper's hardware text calls 6/16 its quantile.
+    // The admission rule needs the share below it.
+    let ranks = [1, 2, 3, 4, 5, 5, 1, 2, 3, 4, 9, 8, 7, 6, 9, 8];
+    let mut window = Window::new(WindowConfig::unsampled(16)).unwrap();
+    window.fill(&ranks).unwrap();
+    assert_eq!(window.smaller_than(5), 8);
+    assert_eq!(window.smaller_than(1), 0, "the most urgent rank has quantile 0");
+}
+
+#[test]
+fn rifo_figure_4_rank_5_is_dropped_and_rank_4_admitted_into_the_last_slot() {
+    let no_headroom = RifoConfig {
+        capacity: 3,
+        tracking_range: 6,
+        headroom: Headroom::NONE,
+        products: Products::Exact,
+    };
+    let mut rifo = Rifo::new(no_headroom).unwrap();
+    assert_eq!(rifo.enqueue(0, packet(1)), Verdict::Queued { queue: 0 });
+    assert_eq!(rifo.enqueue(0, packet(6)), Verdict::DroppedByAdmission);
+    assert_eq!(rifo.enqueue(0, packet(1)), Verdict::Queued { queue: 0 });
+    assert_eq!((rifo.range(), rifo.len()), ((1, 6), 2));
+    assert_eq!(rifo.enqueue(0, packet(5)), Verdict::DroppedByAdmission, "1/5 < 1/3");
+    assert_eq!(rifo.enqueue(0, packet(4)), Verdict::Queued { queue: 0 }, "2/5 >= 1/3");
+}
+
+#[test]
+fn rifo_admits_when_all_ranks_are_equal_and_leaves_the_rest_to_tail_drop() {
+    let mut rifo = Rifo::new(RifoConfig::paper()).unwrap();
+    let verdicts: Vec<Verdict> = (0..22).map(|_| rifo.enqueue(0, packet(7))).collect();
+    assert!(verdicts[..20].iter().all(|verdict| verdict.is_queued()));
+    assert_eq!(verdicts[20..], [Verdict::DroppedFull; 2]);
+}
+
+#[test]
+fn rifo_forgets_its_range_after_t_arrivals() {
+    let mut rifo = Rifo::new(RifoConfig {
+        tracking_range: 3,
+        ..RifoConfig::paper()
+    })
+    .unwrap();
+    let mut range_after = |rank| {
+        rifo.enqueue(0, packet(rank));
+        rifo.range()
+    };
+    assert_eq!(
+        [9, 4, 6, 5, 7].map(&mut range_after),
+        [(9, 9), (4, 9), (4, 9), (5, 5), (5, 7)]
+    );
+}
+
+#[test]
+fn rifo_on_tofino_shifts_by_the_next_power_of_two() {
+    // Length 3 of 6: exact 3 * 6 >= 6 * 3 admits rank 4 of 1..7; shifted 3 * 8 >= 6 * 4 does too, rank 5 neither.
+    for products in [Products::Exact, Products::PowersOfTwo] {
+        let config = RifoConfig {
+            capacity: 6,
+            tracking_range: 100,
+            headroom: Headroom::NONE,
+            products,
+        };
+        let mut rifo = Rifo::new(config).unwrap();
+        for rank in [1, 1, 1, 7] {
+            rifo.enqueue(0, packet(rank));
+        }
+        assert_eq!(rifo.len(), 3);
+        assert_eq!(rifo.clone().enqueue(0, packet(5)), Verdict::DroppedByAdmission);
+        assert_eq!(rifo.enqueue(0, packet(4)), Verdict::Queued { queue: 0 });
+    }
+    // Length 1 of 6, five free: 5/6 of the range is asked for, but the shifts ask for 8/8.
+    let verdict = |products| {
+        let config = RifoConfig {
+            capacity: 6,
+            tracking_range: 100,
+            headroom: Headroom::NONE,
+            products,
+        };
+        let mut rifo = Rifo::new(config).unwrap();
+        rifo.enqueue(0, packet(1));
+        rifo.enqueue(0, packet(13));
+        rifo.enqueue(0, packet(2))
+    };
+    assert_eq!(verdict(Products::Exact), Verdict::Queued { queue: 0 });
+    assert_eq!(verdict(Products::PowersOfTwo), Verdict::DroppedByAdmission);
+}
+
+/// PACKS figure 5: 2 1 2 5 4 1 with the first packet on the right.
+const PACKS_FIGURE_5: [Rank; 6] = [1, 4, 5, 2, 1, 2];
+
+#[test]
+fn packs_figure_5_the_bounds_of_the_batch_sort_what_is_admitted() {
+    let bounds = batch_bounds(&PACKS_FIGURE_5, &[2, 2]);
+    assert_eq!(bounds, [Some(1), Some(2)], "q_1 = 1, q_2 = 2, r_drop = 3");
+    let mut queues = PriorityQueues::new(&[2, 2]).unwrap();
+    for rank in PACKS_FIGURE_5 {
+        if let Some(queue) = bounds.iter().position(|&bound| Some(rank) <= bound) {
+            assert!(queues.enqueue(queue, packet(rank)).is_queued());
+        }
+    }
+    let output: Vec<Rank> = std::iter::from_fn(|| queues.dequeue())
+        .map(|packet| packet.rank)
+        .collect();
+    assert_eq!(output, [1, 1, 2, 2]);
+}
+
+#[test]
+fn packs_figure_5_the_repeating_sequence_settles_at_the_same_output() {
+    let ranks = PACKS_FIGURE_5.repeat(100);
+    let mut packs = Packs::new(PacksConfig::new(&[2, 2], 6)).unwrap();
+    // The link carries four of every six packets.
+    let outcome = run(
+        &mut packs,
+        Link {
+            arrival_mbps: 6,
+            drain_mbps: 4,
+        },
+        &ranks,
+    );
+    let sent: Vec<Rank> = outcome.sent.iter().map(|&id| ranks[id as usize]).collect();
+    for period in sent[20..380].chunks(4) {
+        assert_eq!(period, [1, 1, 2, 2]);
+    }
+}
+
+#[test]
+fn packs_fills_the_next_queue_when_a_burst_of_one_rank_fills_the_first() {
+    // Where SP-PIFO maps all of them to one queue and drops (PACKS 4.3).
+    let burst = [3; 12];
+    let mut packs = Packs::new(PacksConfig::new(&[4, 4, 4], 4)).unwrap();
+    assert_eq!(kept(&mut packs, &burst).len(), 12);
+    assert_eq!(kept(&mut SpPifo::new(&[4, 4, 4]).unwrap(), &burst).len(), 4);
+}
+
+#[test]
+fn packs_figure_2_sp_pifo_sorts_but_loses_urgent_packets() {
+    // The example fixes the bounds at 1 and 2: queue 1 for rank 1, queue 2 for the rest, two packets each.
+    let mut queues = PriorityQueues::new(&[2, 2]).unwrap();
+    for rank in PACKS_FIGURE_5 {
+        queues.enqueue(usize::from(rank >= 2), packet(rank));
+    }
+    let output: Vec<Rank> = std::iter::from_fn(|| queues.dequeue())
+        .map(|packet| packet.rank)
+        .collect();
+    assert_eq!(output, [1, 1, 4, 5]);
+    assert_eq!(kept(&mut Pifo::new(4).unwrap(), &PACKS_FIGURE_5), [1, 1, 2, 2]);
+}
+
+#[test]
+fn sp_pifo_pushes_bounds_up_and_down() {
+    let mut sp_pifo = SpPifo::new(&[4, 4, 4]).unwrap();
+    let mut bounds_after = |rank| {
+        sp_pifo.enqueue(0, packet(rank));
+        sp_pifo.bounds().to_vec()
+    };
+    assert_eq!(
+        bounds_after(6),
+        [0, 0, 6],
+        "the first queue from below takes it and is pushed up"
+    );
+    assert_eq!(bounds_after(4), [0, 4, 6]);
+    assert_eq!(bounds_after(3), [3, 4, 6]);
+    assert_eq!(
+        bounds_after(1),
+        [1, 2, 4],
+        "an inversion of 2 pushes every bound down by 2"
+    );
+}
+
+#[test]
+fn sp_pifo_does_not_push_up_for_a_packet_it_drops() {
+    let mut sp_pifo = SpPifo::new(&[1, 1]).unwrap();
+    sp_pifo.enqueue(0, packet(5));
+    assert_eq!(sp_pifo.enqueue(0, packet(9)), Verdict::DroppedFull);
+    assert_eq!(sp_pifo.bounds(), [0, 5]);
+}
