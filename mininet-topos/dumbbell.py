@@ -29,8 +29,9 @@ sys.path.insert(0, str(Path(sys._getframe().f_code.co_filename).resolve().parent
 
 from nodes import REPOSITORY, Bmv2Switch, EmbeddedSwitch, NodeError, OffloadFreeHost, P4Switch
 
+# Names at this level end up among the globals of `mn`, which has a SWITCHES, HOSTS, TOPOS, ... of its own.
 USERS_PER_HOST = 240
-SWITCHES: dict[str, type[P4Switch]] = {"embedded": EmbeddedSwitch, "bmv2": Bmv2Switch}
+SWITCH_NODES: dict[str, type[P4Switch]] = {"embedded": EmbeddedSwitch, "bmv2": Bmv2Switch}
 
 
 @dataclass(frozen=True)
@@ -95,11 +96,11 @@ class DumbbellTopo(Topo):
         switch_params: dict[str, Any] | None = None,
     ) -> None:
         """Called by Topo's constructor with its arguments."""
-        if switch not in SWITCHES:
-            raise NodeError(f"no switch {switch!r}: use {' or '.join(SWITCHES)}")
+        if switch not in SWITCH_NODES:
+            raise NodeError(f"no switch {switch!r}: use {' or '.join(SWITCH_NODES)}")
         self.users_side = user_stations(hosts, users)
         self.server_side = server_station(hosts)
-        name = self.addSwitch("s1", cls=SWITCHES[switch], **(switch_params or {}))
+        name = self.addSwitch("s1", cls=SWITCH_NODES[switch], **(switch_params or {}))
         for station in [*self.users_side, self.server_side]:
             self.addHost(
                 station.name,

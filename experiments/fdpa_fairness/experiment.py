@@ -196,6 +196,8 @@ def configuration(setting: Setting, traffic: str, seed: int) -> dict[str, Any]:
 
 def _print(console: Console, found: dict[str, Any], out: Path, setting: Setting) -> None:
     console.print(summary.table(found))
+    for doubt in summary.doubts(found):
+        console.print(f"[bold red]{doubt}[/]")
     if setting.switch == SwitchKind.BMV2:
         console.print(f"[yellow]What this cannot show:[/] {BMV2_LIMITS}")
     console.print(f"figure: {out / 'figure.png'}   all numbers: {out / 'summary.json'}")

@@ -8,6 +8,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
+from matplotlib.ticker import MaxNLocator
 
 from p4sched.lab import figures
 
@@ -33,6 +34,7 @@ def draw(summary: Mapping[str, Any], path: Path) -> None:
             _user_shares(shares, name, scheme, summary, max(1.5, top * 1.1))
             shares.tick_params(labelbottom=row == len(schemes) - 1)
         assert shares is not None
+        shares.xaxis.set_major_locator(MaxNLocator(integer=True))
         shares.set_xlabel("user, sorted by connections and rate")
         figure.suptitle(_title(summary["configuration"]), fontsize=9, x=0.01, ha="left")
         figures.save(figure, path)
@@ -66,7 +68,7 @@ def _indices(axes: Axes, schemes: Mapping[str, Any]) -> None:
                 linewidth=1.2,
             )
             # Below the interval when there is no room above it.
-            above = high < 0.93
+            above = high < 0.93 or high > 1.05
             axes.annotate(
                 f"{median:.2f}",
                 (place + offset, high if above else low),
@@ -79,7 +81,10 @@ def _indices(axes: Axes, schemes: Mapping[str, Any]) -> None:
             )
     axes.set_xticks(range(len(schemes)), [_label(name, scheme) for name, scheme in schemes.items()])
     axes.set_xlim(-0.5, len(schemes) - 0.5)
-    axes.set_ylim(0, 1.03)
+    highest = max(
+        scheme[f"{key}_interval_80"][1] for scheme in schemes.values() for key in ("jain_index", "throughput")
+    )
+    axes.set_ylim(0, max(1.03, 1.08 * highest))
     axes.set_title("Fairness and throughput (median, 80 % interval)")
     handles = [
         Line2D([], [], color=figures.BLUE, marker="o", linestyle="none", label="Jain's fairness index"),

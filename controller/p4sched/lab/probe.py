@@ -1,18 +1,21 @@
 """A constant stream of small UDP packets that shows every loss and every gap in forwarding.
 
-Run inside two hosts: `python -m p4sched.lab.probe receive PORT SECONDS` prints the arrivals as JSON at the end,
-`python -m p4sched.lab.probe send SOURCE DESTINATION PORT PACKETS_PER_SECOND SECONDS` sends.
-Both date packets with CLOCK_MONOTONIC, which all namespaces of a machine share.
+Run inside two hosts: `python -m p4sched.lab.probe receive PORT` and
+`python -m p4sched.lab.probe send SOURCE DESTINATION PORT PACKETS_PER_SECOND`. At SIGTERM the one prints what arrived as
+JSON, the other how many packets it sent. Both date packets with CLOCK_MONOTONIC, which all namespaces of a machine share.
 """
 
 import json
+import signal
 import socket
 import struct
 import sys
 import time
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from itertools import pairwise
+from types import FrameType
 
 _FORMAT = struct.Struct("!Qd")
 
@@ -23,7 +26,7 @@ class ProbeRecord:
 
     sent: int
     arrivals: tuple[tuple[int, float, float], ...]
-    """(sequence number, sent at, arrived at) of every packet that arrived, in order of arrival; seconds, monotonic."""
+    """(sequence number, sent at, arrived at) of what arrived, in order of arrival; seconds, monotonic."""
 
     def lost(self) -> list[int]:
         """Sequence numbers that never arrived."""
@@ -43,7 +46,7 @@ class ProbeRecord:
         return max(later - earlier for earlier, later in pairwise(times))
 
     def lost_between(self, start: float, end: float, period: float) -> int:
-        """Lost packets that were sent between `start` and `end`, if the first was sent then and one every `period`."""
+        """Lost packets that were sent between `start` and `end`, one every `period`."""
         if not self.arrivals:
             return self.sent
         first = self.arrivals[0][1] - self.arrivals[0][0] * period
@@ -55,43 +58,47 @@ def parse_record(sent: int, text: str) -> ProbeRecord:
     return ProbeRecord(sent, tuple((int(s), float(a), float(b)) for s, a, b in json.loads(text)))
 
 
-def receive(port: int, seconds: float) -> list[tuple[int, float, float]]:
-    """Every packet that arrives within `seconds`."""
-    arrivals = []
-    deadline = time.monotonic() + seconds
-    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as server:
+class _TerminatedError(Exception):
+    """SIGTERM arrived."""
+
+
+def receive(port: int) -> list[tuple[int, float, float]]:
+    """Every packet that arrives until SIGTERM."""
+    arrivals: list[tuple[int, float, float]] = []
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as server, suppress(_TerminatedError):
         server.bind(("", port))
-        while (left := deadline - time.monotonic()) > 0:
-            server.settimeout(left)
-            try:
-                packet = server.recv(2048)
-            except TimeoutError:
-                break
-            sequence, sent_at = _FORMAT.unpack_from(packet)
+        while True:
+            sequence, sent_at = _FORMAT.unpack_from(server.recv(2048))
             arrivals.append((sequence, sent_at, time.monotonic()))
     return arrivals
 
 
-def send(source: str, destination: str, port: int, rate: float, seconds: float) -> int:
-    """Sends `rate` packets a second for `seconds`; returns how many."""
-    period = 1 / rate
-    count = round(rate * seconds)
+def send(source: str, destination: str, port: int, rate: float) -> int:
+    """Sends `rate` packets a second until SIGTERM; returns how many."""
     start = time.monotonic()
-    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as client:
+    sequence = 0
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as client, suppress(_TerminatedError):
         client.bind((source, 0))
-        for sequence in range(count):
-            time.sleep(max(0.0, start + sequence * period - time.monotonic()))
+        while True:
+            time.sleep(max(0.0, start + sequence / rate - time.monotonic()))
             client.sendto(_FORMAT.pack(sequence, time.monotonic()).ljust(64, b"\0"), (destination, port))
-    return count
+            sequence += 1
+    return sequence
 
 
 def main(words: Sequence[str]) -> None:
     """The command line of this module."""
+
+    def end(_number: int, _frame: FrameType | None) -> None:
+        signal.signal(signal.SIGTERM, signal.SIG_IGN)
+        raise _TerminatedError
+
+    signal.signal(signal.SIGTERM, end)
     match words:
-        case ["receive", port, seconds]:
-            print(json.dumps(receive(int(port), float(seconds))))
-        case ["send", source, destination, port, rate, seconds]:
-            print(send(source, destination, int(port), float(rate), float(seconds)))
+        case ["receive", port]:
+            print(json.dumps(receive(int(port))))
+        case ["send", source, destination, port, rate]:
+            print(send(source, destination, int(port), float(rate)))
         case _:
             sys.exit(__doc__)
 

@@ -1,0 +1,110 @@
+"""summary.json: how fast the edges followed the users, and what the probe saw of the parameter changes."""
+
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from experiments.fdpa_join_leave.measure import PROBE_PACKETS_PER_S, STAYING, USERS, Change, Result
+from p4sched.lab.measurement import Sample
+from p4sched.metrics import jain_index
+
+GONE_SHARE = 0.02
+"""A user has left when it gets less than this share of what it got as one of eight."""
+NEAR_S = 0.1
+"""Around a parameter change: what happens this soon before or after it."""
+
+
+@dataclass(frozen=True)
+class Following:
+    """How long the edges took to follow the number of users, in seconds."""
+
+    join: float | None
+    """From starting the clients of the joining users to edges for all eight, confirmed by the switch."""
+    leave: float | None
+    """From the end of the last 0.1 s in which a leaving user got anything to edges for the four that stay."""
+
+
+def left_at(samples: Sequence[Sample]) -> float | None:
+    """The end of the last sample in which one of the joining users got anything worth mentioning."""
+    busy = [max(sample.rates[STAYING:]) for sample in samples]
+    threshold = GONE_SHARE * max(busy, default=0.0)
+    return max((s.end for s, rate in zip(samples, busy, strict=True) if rate > threshold > 0), default=None)
+
+
+def following(result: Result) -> Following:
+    """When the edges followed; None if they never did."""
+    joined = next((c.at for c in result.changes if c.at >= result.joined_at and c.active == USERS), None)
+    left = left_at(result.samples)
+    after = [c.at for c in result.changes if joined is not None and c.at > joined and c.active == STAYING]
+    return Following(
+        join=None if joined is None else joined - result.joined_at,
+        leave=None if left is None or not after else max(0.0, after[-1] - left),
+    )
+
+
+def summarise(result: Result) -> dict[str, Any]:
+    """The measured part of summary.json."""
+    found = following(result)
+    fidelity = result.observation.fidelity
+    return {
+        "edges_follow_s": asdict(found),
+        "parameter_changes": [{"active": c.active, "edges_bps": list(c.edges_bps)} for c in result.changes],
+        "jain_index": phase_indices(result),
+        "probe": probe_summary(result),
+        "tcp": asdict(result.observation.tcp) | {"reorderings": result.observation.tcp.reorderings},
+        "bottleneck": result.observation.bottleneck,
+        "fidelity": asdict(fidelity)
+        | {"valid": fidelity.valid, "doubts": fidelity.doubts(), "not_reported": fidelity.unknown()},
+    }
+
+
+def phase_indices(result: Result) -> dict[str, float | None]:
+    """Jain's index of the mean rates in each phase, among those present, without the second after each change."""
+    left = left_at(result.samples)
+    if left is None:
+        return {"4 users": None, "8 users": None, "4 users again": None}
+    begin, end = result.samples[0].start, result.samples[-1].end
+    return {
+        "4 users": _index(result.samples, begin, result.joined_at, STAYING),
+        "8 users": _index(result.samples, result.joined_at + 1, left - 1, USERS),
+        "4 users again": _index(result.samples, left + 1, end, STAYING),
+    }
+
+
+def _index(samples: Sequence[Sample], start: float, end: float, users: int) -> float | None:
+    inside = [sample for sample in samples if sample.start >= start and sample.end <= end]
+    if not inside:
+        return None
+    return jain_index([sum(sample.rates[user] for sample in inside) for user in range(users)])
+
+
+def probe_summary(result: Result) -> dict[str, Any]:
+    """Losses and gaps of the probe: in all, around the parameter changes under load, and under 100 changes a second."""
+    probe, period = result.probe, 1 / PROBE_PACKETS_PER_S
+    start, end, count = result.stress
+    return {
+        "sent": probe.sent,
+        "lost": len(probe.lost()),
+        "reordered": probe.reordered(),
+        "packets_per_s": PROBE_PACKETS_PER_S,
+        "near_changes": {
+            "changes": len(result.changes),
+            "seconds_around": NEAR_S,
+            "lost": sum(probe.lost_between(c.at - NEAR_S, c.at + NEAR_S, period) for c in result.changes),
+            "largest_gap_ms": largest_gap_ms(result, result.changes),
+        },
+        "largest_gap_ms": 1e3 * probe.largest_gap(result.samples[0].start, result.samples[-1].end),
+        "many_changes": {
+            "changes": count,
+            "seconds": end - start,
+            "lost": probe.lost_between(start, end, period),
+            "largest_gap_ms": 1e3 * probe.largest_gap(start, end),
+        },
+    }
+
+
+def largest_gap_ms(result: Result, changes: Sequence[Change]) -> float | None:
+    """Longest time without a probe packet around any of the changes that happened while samples were taken."""
+    begun = result.samples[0].start
+    gaps = [result.probe.largest_gap(c.at - NEAR_S, c.at + NEAR_S) for c in changes if c.at - NEAR_S > begun]
+    return 1e3 * max(gaps) if gaps else None
