@@ -65,8 +65,10 @@ async def _control(address: str, program: Program, config: fdpa.Config, log: Pat
         asyncio.get_running_loop().add_signal_handler(number, task.cancel)
     try:
         async with connect(address, program) as session:
+            loop = FdpaLoop(session, config, log=log, on_update=_report)
+            await loop.take_over()
             typer.echo(f"controller of {address}: {'program loaded' if session.loaded else 'taken over as it is'}")
-            await FdpaLoop(session, config, log=log, on_update=_report).run()
+            await loop.run()
     except asyncio.CancelledError:
         typer.echo(f"controller of {address}: ended; traffic goes on with the last bands")
 

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from p4sched.decision_log import DecisionLog
 from p4sched.laws import fdpa
+from p4sched.reader import Reader
 from p4sched.session import Session
 from p4sched.users import user_counters
 
@@ -46,12 +47,11 @@ class FdpaLoop:
         self._poll_s = poll_s
         self._on_update = on_update
         self._clock = clock
-        self._state = fdpa.State()
+        self._state: fdpa.State | None = None
 
     async def run(self) -> None:
-        """Takes over what the switch has, then goes on until cancelled. Fails if the switch no longer answers."""
+        """Goes on until cancelled. Fails if the switch no longer answers."""
         try:
-            await self.take_over()
             due = time.monotonic()
             while True:
                 await self.step()
@@ -63,16 +63,22 @@ class FdpaLoop:
                 self._log.close()
 
     async def take_over(self) -> None:
-        """Learns the parameters that are in force."""
-        self._state = fdpa.State.take_over(await parameters_in_force(self._session))
-        if self._log is not None:
-            self._log.start(self._config, self._state)
+        """Learns the parameters that are in force. The first step does it if nobody did."""
+        await self._taken_over()
+
+    async def _taken_over(self) -> fdpa.State:
+        if self._state is None:
+            self._state = fdpa.State.take_over(await parameters_in_force(self._session))
+            if self._log is not None:
+                self._log.start(self._config, self._state)
+        return self._state
 
     async def step(self) -> Update:
         """One round."""
+        state = await self._taken_over()
         users = await user_counters(self._session)
         sample = fdpa.Sample(self._clock(), users)
-        decision = fdpa.decide(self._config, self._state, sample)
+        decision = fdpa.decide(self._config, state, sample)
         if decision.changed and decision.parameters is not None:
             await self._session.set_default_action(FDPA_TABLE, FDPA_ACTION, decision.parameters.action_data())
         # only now: had the write failed, the parameters would not be in force
@@ -85,7 +91,7 @@ class FdpaLoop:
         return update
 
 
-async def parameters_in_force(session: Session) -> fdpa.Parameters | None:
+async def parameters_in_force(session: Reader) -> fdpa.Parameters | None:
     """What the switch's default action carries now."""
     found = await session.default_action(FDPA_TABLE)
     if found is None or found[0].rpartition(".")[2] != FDPA_ACTION:

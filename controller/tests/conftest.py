@@ -1,0 +1,49 @@
+"""What the tests share: switches and compiled programs."""
+
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from switches import RunningSwitch, start_switch
+
+from p4sched.compile import Compiler, compile_program
+from p4sched.errors import P4schedError
+from p4sched.paths import P4_DIR, compiler_binary
+from p4sched.session import Program
+
+
+@pytest.fixture(params=["embedded", "bmv2"])
+def switch(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[RunningSwitch]:
+    """A freshly started switch, of each kind in turn."""
+    running = start_switch(request.param, tmp_path)
+    yield running
+    running.stop()
+
+
+@pytest.fixture
+def embedded_switch(tmp_path: Path) -> Iterator[RunningSwitch]:
+    """A freshly started embedded switch."""
+    running = start_switch("embedded", tmp_path)
+    yield running
+    running.stop()
+
+
+@pytest.fixture(scope="session")
+def programs(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Program]:
+    """The laboratory's programs, compiled with whichever compiler is there."""
+    try:
+        compiler_binary()
+        compiler = Compiler.P4SCHED
+    except P4schedError as error:
+        if not shutil.which("p4c-bm2-ss"):
+            pytest.skip(str(error))
+        compiler = Compiler.P4C
+    out = tmp_path_factory.mktemp("p4")
+    return {name: compile_program(P4_DIR / f"{name}.p4", out, compiler) for name in ("fifo", "fdpa")}
+
+
+@pytest.fixture
+def fdpa(programs: dict[str, Program]) -> Program:
+    """p4/fdpa.p4, compiled."""
+    return programs["fdpa"]

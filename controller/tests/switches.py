@@ -1,0 +1,71 @@
+"""Real switches on loopback: the embedded one where it is built, BMv2 where it is installed."""
+
+import shutil
+import socket
+import subprocess
+from pathlib import Path
+
+import grpc
+import pytest
+
+from p4sched.errors import P4schedError
+from p4sched.paths import switch_binary
+
+
+class RunningSwitch:
+    """A switch without ports, and without a program until a controller loads one."""
+
+    def __init__(self, kind: str, command: list[str], grpc_port: int, thrift_port: int, log: Path) -> None:
+        self.kind = kind
+        self.address = f"127.0.0.1:{grpc_port}"
+        self.thrift_port = thrift_port
+        self._log = log
+        with log.open("wb") as file:
+            self._process = subprocess.Popen(command, stdout=file, stderr=file, cwd=log.parent)
+
+    def wait_until_it_answers(self) -> None:
+        """Waits for its gRPC server."""
+        with grpc.insecure_channel(self.address) as channel:
+            try:
+                grpc.channel_ready_future(channel).result(timeout=30)
+            except grpc.FutureTimeoutError:
+                pytest.fail(f"the {self.kind} switch does not answer; it said:\n{self._log.read_text()}")
+
+    def stop(self) -> None:
+        """Ends it."""
+        self._process.terminate()
+        try:
+            self._process.wait(timeout=10)
+        except subprocess.TimeoutExpired:
+            self._process.kill()
+            self._process.wait()
+
+
+def free_port() -> int:
+    """A TCP port that nobody listens on."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port: int = probe.getsockname()[1]
+        return port
+
+
+def start_switch(kind: str, folder: Path) -> RunningSwitch:
+    """Starts a switch of this kind, or skips the test with the reason why that cannot be."""
+    grpc_port, thrift_port = free_port(), free_port()
+    address = f"127.0.0.1:{grpc_port}"
+    if kind == "embedded":
+        try:
+            binary = str(switch_binary())
+        except P4schedError as error:
+            pytest.skip(str(error))
+        command = [binary, "--no-p4", "--device-id", "1", "--grpc-server-addr", address]
+    else:
+        binary = shutil.which("simple_switch_grpc") or ""
+        if not binary:
+            pytest.skip("BMv2's simple_switch_grpc is not on the PATH")
+        ipc = f"ipc://{folder}/notifications.ipc"
+        command = [binary, "--no-p4", "--device-id", "1", "--thrift-port", str(thrift_port)]
+        command += ["--notifications-addr", ipc, "--", "--grpc-server-addr", address]
+    switch = RunningSwitch(kind, command, grpc_port, thrift_port, folder / f"{kind}.log")
+    switch.wait_until_it_answers()
+    return switch

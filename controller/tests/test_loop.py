@@ -1,0 +1,150 @@
+"""The control loop on real switches. Direct counters are written over P4Runtime in place of arriving packets."""
+
+import asyncio
+import json
+import signal
+import sys
+from pathlib import Path
+
+import finsy as fy
+import pytest
+from switches import RunningSwitch
+
+from p4sched.bands import Bands
+from p4sched.decision_log import replay
+from p4sched.laws import fdpa as law
+from p4sched.loop import FdpaLoop, Update, controlled, parameters_in_force
+from p4sched.reader import SessionError
+from p4sched.session import Program, Session, connect, watch
+from p4sched.users import prefix_user
+
+CONFIG = law.Config(500_000_000, Bands(1, 4, 0.5), 60_000, 10_000_000)
+INTERVAL_BYTES = 3_750_000
+PREFIXES = {user: f"10.0.0.{user}/32" for user in range(1, 9)}
+
+
+class Clock:
+    """A clock that the test moves."""
+
+    def __init__(self) -> None:
+        self.now_ns = 0
+
+    def __call__(self) -> int:
+        self.now_ns += 100_000_000
+        return self.now_ns
+
+
+async def send(session: Session, sent: dict[int, int], *users: int) -> None:
+    """As if each of these users had sent another 100,000 bytes."""
+    updates = []
+    for user in users:
+        sent[user] = sent.get(user, 0) + 100_000
+        entry = fy.P4TableEntry("users_by_prefix", match=fy.P4TableMatch({"hdr.ipv4.src_addr": PREFIXES[user]}))
+        updates.append(
+            ~fy.P4DirectCounterEntry("user_prefix_counter", table_entry=entry,
+                                     data=fy.P4CounterData(byte_count=sent[user], packet_count=sent[user] // 1000))
+        )  # fmt: skip
+    await session.finsy.write(updates)
+
+
+async def test_the_edges_follow_4_8_and_4_users(switch: RunningSwitch, fdpa: Program, tmp_path: Path) -> None:
+    log = tmp_path / "decisions.jsonl"
+    sent: dict[int, int] = {}
+    async with connect(switch.address, fdpa) as session:
+        await session.insert([prefix_user(user, prefix) for user, prefix in PREFIXES.items()])
+        loop = FdpaLoop(session, CONFIG, log=log, clock=Clock())
+        await loop.step()
+        writes = []
+        for users, rounds in ((4, 10), (8, 10), (4, 10)):
+            for _ in range(rounds):
+                await send(session, sent, *range(1, users + 1))
+                writes.append((await loop.step()).written)
+            in_force = await parameters_in_force(session)
+            assert in_force is not None
+            assert in_force.edges[0] == INTERVAL_BYTES // users
+    # one MODIFY a change: 4 users appear, 8 appear at once, and 4 are forgotten 7 rounds after they stopped
+    assert [round_ for round_, written in enumerate(writes) if written] == [0, 10, 26]
+    assert all(entry.agrees for entry in replay(log))
+    assert sum(json.loads(line).get("changed", False) for line in log.read_text().splitlines()) == 4
+
+
+async def test_a_second_loop_goes_on_where_the_first_was_killed(
+    switch: RunningSwitch, fdpa: Program, tmp_path: Path
+) -> None:
+    log = tmp_path / "decisions.jsonl"
+    sent: dict[int, int] = {}
+    clock = Clock()
+    async with connect(switch.address, fdpa) as session:
+        await session.insert([prefix_user(user, prefix) for user, prefix in PREFIXES.items()])
+        loop = FdpaLoop(session, CONFIG, log=log, clock=clock)
+        await loop.step()
+        await send(session, sent, *PREFIXES)
+        await loop.step()
+    async with connect(switch.address, fdpa) as session:
+        loop = FdpaLoop(session, CONFIG, log=log, clock=clock)
+        for _ in range(5):
+            await send(session, sent, 1, 2, 3, 4)
+            assert not (await loop.step()).written
+        in_force = await parameters_in_force(session)
+        assert in_force is not None
+        assert in_force.edges[0] == INTERVAL_BYTES // 8
+    assert all(entry.agrees for entry in replay(log))
+
+
+async def test_the_running_loop_reports_its_decisions(switch: RunningSwitch, fdpa: Program) -> None:
+    async with connect(switch.address, fdpa) as session:
+        await session.insert([prefix_user(1, PREFIXES[1]), prefix_user(2, PREFIXES[2])])
+        updates: asyncio.Queue[Update] = asyncio.Queue()
+        async with controlled(FdpaLoop(session, CONFIG, poll_s=0.02, on_update=updates.put_nowait)):
+            first = await asyncio.wait_for(updates.get(), 10)
+            assert first.written
+            await send(session, {}, 1, 2)
+            while (await asyncio.wait_for(updates.get(), 10)).decision.active != (1, 2):
+                pass
+
+
+async def test_a_switch_that_goes_away_ends_the_block_with_one_error(switch: RunningSwitch, fdpa: Program) -> None:
+    async with connect(switch.address, fdpa) as session:
+        with pytest.raises(SessionError, match="does not answer"):  # noqa: PT012 - the block is what fails
+            async with controlled(FdpaLoop(session, CONFIG, poll_s=0.02)):
+                await asyncio.to_thread(switch.stop)
+                await asyncio.Event().wait()
+
+
+async def start_control(switch: RunningSwitch, program: Program, log: Path) -> asyncio.subprocess.Process:
+    """`p4sched control` in a process of its own."""
+    return await asyncio.create_subprocess_exec(
+        *(Path(sys.prefix) / "bin" / "p4sched", "control", switch.address, "--rate", "500mbit"),
+        *("--program", program.json.parent, "--log", log),
+        stdout=asyncio.subprocess.PIPE,
+        stderr=asyncio.subprocess.STDOUT,
+    )
+
+
+async def line(process: asyncio.subprocess.Process) -> str:
+    """The next line it prints."""
+    assert process.stdout is not None
+    return (await asyncio.wait_for(process.stdout.readline(), 30)).decode()
+
+
+async def test_a_killed_controller_leaves_the_bands_and_the_next_takes_over(
+    switch: RunningSwitch, fdpa: Program, tmp_path: Path
+) -> None:
+    log = tmp_path / "decisions.jsonl"
+    first = await start_control(switch, fdpa, log)
+    assert "program loaded" in await line(first)
+    assert "0 active users" in await line(first)
+    first.kill()
+    await first.wait()
+    async with watch(switch.address) as reader:
+        found = await parameters_in_force(reader)
+    assert found is not None
+    assert found.edges[0] == INTERVAL_BYTES
+
+    second = await start_control(switch, fdpa, log)
+    assert "taken over as it is" in await line(second)
+    second.send_signal(signal.SIGTERM)
+    assert "ended" in await line(second)
+    assert await second.wait() == 0
+    starts = [json.loads(text) for text in log.read_text().splitlines() if '"start"' in text]
+    assert [start["found"] is None for start in starts] == [True, False]

@@ -1,0 +1,160 @@
+"""Sessions with real switches over loopback gRPC."""
+
+import json
+from pathlib import Path
+
+import pytest
+from switches import RunningSwitch, free_port
+
+from p4sched.bands import Bands
+from p4sched.laws import fdpa as law
+from p4sched.loop import FDPA_ACTION, FDPA_TABLE, parameters_in_force
+from p4sched.session import Program, SessionError, connect, watch
+from p4sched.telemetry import departures, rows, snapshot
+from p4sched.users import prefix_user, route, user_counters
+
+CONFIG = law.Config(500_000_000, Bands(1, 4, 0.5), 60_000, 10_000_000)
+
+
+async def test_a_fresh_switch_gets_the_program(switch: RunningSwitch, fdpa: Program) -> None:
+    async with connect(switch.address, fdpa) as session:
+        assert session.loaded
+        await session.insert([prefix_user(1, "10.0.0.1/32"), route("10.0.1.0/24", 2, "02:00:00:00:00:02")])
+        assert set(await user_counters(session)) == {1}
+
+
+async def test_a_restarted_controller_takes_over_without_a_reset(switch: RunningSwitch, fdpa: Program) -> None:
+    wanted = law.parameters_for(CONFIG, 8)
+    async with connect(switch.address, fdpa) as session:
+        await session.insert([prefix_user(1, "10.0.0.1/32"), prefix_user(2, "10.0.0.2/32", weight=2)])
+        await session.set_default_action(FDPA_TABLE, FDPA_ACTION, wanted.action_data())
+    async with connect(switch.address, fdpa) as session:
+        assert not session.loaded
+        assert {user: counter.scale for user, counter in (await user_counters(session)).items()} == {1: 256, 2: 128}
+        assert await parameters_in_force(session) == wanted
+
+
+async def test_another_program_replaces_the_one_that_runs(switch: RunningSwitch, programs: dict[str, Program]) -> None:
+    async with connect(switch.address, programs["fdpa"]) as session:
+        await session.insert([prefix_user(1, "10.0.0.1/32")])
+    async with connect(switch.address, programs["fifo"]) as session:
+        assert session.loaded
+        assert await user_counters(session) == {}
+        assert await session.default_action("fifo_params") is not None
+
+
+async def test_the_same_program_is_loaded_again_when_forced(switch: RunningSwitch, fdpa: Program) -> None:
+    async with connect(switch.address, fdpa) as session:
+        await session.insert([prefix_user(1, "10.0.0.1/32")])
+    async with connect(switch.address, fdpa, force=True) as session:
+        assert session.loaded
+        assert await user_counters(session) == {}
+
+
+async def test_all_26_parameters_are_read_back_as_written(switch: RunningSwitch, fdpa: Program) -> None:
+    parameters = law.Parameters(
+        60_000, tuple(range(1, 8)), True, tuple(range(11, 18)), 65_000, 5_000, tuple(range(21, 29))
+    )
+    async with connect(switch.address, fdpa) as session:
+        assert await parameters_in_force(session) != parameters
+        await session.set_default_action(FDPA_TABLE, FDPA_ACTION, parameters.action_data())
+        assert await parameters_in_force(session) == parameters
+
+
+async def test_entries_that_are_there_already_are_left_alone(switch: RunningSwitch, fdpa: Program) -> None:
+    users = [prefix_user(user, f"10.0.0.{user}/32") for user in range(1, 6)]
+    async with connect(switch.address, fdpa) as session:
+        await session.insert(users[:3])
+        await session.insert_missing(users)
+        await session.insert_missing(users)
+        assert set(await user_counters(session)) == {1, 2, 3, 4, 5}
+
+
+async def test_a_refused_entry_is_one_sentence_that_names_it(switch: RunningSwitch, fdpa: Program) -> None:
+    async with connect(switch.address, fdpa) as session:
+        await session.insert([prefix_user(1, "10.0.0.1/32")])
+        with pytest.raises(SessionError, match=r"cannot insert table entries: update 2: \S+") as caught:
+            await session.insert([prefix_user(2, "10.0.0.2/32"), prefix_user(3, "10.0.0.1/32")])
+        assert "\n" not in str(caught.value)
+
+
+async def test_a_wrong_name_is_one_sentence(switch: RunningSwitch, fdpa: Program) -> None:
+    async with connect(switch.address, fdpa) as session:
+        with pytest.raises(SessionError, match="fdpa_parms"):
+            await session.set_default_action("fdpa_parms", FDPA_ACTION, {})
+        with pytest.raises(SessionError, match="interval"):
+            await session.set_default_action(FDPA_TABLE, FDPA_ACTION, {"interval": 1})
+
+
+async def test_a_second_controller_is_told_about_the_first(switch: RunningSwitch, fdpa: Program) -> None:
+    async with connect(switch.address, fdpa):
+        with pytest.raises(SessionError, match="another controller"):
+            async with connect(switch.address, fdpa):
+                pass
+
+
+async def test_watching_works_beside_a_controller_and_does_not_disturb_it(switch: RunningSwitch, fdpa: Program) -> None:
+    async with connect(switch.address, fdpa) as session, watch(switch.address) as reader:
+        await session.insert([prefix_user(7, "10.0.0.7/32")])
+        assert set(await user_counters(reader)) == {7}
+        assert {user: (count.packets, count.bytes) for user, count in (await departures(reader, [7, 8])).items()} == {
+            7: (0, 0),
+            8: (0, 0),
+        }
+        table = rows(await snapshot(reader, [7], [1]))
+        assert [row[1] for row in table] == ["user_departures", "port_admitted", "port_dropped"] + 8 * ["band_admitted"]
+        await session.set_default_action(FDPA_TABLE, FDPA_ACTION, law.parameters_for(CONFIG, 3).action_data())
+
+
+async def test_watching_a_switch_without_a_program_says_so(switch: RunningSwitch) -> None:
+    with pytest.raises(SessionError, match="cannot ask for the P4Info"):
+        async with watch(switch.address):
+            pass
+
+
+async def test_an_address_where_nothing_listens_is_one_sentence(fdpa: Program) -> None:
+    with pytest.raises(SessionError, match="does not answer"):
+        async with connect(f"127.0.0.1:{free_port()}", fdpa):
+            pass
+
+
+async def test_a_device_configuration_that_is_no_program_is_refused(
+    embedded_switch: RunningSwitch, fdpa: Program, tmp_path: Path
+) -> None:
+    # BMv2 takes it for an empty program
+    switch = embedded_switch
+    wrong = Program(tmp_path / "wrong.json", fdpa.p4info)
+    wrong.json.write_text(json.dumps({"parsers": 3}))
+    with pytest.raises(SessionError, match="cannot load the program") as caught:
+        async with connect(switch.address, wrong):
+            pass
+    assert "\n" not in str(caught.value)
+    # and the switch is as usable as before
+    async with connect(switch.address, fdpa) as session:
+        assert session.loaded
+
+
+@pytest.mark.parametrize(
+    ("file", "content", "wrong"),
+    [
+        ("json", b"{", "not JSON"),
+        ("json", b"\xff\xfe\x00", "not JSON"),
+        ("p4info", b"tables {", "not a P4Info"),
+        ("p4info", b"\xff\xfe", "not a P4Info"),
+        ("p4info", b"", "not a P4Info"),
+    ],
+)
+def test_corrupt_files_are_named_before_any_switch_sees_them(
+    fdpa: Program, tmp_path: Path, file: str, content: bytes, wrong: str
+) -> None:
+    bad = tmp_path / "bad"
+    bad.write_bytes(content)
+    program = Program(bad, fdpa.p4info) if file == "json" else Program(fdpa.json, bad)
+    with pytest.raises(SessionError, match=rf"bad: {wrong}") as caught:
+        program.schema()
+    assert "\n" not in str(caught.value)
+
+
+def test_a_missing_file_says_what_writes_it(tmp_path: Path) -> None:
+    with pytest.raises(SessionError, match=r"fdpa\.json is missing; 'p4sched compile"):
+        Program.in_folder(tmp_path, "fdpa").schema()
