@@ -4,6 +4,7 @@ import asyncio
 from collections.abc import Mapping
 
 import pytest
+
 from p4sched.lab import machine, tcp, traffic
 from p4sched.lab.fidelity import Fidelity
 from p4sched.lab.measurement import Reading, rates_between, sample_rates

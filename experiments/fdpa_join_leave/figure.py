@@ -53,7 +53,7 @@ def _rates(axes: Axes, result: Result, setting: Setting, zero: float) -> None:
         colour = figures.BLUE if user < STAYING else figures.ORANGE
         at, rate = _smoothed(result, user)
         axes.plot([time - zero for time in at], rate, color=colour, linewidth=0.9, alpha=0.75)
-    axes.set_ylim(0, 1.15 * max(max(c.edges_bps) for c in result.changes[-3:]) / 1e6)
+    axes.set_ylim(0, 1.4 * max(max(c.edges_bps) for c in result.changes[-3:]) / 1e6)
     axes.set_ylabel("Mbit/s")
     axes.set_title("Rate of each user and band edges")
     axes.legend(
@@ -99,6 +99,7 @@ def _counted(axes: Axes, result: Result, zero: float) -> None:
             color=figures.ORANGE,
         )
     axes.set_ylim(0, USERS + 1)
+    axes.set_yticks([0, STAYING, USERS])
     axes.set_ylabel("users")
     axes.set_title("Active users, as the controller counts them")
 

@@ -2,7 +2,7 @@
 
 Run inside two hosts: `python -m p4sched.lab.probe receive PORT` and
 `python -m p4sched.lab.probe send SOURCE DESTINATION PORT PACKETS_PER_SECOND`. At SIGTERM the one prints what arrived as
-JSON, the other how many packets it sent. Both date packets with CLOCK_MONOTONIC, which all namespaces of a machine share.
+JSON, the other how many packets it sent. Both date packets with CLOCK_MONOTONIC, which all namespaces share.
 """
 
 import json

@@ -1,0 +1,187 @@
+"""The lab for real: namespaces, a switch, traffic, and a clean machine however it ends.
+
+Needs root and the lab's programs; runs on the embedded switch where it is built, and on BMv2 where it is installed.
+"""
+
+import asyncio
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from p4sched.bands import Bands
+from p4sched.errors import P4schedError
+from p4sched.lab import run, schemes
+from p4sched.lab.ledger import interface_index
+from p4sched.lab.measurement import departures_of
+from p4sched.lab.network import Dumbbell, dumbbell
+from p4sched.lab.programming import programmed
+from p4sched.lab.schemes import Link
+from p4sched.paths import ROOT, compiler_binary, switch_binary
+
+P4SCHED = Path(sys.executable).parent / "p4sched"
+LINK = Link(20_000_000, 10_000_000)
+
+
+def missing(switch: str) -> str | None:
+    """What this machine lacks to run the lab on this switch."""
+    if os.geteuid() != 0:
+        return "needs root"
+    for program in ("mnexec", "iperf3", "ethtool"):
+        if shutil.which(program) is None:
+            return f"needs {program}"
+    try:
+        compiler_binary()
+        if switch == "embedded":
+            switch_binary()
+    except P4schedError as error:
+        return str(error)
+    if switch == "bmv2" and shutil.which("simple_switch_grpc") is None:
+        return "BMv2 is not installed"
+    return None
+
+
+EMBEDDED = pytest.param(
+    "embedded", marks=pytest.mark.skipif(missing("embedded") is not None, reason=str(missing("embedded")))
+)
+BMV2 = pytest.param("bmv2", marks=pytest.mark.skipif(missing("bmv2") is not None, reason=str(missing("bmv2"))))
+ON_EMBEDDED = pytest.mark.skipif(missing("embedded") is not None, reason=str(missing("embedded")))
+
+
+def pings(network: Dumbbell, source: str, address: str) -> bool:
+    """Whether the server answers a ping of this user address."""
+    host = network.host(source)
+    words = ["ping", "-c", "1", "-W", "2", "-I", address, network.server_address]
+    return subprocess.run(host.command(*words), capture_output=True, check=False).returncode == 0
+
+
+@pytest.mark.parametrize("switch", [EMBEDDED, BMV2])
+@pytest.mark.parametrize("name", ["fifo", "fdpa"])
+def test_every_user_reaches_the_server_and_is_counted(switch: str, name: str, tmp_path: Path) -> None:
+    async def count(network: Dumbbell) -> dict[int, int]:
+        scheme = schemes.scheme(name, LINK, Bands.parse("1+4*0.5"))
+        weights = {seat.user: 1.0 for seat in network.seats}
+        async with programmed(network, scheme, LINK, weights) as (session, _):
+            answered = [pings(network, seat.host, seat.address) for seat in network.seats]
+            assert all(answered)
+            return dict(await departures_of(session, [seat.user for seat in network.seats])())
+
+    with run.clean_run("test", tmp_path) as ledger, dumbbell(ledger, 9, switch, tmp_path) as network:
+        delivered = asyncio.run(count(network))
+    # One echo request: 14 bytes of Ethernet, 20 of IPv4, 8 of ICMP, 56 of payload.
+    assert delivered == dict.fromkeys(range(1, 10), 98)
+
+
+@ON_EMBEDDED
+def test_nothing_is_left_after_a_network(tmp_path: Path) -> None:
+    with run.clean_run("test", tmp_path) as ledger:
+        with dumbbell(ledger, 4, "embedded", tmp_path) as network:
+            assert network.switch.process is not None
+            pid = network.switch.process.pid
+            assert interface_index("s1-eth1") is not None
+            assert json.loads((tmp_path / "state.json").read_text())["switches"]["s1"]["address"] == network.address
+        assert interface_index("s1-eth1") is None
+        assert not Path(f"/proc/{pid}").exists()
+    assert not (tmp_path / "state.json").exists()
+
+
+@pytest.fixture
+def experiment(tmp_path: Path) -> Iterator[subprocess.Popen[str]]:
+    """A run of the fairness experiment whose traffic flows."""
+    words = ["run", "fdpa_fairness", "--users", "4", "--schemes", "fifo", "--rate", "20mbit", "--out", str(tmp_path)]
+    process = subprocess.Popen([P4SCHED, *words], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+    reports = tmp_path / "fifo" / "iperf3"
+    deadline = time.monotonic() + 60
+    while not (reports.exists() and len(list(reports.iterdir())) == 4):
+        assert process.poll() is None, process.communicate()[0]
+        assert time.monotonic() < deadline
+        time.sleep(0.05)
+    yield process
+    if process.poll() is None:
+        process.kill()
+    process.communicate()
+    run.clean()
+
+
+def living(what: str) -> list[int]:
+    """Processes, not ended ones, whose command line has this word."""
+    found = []
+    for entry in Path("/proc").iterdir():
+        try:
+            if entry.name.isdecimal() and what.encode() in (entry / "cmdline").read_bytes():
+                found.append(int(entry.name))
+        except (FileNotFoundError, ProcessLookupError):
+            continue
+    return found
+
+
+def leftovers() -> list[str]:
+    """What a run would leave behind: links, hosts, switches, traffic."""
+    links = [path.name for path in Path("/sys/class/net").glob("s1-eth*")]
+    words = ("mininet:u1", "mininet:server", "--grpc-server-addr", "10.2.0.1")
+    return links + [word for word in words if living(word)]
+
+
+def wait_until_clean(seconds: float) -> list[str]:
+    """The leftovers once there are none, or after some time."""
+    deadline = time.monotonic() + seconds
+    while (left := leftovers()) and time.monotonic() < deadline:
+        time.sleep(0.05)
+    return left
+
+
+@ON_EMBEDDED
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_an_interrupted_run_leaves_the_machine_clean(experiment: subprocess.Popen[str], number: signal.Signals) -> None:
+    experiment.send_signal(number)
+    output, _ = experiment.communicate(timeout=20)
+    assert experiment.returncode == 130
+    assert "Traceback" not in output
+    assert leftovers() == []
+
+
+@ON_EMBEDDED
+def test_a_killed_run_leaves_nothing_that_clean_does_not_remove(experiment: subprocess.Popen[str]) -> None:
+    experiment.kill()
+    experiment.wait()
+    subprocess.run([P4SCHED, "clean"], check=True, capture_output=True)
+    assert wait_until_clean(5) == []
+    assert not Path("/run/p4sched/state.json").exists()
+
+
+@ON_EMBEDDED
+def test_a_second_run_is_refused_while_one_is_under_way(experiment: subprocess.Popen[str]) -> None:
+    second = subprocess.run([P4SCHED, "run", "fdpa_join_leave"], capture_output=True, text=True, check=False)
+    assert second.returncode == 1
+    assert second.stderr.count("\n") == 1
+    assert "p4sched run fdpa_fairness is running" in second.stderr
+    assert experiment.poll() is None
+
+
+@ON_EMBEDDED
+def test_a_switch_that_dies_ends_the_run_with_one_message(experiment: subprocess.Popen[str]) -> None:
+    (switch,) = living("--grpc-server-addr")
+    os.kill(switch, signal.SIGKILL)
+    output, _ = experiment.communicate(timeout=30)
+    assert experiment.returncode == 1
+    assert "Traceback" not in output
+    assert leftovers() == []
+
+
+@pytest.mark.parametrize("switch", [EMBEDDED, BMV2])
+def test_the_topology_works_with_plain_mininet(switch: str) -> None:
+    # `mn` kills processes by name when something fails: it gets process and mount namespaces of its own.
+    isolated = ["unshare", "--pid", "--fork", "--mount-proc", "--mount"]
+    topology = ROOT / "mininet-topos" / "dumbbell.py"
+    words = ["mn", "--custom", str(topology), "--topo", f"dumbbell,2,4,{switch}", "--test", "pingall"]
+    shell = ["sh", "-c", 'mount -t tmpfs tmpfs /tmp && exec "$@"', "sh", *words]
+    environment = {key: value for key, value in os.environ.items() if key != "PYTHONPATH"}
+    done = subprocess.run([*isolated, *shell], capture_output=True, text=True, check=False, env=environment)
+    assert "0% dropped (6/6 received)" in done.stdout + done.stderr
