@@ -10,6 +10,7 @@
 //!
 //! The ideal that FDPA is compared with. It needs a queue per user, which switches do not have.
 
+use std::cmp::Reverse;
 use std::collections::{BTreeMap, VecDeque};
 
 use crate::config::{ConfigError, MAX_PACKETS, in_range};
@@ -60,10 +61,11 @@ impl Drr {
 
     /// The user with the longest queue; the smallest id among equals.
     fn longest(&self) -> Option<u32> {
-        let by_length = |(_, a): &(&u32, &UserQueue), (_, b): &(&u32, &UserQueue)| {
-            a.packets.len().cmp(&b.packets.len()).then(std::cmp::Ordering::Greater)
-        };
-        self.queues.iter().max_by(by_length).map(|(&user, _)| user)
+        let longest = self
+            .queues
+            .iter()
+            .max_by_key(|(user, queue)| (queue.packets.len(), Reverse(**user)));
+        longest.map(|(&user, _)| user)
     }
 
     fn push_out(&mut self, user: u32) -> Option<Packet> {

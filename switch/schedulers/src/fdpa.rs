@@ -105,7 +105,8 @@ impl FdpaConfig {
 ///
 /// F(1 + 4 * 0.5) with a fair share of 1000 bytes: `band_edges(1000, 1000, 4, 500)` is 1000, 1500, 2000, 2500.
 pub fn band_edges(fair_share: u32, first: u32, n: usize, size: u32) -> Vec<u32> {
-    let edge = |band: u64| u64::from(fair_share) * (u64::from(first) + band * u64::from(size)) / 1000;
+    let shares = |band: u64| u64::from(first).saturating_add(band.saturating_mul(u64::from(size)));
+    let edge = |band: u64| u64::from(fair_share).saturating_mul(shares(band)) / 1000;
     (0..n as u64)
         .map(|band| u32::try_from(edge(band)).unwrap_or(u32::MAX))
         .collect()
@@ -115,7 +116,7 @@ pub fn band_edges(fair_share: u32, first: u32, n: usize, size: u32) -> Vec<u32> 
 /// formula prints min for max).
 pub fn queue_sizes(bandwidth_delay_packets: usize, bands: u32) -> Vec<usize> {
     (1..=bands)
-        .map(|q| (bandwidth_delay_packets / (q as usize).pow(q)).max(20))
+        .map(|q| (bandwidth_delay_packets / (q as usize).saturating_pow(q)).max(20))
         .collect()
 }
 

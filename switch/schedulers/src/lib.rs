@@ -19,6 +19,18 @@
 //! | [`drr`] | deficit round robin | Shreedhar and Varghese, SIGCOMM 1995 |
 //! | [`stfq`] | start-time fair queueing as a rank function | Goyal et al., SIGCOMM 1996 |
 //!
+//! ```
+//! use p4sched_schedulers::inversions::{Scheme, Setup};
+//! use p4sched_schedulers::workload::{RankDistribution, RankSampler, independent, seeded};
+//!
+//! let sampler = RankSampler::new(RankDistribution::Uniform, 100)?;
+//! let ranks = independent(&sampler, 50_000, &mut seeded(1));
+//! let packs = Setup::PAPER.run(Scheme::Packs, &ranks)?;
+//! let fifo = Setup::PAPER.run(Scheme::Fifo, &ranks)?;
+//! assert!(packs.total_inversions() * 10 < fifo.total_inversions());
+//! # Ok::<(), p4sched_schedulers::ConfigError>(())
+//! ```
+//!
 //! [`workload`] draws ranks, [`inversions`] runs a constant-rate stream through a scheduler and counts inversions and
 //! drops by rank, [`adversary`] searches for traces on which one scheduler does much worse than another.
 

@@ -130,7 +130,7 @@ impl Packs {
 
     /// q for an arriving rank, against the window as it is shifted.
     fn smaller_than(&self, rank: Rank) -> u64 {
-        let compared = i64::from(rank) - self.config.window_shift;
+        let compared = i64::from(rank).saturating_sub(self.config.window_shift);
         self.window
             .smaller_than(compared.clamp(0, i64::from(Rank::MAX)) as Rank)
     }
