@@ -28,6 +28,8 @@ from p4sched.paths import ROOT, compiler_binary, switch_binary
 
 P4SCHED = Path(sys.executable).parent / "p4sched"
 LINK = Link(20_000_000, 10_000_000)
+SWITCH_WORD = "1@s1-eth1"
+"""Part of the command line of every switch of the dumbbell."""
 
 
 def missing(switch: str) -> str | None:
@@ -125,7 +127,7 @@ def living(what: str) -> list[int]:
 def leftovers() -> list[str]:
     """What a run would leave behind: links, hosts, switches, traffic."""
     links = [path.name for path in Path("/sys/class/net").glob("s1-eth*")]
-    words = ("mininet:u1", "mininet:server", "--grpc-server-addr", "10.2.0.1")
+    words = ("mininet:u1", "mininet:server", SWITCH_WORD, "10.2.0.1")
     return links + [word for word in words if living(word)]
 
 
@@ -167,7 +169,7 @@ def test_a_second_run_is_refused_while_one_is_under_way(experiment: subprocess.P
 
 @ON_EMBEDDED
 def test_a_switch_that_dies_ends_the_run_with_one_message(experiment: subprocess.Popen[str]) -> None:
-    (switch,) = living("--grpc-server-addr")
+    (switch,) = living(SWITCH_WORD)
     os.kill(switch, signal.SIGKILL)
     output, _ = experiment.communicate(timeout=30)
     assert experiment.returncode == 1
