@@ -64,25 +64,28 @@ class Reader:
 
     async def pipeline_cookie(self) -> int | None:
         """Cookie of the pipeline that the switch runs; None if it runs none, or one without a cookie."""
-        request = p4r.GetForwardingPipelineConfigRequest(
-            device_id=self.device_id, response_type=p4r.GetForwardingPipelineConfigRequest.COOKIE_ONLY
-        )
-        try:
-            reply = await self._stub.GetForwardingPipelineConfig(request, timeout=READ_TIMEOUT_S)
-        except grpc.aio.AioRpcError as error:
-            if error.code() == grpc.StatusCode.FAILED_PRECONDITION:
-                return None
-            raise session_error(self.address, "ask for the pipeline", error) from error
-        return reply.config.cookie.cookie if reply.config.HasField("cookie") else None
+        config = await self._pipeline(p4r.GetForwardingPipelineConfigRequest.COOKIE_ONLY)
+        return config.cookie.cookie if config is not None and config.HasField("cookie") else None
 
     async def load_schema(self) -> None:
         """Takes the P4Info from the switch."""
-        request = p4r.GetForwardingPipelineConfigRequest(
-            device_id=self.device_id, response_type=p4r.GetForwardingPipelineConfigRequest.P4INFO_AND_COOKIE
-        )
-        with one_sentence(self.address, "ask for the P4Info"):
+        config = await self._pipeline(p4r.GetForwardingPipelineConfigRequest.P4INFO_AND_COOKIE)
+        if config is None:
+            raise SessionError(f"switch {self.address}: runs no program yet")
+        self.schema.set_p4info(config.p4info)
+
+    async def _pipeline(
+        self, response_type: p4r.GetForwardingPipelineConfigRequest.ResponseType.ValueType
+    ) -> p4r.ForwardingPipelineConfig | None:
+        request = p4r.GetForwardingPipelineConfigRequest(device_id=self.device_id, response_type=response_type)
+        try:
             reply = await self._stub.GetForwardingPipelineConfig(request, timeout=READ_TIMEOUT_S)
-        self.schema.set_p4info(reply.config.p4info)
+        except grpc.aio.AioRpcError as error:
+            # the specification leaves `config` unset before the first program; BMv2 answers with this error
+            if error.code() == grpc.StatusCode.FAILED_PRECONDITION:
+                return None
+            raise session_error(self.address, "ask for the pipeline", error) from error
+        return reply.config if reply.HasField("config") else None
 
     async def set_pipeline(self, schema: fy.P4Schema, election_id: int) -> None:
         """Loads a program. Whoever holds `election_id` must be the primary controller."""

@@ -224,16 +224,17 @@ class Bmv2TrafficManager:
         )
         output, _ = await process.communicate("\n".join(commands).encode() + b"\n")
         text = output.decode(errors="replace")
-        # it exits with 0 whatever happened
+        # it exits with 0 after most errors
         if process.returncode != 0 or "Error" in text or "Could not connect" in text:
-            reason = next((line for line in text.splitlines() if "Error" in line or "Could not" in line), text.strip())
-            raise TrafficManagerError(f"simple_switch_CLI: {reason}")
+            raise TrafficManagerError(f"simple_switch_CLI: {_bmv2_reason(text)}")
 
-    async def stats(self, ports: Sequence[int] = ()) -> None:
+    async def stats(self, ports: Sequence[int] = ()) -> Stats | None:
         """BMv2 has no queue statistics."""
+        return None
 
-    async def fidelity(self, *, reset: bool = False) -> None:
+    async def fidelity(self, *, reset: bool = False) -> Fidelity | None:
         """BMv2 does not measure how late it is."""
+        return None
 
 
 def bmv2_commands(port: PortSettings) -> list[str]:
@@ -263,6 +264,14 @@ def bmv2_commands(port: PortSettings) -> list[str]:
 def bmv2_rate_pps(rate_bps: int) -> int:
     """BMv2's queue rate, packets/s, that comes nearest to a rate in bit/s of full-sized packets."""
     return max(1, round(rate_bps / (8 * BMV2_RATE_PACKET_BYTES)))
+
+
+def _bmv2_reason(text: str) -> str:
+    """The line that tells what went wrong."""
+    if "_M_range_check" in text:
+        return "no such queue; simple_switch_grpc has one queue a port unless it is started with --priority-queues 8"
+    lines = [line.strip() for line in text.splitlines() if line.strip()]
+    return next((line for line in lines if "Could not" in line or "Error" in line), lines[-1] if lines else "failed")
 
 
 def _port_message(port: PortSettings) -> pb.PortConfig:

@@ -65,7 +65,7 @@ def start_switch(kind: str, folder: Path) -> RunningSwitch:
             pytest.skip("BMv2's simple_switch_grpc is not on the PATH")
         ipc = f"ipc://{folder}/notifications.ipc"
         command = [binary, "--no-p4", "--device-id", "1", "--thrift-port", str(thrift_port)]
-        command += ["--notifications-addr", ipc, "--", "--grpc-server-addr", address]
+        command += ["--notifications-addr", ipc, "--", "--grpc-server-addr", address, "--priority-queues", "8"]
     switch = RunningSwitch(kind, command, grpc_port, thrift_port, folder / f"{kind}.log")
     switch.wait_until_it_answers()
     return switch

@@ -107,7 +107,7 @@ async def test_watching_works_beside_a_controller_and_does_not_disturb_it(switch
 
 
 async def test_watching_a_switch_without_a_program_says_so(switch: RunningSwitch) -> None:
-    with pytest.raises(SessionError, match="cannot ask for the P4Info"):
+    with pytest.raises(SessionError, match="runs no program yet"):
         async with watch(switch.address):
             pass
 

@@ -1,9 +1,17 @@
-"""What BMv2 can do of a port's configuration."""
+"""A port's configuration on the embedded switch, and what BMv2 can do of it."""
+
+from collections.abc import AsyncIterator
+from pathlib import Path
 
 import pytest
+from switches import RunningSwitch, free_port, start_switch
 
+from p4sched.reader import SessionError
+from p4sched.session import Program, connect
 from p4sched.traffic_manager import (
+    Bmv2TrafficManager,
     Discipline,
+    EmbeddedTrafficManager,
     PortSettings,
     QueueSettings,
     TrafficManagerError,
@@ -48,3 +56,45 @@ def test_one_buffer_is_every_queue_of_the_port() -> None:
 def test_what_bmv2_cannot_do_is_refused_by_name(port: PortSettings, what: str) -> None:
     with pytest.raises(TrafficManagerError, match=rf"port 3: BMv2 cannot do .*{what}.*packets a second"):
         bmv2_commands(port)
+
+
+@pytest.fixture
+async def embedded(embedded_switch: RunningSwitch) -> AsyncIterator[EmbeddedTrafficManager]:
+    traffic_manager = EmbeddedTrafficManager(embedded_switch.address)
+    yield traffic_manager
+    await traffic_manager.close()
+
+
+async def test_a_wrong_port_is_one_sentence_that_names_it(embedded: EmbeddedTrafficManager) -> None:
+    with pytest.raises(SessionError, match=r"cannot configure its ports: .*77") as caught:
+        await embedded.set_ports([PortSettings(77, rate_bps=1_000_000)])
+    assert "\n" not in str(caught.value)
+
+
+async def test_a_switch_without_traffic_reports_no_departures(embedded: EmbeddedTrafficManager) -> None:
+    stats = await embedded.stats()
+    assert stats.ingress_dropped_packets == stats.egress_dropped_packets == 0
+    fidelity = await embedded.fidelity(reset=True)
+    assert (fidelity.departures, fidelity.rx_lost, fidelity.tx_errors) == (0, 0, 0)
+    assert (await embedded.stats()).now_ns > stats.now_ns
+
+
+async def test_no_switch_is_one_sentence() -> None:
+    traffic_manager = EmbeddedTrafficManager(f"127.0.0.1:{free_port()}")
+    with pytest.raises(SessionError, match="does not answer"):
+        await traffic_manager.stats()
+    await traffic_manager.close()
+
+
+async def test_bmv2_takes_rates_and_depths_and_has_no_statistics(tmp_path: Path, fdpa: Program) -> None:
+    switch = start_switch("bmv2", tmp_path)
+    try:
+        async with connect(switch.address, fdpa):
+            traffic_manager = Bmv2TrafficManager(switch.thrift_port)
+            await traffic_manager.set_ports([PortSettings(1, rate_bps=10_000_000, queues={7: QueueSettings(416)})])
+            assert await traffic_manager.stats() is None
+            assert await traffic_manager.fidelity() is None
+    finally:
+        switch.stop()
+    with pytest.raises(TrafficManagerError, match="simple_switch_CLI: "):
+        await traffic_manager.set_ports([PortSettings(1, rate_bps=10_000_000)])
