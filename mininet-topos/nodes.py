@@ -27,6 +27,8 @@ REPOSITORY = FOLDER.parent
 GATEWAY_MAC = "02:00:00:00:00:fe"
 # Bytes a TCP connection may buffer (minimum, default, maximum): room for any bandwidth-delay product here.
 TCP_BUFFER = "4096 131072 16777216"
+# Packets under way at a time, where the sending host emulates the propagation delay.
+DELAYED_PACKETS = 100_000
 READY_SECONDS = 15.0
 STOP_SECONDS = 3.0
 
@@ -110,6 +112,11 @@ class OffloadFreeHost(Host):
             reason = done.stderr.strip() or done.stdout.strip()
             raise NodeError(f"host {self.name}: `{' '.join(words)}` failed: {reason}")
         return done.stdout
+
+    def delay(self, delay_ns: int) -> None:
+        """Delays every packet that this host sends. Raises NodeError when the kernel has no netem."""
+        qdisc = ["root", "netem", "delay", f"{delay_ns // 1000}us", "limit", str(DELAYED_PACKETS)]
+        self.run("tc", "qdisc", "replace", "dev", str(self.defaultIntf()), *qdisc)
 
     def write_sysctl(self, name: str, value: str, needed: bool = True) -> None:
         """Writes a setting of this host's namespace; `needed=False` passes over one that the kernel lacks."""

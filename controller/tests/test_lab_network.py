@@ -70,10 +70,10 @@ def test_every_user_reaches_the_server_and_is_counted(switch: str, name: str, tm
     async def count(network: Dumbbell) -> dict[int, int]:
         scheme = schemes.scheme(name, LINK, Bands.parse("1+4*0.5"))
         weights = {seat.user: 1.0 for seat in network.seats}
-        async with programmed(network, scheme, LINK, weights) as (session, _):
+        async with programmed(network, scheme, LINK, weights) as testbed:
             answered = [pings(network, seat.host, seat.address) for seat in network.seats]
             assert all(answered)
-            return dict(await departures_of(session, [seat.user for seat in network.seats])())
+            return dict(await departures_of(testbed.session, [seat.user for seat in network.seats])())
 
     with run.clean_run("test", tmp_path) as ledger, dumbbell(ledger, 9, switch, tmp_path) as network:
         delivered = asyncio.run(count(network))

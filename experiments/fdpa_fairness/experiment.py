@@ -199,7 +199,8 @@ def _print(console: Console, found: dict[str, Any], out: Path, setting: Setting)
     for doubt in summary.doubts(found):
         console.print(f"[bold red]{doubt}[/]")
     if setting.switch == SwitchKind.BMV2:
-        console.print(f"[yellow]What this cannot show:[/] {BMV2_LIMITS}")
+        notes = dict.fromkeys(note for scheme in found["schemes"].values() for note in scheme["notes"])
+        console.print(f"[yellow]What this cannot show:[/] {'; '.join([BMV2_LIMITS, *notes])}")
     console.print(f"figure: {out / 'figure.png'}   all numbers: {out / 'summary.json'}")
 
 

@@ -36,14 +36,17 @@ def draw(summary: Mapping[str, Any], path: Path) -> None:
         assert shares is not None
         shares.xaxis.set_major_locator(MaxNLocator(integer=True))
         shares.set_xlabel("user, sorted by connections and rate")
-        figure.suptitle(_title(summary["configuration"]), fontsize=9, x=0.01, ha="left")
+        figure.suptitle(_title(summary), fontsize=9, x=0.01, ha="left")
         figures.save(figure, path)
 
 
-def _title(configuration: Mapping[str, Any]) -> str:
+def _title(summary: Mapping[str, Any]) -> str:
+    configuration = summary["configuration"]
+    emulated = not any("RTT" in note for scheme in summary["schemes"].values() for note in scheme["notes"])
+    rtt = f"RTT {configuration['rtt_ms']:g} ms" if emulated else "RTT not emulated"
     return (
         f"{configuration['users']} users, {SCENARIO_TEXT[configuration['scenario']]};"
-        f" {configuration['rate_bps'] / 1e6:g} Mbit/s, RTT {configuration['rtt_ms']:g} ms,"
+        f" {configuration['rate_bps'] / 1e6:g} Mbit/s, {rtt},"
         f" TCP {configuration['congestion_control'].capitalize()}, {configuration['switch']} switch"
     )
 

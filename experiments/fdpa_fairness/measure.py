@@ -71,20 +71,20 @@ async def _measure_on(
     weights = dict(zip(users, setting.weights, strict=True))
     planned = transfers(network.seats, setting.connections)
     async with AsyncExitStack() as stack:
-        session, traffic_manager = await stack.enter_async_context(programmed(network, scheme, setting.link, weights))
+        testbed = await stack.enter_async_context(programmed(network, scheme, setting.link, weights))
         traffic = stack.enter_context(Iperf3Traffic(network, ledger, folder / "iperf3", setting.congestion_control))
         await traffic.serve(planned)
         if scheme.program == "fdpa":
-            loop = FdpaLoop(session, law_config(setting), log=folder / "decisions.jsonl")
+            loop = FdpaLoop(testbed.session, law_config(setting), log=folder / "decisions.jsonl")
             await stack.enter_async_context(controlled(loop))
         traffic.send(planned, setting.duration_s, setting.warm_up_s)
 
-        read = departures_of(session, users)
+        read = departures_of(testbed.session, users)
         await sample_rates(
             read, users, setting.warm_up_s, on_sample=_progress(tell, scheme, "warm-up", setting.warm_up_s)
         )
         _check(network, traffic, planned)
-        observer = await Observer.start(network, traffic_manager, setting.link)
+        observer = await Observer.start(network, testbed.traffic_manager, setting.link)
         samples = await sample_rates(
             read, users, setting.duration_s, on_sample=_progress(tell, scheme, "measuring", setting.duration_s)
         )
@@ -102,6 +102,7 @@ async def _measure_on(
         tcp=observed.tcp,
         fidelity=observed.fidelity,
         bottleneck=observed.bottleneck,
+        notes=testbed.notes,
     )
 
 

@@ -113,16 +113,16 @@ def write_samples(results: Sequence[SchemeResult], path: Path) -> None:
 
 def table(summary: Mapping[str, Any]) -> Table:
     """The table at the end of a run."""
-    found = Table(title="Median of the samples [80 % interval]", title_justify="left")
+    found = Table(title="Median of the samples, and the interval that holds 80 % of them", title_justify="left")
     found.add_column("scheme")
-    for column in ("Jain's index", "throughput", "retransmitted", "reorderings"):
+    for column in ("Jain's index", "throughput", "resent", "reordered"):
         found.add_column(column, justify="right")
     found.add_column("run")
     for name, scheme in summary["schemes"].items():
         fidelity = scheme["fidelity"]
         sent = max(scheme["tcp"]["segments_sent"], 1)
         found.add_row(
-            f"{name.upper()} {scheme['label']}",
+            f"[bold]{name.upper()}[/]\n{scheme['label']}",
             _interval(scheme, "jain_index"),
             _interval(scheme, "throughput"),
             f"{scheme['tcp']['segments_retransmitted'] / sent:.2%}",
@@ -143,4 +143,4 @@ def doubts(summary: Mapping[str, Any]) -> list[str]:
 
 def _interval(scheme: Mapping[str, Any], key: str) -> str:
     low, high = scheme[f"{key}_interval_80"]
-    return f"{scheme[key]:.3f} \\[{low:.3f}, {high:.3f}]"
+    return f"[bold]{scheme[key]:.3f}[/]\n{low:.3f} - {high:.3f}"

@@ -124,7 +124,7 @@ def _print(console: Console, found: dict[str, Any], out: Path, setting: Setting)
     table.add_row("believable?", "[bold red]INVALID[/]: " + "; ".join(doubts) if doubts else "valid")
     console.print(table)
     if setting.switch == SwitchKind.BMV2:
-        console.print(f"[yellow]What this cannot show:[/] {BMV2_LIMITS}")
+        console.print(f"[yellow]What this cannot show:[/] {'; '.join([BMV2_LIMITS, *found['notes']])}")
     console.print(f"figure: {out / 'figure.png'}   all numbers: {out / 'summary.json'}")
 
 

@@ -57,6 +57,8 @@ class Result:
     """Start, end and number of the parameter changes at full speed, without other traffic."""
     probe: ProbeRecord
     observation: Observation
+    notes: tuple[str, ...] = ()
+    """What of the link was not emulated."""
 
 
 @dataclass(frozen=True)
@@ -98,16 +100,16 @@ async def _measure_on(
     phase = setting.phase_s
     async with AsyncExitStack() as stack:
         scheme = schemes.scheme("fdpa", setting.link, setting.bands)
-        session, traffic_manager = await stack.enter_async_context(programmed(network, scheme, setting.link, weights))
+        testbed = await stack.enter_async_context(programmed(network, scheme, setting.link, weights))
         traffic = stack.enter_context(Iperf3Traffic(network, ledger, folder / "iperf3", setting.congestion_control))
         await traffic.serve(plan)
         probe = stack.enter_context(ProbeStream(network, PROBE_PACKETS_PER_S))
         await probe.start()
 
         loop = FdpaLoop(
-            session, setting.law_config(), log=folder / "decisions.jsonl", on_update=_recorder(setting, changes)
+            testbed.session, setting.law_config(), log=folder / "decisions.jsonl", on_update=_recorder(setting, changes)
         )
-        read = departures_of(session, users)
+        read = departures_of(testbed.session, users)
         samples: list[Sample] = []
 
         async def watch(text: str, seconds: int) -> None:
@@ -122,7 +124,7 @@ async def _measure_on(
         async with controlled(loop):
             traffic.send(staying, SETTLE_S + 3 * phase)
             await asyncio.sleep(SETTLE_S)
-            observer = await Observer.start(network, traffic_manager, setting.link)
+            observer = await Observer.start(network, testbed.traffic_manager, setting.link)
             await watch("4 users", phase)
             joined_at = time.monotonic()
             traffic.send(joining, phase)
@@ -132,9 +134,9 @@ async def _measure_on(
         network.check_alive()
         traffic.stop()
         tell("changing parameters at full speed", 0)
-        stress = await _stress(session, setting)
+        stress = await _stress(testbed.session, setting)
         record = await probe.finish()
-    return Result(samples, changes, joined_at, stress, record, observation)
+    return Result(samples, changes, joined_at, stress, record, observation, testbed.notes)
 
 
 def _recorder(setting: Setting, changes: list[Change]) -> Callable[[Update], None]:

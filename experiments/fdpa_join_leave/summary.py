@@ -53,6 +53,7 @@ def summarise(result: Result) -> dict[str, Any]:
         "probe": probe_summary(result),
         "tcp": asdict(result.observation.tcp) | {"reorderings": result.observation.tcp.reorderings},
         "bottleneck": result.observation.bottleneck,
+        "notes": list(result.notes),
         "fidelity": asdict(fidelity)
         | {"valid": fidelity.valid, "doubts": fidelity.doubts(), "not_reported": fidelity.unknown()},
     }

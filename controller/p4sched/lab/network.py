@@ -85,6 +85,15 @@ class Dumbbell:
         pid: int = self._net[name].pid
         return pid
 
+    def delay_hosts(self, delay_ns: int) -> bool:
+        """Delays what each host sends, by netem, for a switch that cannot delay; False if the kernel has no netem."""
+        try:
+            for station in self.stations():
+                self.host(station.name).delay(delay_ns)
+        except NodeError:
+            return False
+        return True
+
     def check_alive(self) -> None:
         """Raises LabError when the switch has ended."""
         if not self.switch.alive():

@@ -2,6 +2,7 @@
 
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
+from dataclasses import dataclass
 
 from p4sched import users
 from p4sched.compile import compiled
@@ -17,14 +18,25 @@ from p4sched.traffic_manager import (
     TrafficManager,
 )
 
+NO_DELAY = "the RTT is not emulated: BMv2 has no propagation delay, and this kernel has no netem to give the hosts one"
 LINK_QUEUE_PACKETS = 10_000
 """Room at ports that are not shaped: never a bottleneck."""
+
+
+@dataclass(frozen=True)
+class Testbed:
+    """A programmed dumbbell."""
+
+    session: Session
+    traffic_manager: TrafficManager
+    notes: tuple[str, ...]
+    """What of the link this switch and this machine do not emulate."""
 
 
 @asynccontextmanager
 async def programmed(
     network: Dumbbell, scheme: Scheme, link: Link, weights: Mapping[int, float]
-) -> AsyncIterator[tuple[Session, TrafficManager]]:
+) -> AsyncIterator[Testbed]:
     """The switch runs the scheme's program, knows routes and users, and shapes the bottleneck.
 
     `weights` are those of the users by id; the users are `network.seats`.
@@ -38,9 +50,16 @@ async def programmed(
         traffic_manager = _traffic_manager(network)
         try:
             await traffic_manager.set_ports(port_settings(network, scheme, link))
-            yield session, traffic_manager
+            yield Testbed(session, traffic_manager, _not_emulated(network, link))
         finally:
             await traffic_manager.close()
+
+
+def _not_emulated(network: Dumbbell, link: Link) -> tuple[str, ...]:
+    """Gives a switch without propagation delay hosts that delay, where the kernel can; says so where it cannot."""
+    if network.thrift_port is None or network.delay_hosts(link.rtt_ns // 2):
+        return ()
+    return (NO_DELAY,)
 
 
 def _traffic_manager(network: Dumbbell) -> TrafficManager:
