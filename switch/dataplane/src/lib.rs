@@ -3,9 +3,31 @@
 //! Pure: no I/O, no clock. [`Pipeline::from_json`] lowers a program to flat operations over fixed slots;
 //! [`Pipeline::ingress`] and [`Pipeline::egress`] run it with the time passed in.
 
+mod actions;
+mod bits;
+mod calculation;
+mod code;
 mod control;
+mod control_cells;
+mod control_tables;
+mod entries;
+mod expr;
+mod flow;
+mod hash;
+mod json;
+mod layout;
+mod lower;
+mod machine;
+mod meter;
 mod packet;
+mod parser;
 mod pipeline;
+mod primitive;
+mod profile;
+mod program;
+mod replication;
+mod state;
+mod wide;
 
 pub use control::*;
 pub use packet::*;

@@ -23,10 +23,6 @@ pub struct Packet {
     pub(crate) frame: Vec<u8>,
     /// Offset in `frame` of the first byte the parser did not extract.
     pub(crate) payload: usize,
-    /// Length on arrival, adjusted by each added or removed header, as simple_switch's packet_length register.
-    pub(crate) length: u32,
-    /// Bytes of the deparsed frame to keep; `u32::MAX` keeps all.
-    pub(crate) truncate: u32,
 }
 
 /// What the traffic manager knows about a packet that leaves its queue.
@@ -97,6 +93,8 @@ pub struct Outcomes {
     pub dropped: bool,
     /// The parser stopped with an error (ingress still ran, as v1model prescribes).
     pub parser_error: bool,
+    /// Messages of `log_msg`.
+    pub log: Vec<String>,
 }
 
 impl Outcomes {
@@ -108,5 +106,6 @@ impl Outcomes {
         self.digests.clear();
         self.dropped = false;
         self.parser_error = false;
+        self.log.clear();
     }
 }

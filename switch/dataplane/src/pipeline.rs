@@ -1,352 +1,544 @@
-//! The loaded program.
+//! The loaded program at work: what simple_switch does around parser, ingress, egress and deparser
+//! (its targets/simple_switch/simple_switch.cpp).
 
-use crate::{
-    ActionCall, ActionId, CloneSession, Count, CounterId, DigestId, EntryHandle, EntryView, FieldRef, KeyField,
-    LoadError, MatchKey, MeterConfig, MeterId, Nanos, Outcomes, Packet, Port, ProfileId, Queueing, Recirculated,
-    RegisterId, TableError, TableId, ValueSetId,
-};
+use std::collections::HashMap;
+
+use crate::bits::Writer;
+use crate::calculation::{self, write_field};
+use crate::control::{CloneSession, DigestId, FieldRef, LoadError};
+use crate::entries::Call;
+use crate::flow::{Node, TableState};
+use crate::layout::{Place, register};
+use crate::machine::{header_bytes, run};
+use crate::packet::{DROP_PORT, DigestMessage, Nanos, Outcomes, Packet, Port, Queueing, Recirculated, Transmit};
+use crate::parser::ValueSet;
+use crate::profile::Profile;
+use crate::program::{self, MetadataWord, Program};
+use crate::state::State;
+
+/// Values of `instance_type`.
+pub(crate) mod instance {
+    pub const NORMAL: u64 = 0;
+    pub const INGRESS_CLONE: u64 = 1;
+    pub const EGRESS_CLONE: u64 = 2;
+    pub const RECIRCULATED: u64 = 4;
+    pub const REPLICATION: u64 = 5;
+    pub const RESUBMITTED: u64 = 6;
+}
+
+/// Resubmissions of one packet; further ones drop it.
+const MAX_RESUBMITS: u32 = 16;
+
+/// Buffers kept for packets to come.
+const MAX_SPARE: usize = 1 << 14;
+
+const NANOS_PER_MICRO: Nanos = 1000;
 
 /// A loaded program with its tables, counters, meters and registers.
 #[derive(Debug)]
-pub struct Pipeline;
+pub struct Pipeline {
+    pub(crate) program: Program,
+    pub(crate) state: State,
+    pub(crate) tables: Vec<TableState>,
+    pub(crate) profiles: Vec<Profile>,
+    pub(crate) sets: Vec<ValueSet>,
+    pub(crate) register_names: HashMap<String, u32>,
+    pub(crate) counter_names: HashMap<String, u32>,
+    pub(crate) meter_names: HashMap<String, u32>,
+    pub(crate) groups: HashMap<u16, Vec<(Port, u16)>>,
+    pub(crate) sessions: HashMap<u16, CloneSession>,
+    spare_frames: Vec<Vec<u8>>,
+    spare_phvs: Vec<Vec<u64>>,
+}
 
-#[allow(unused_variables)]
 impl Pipeline {
     /// Loads a program from BMv2 JSON, as p4c's `p4c-bm2-ss` and this project's compiler write it.
     ///
     /// Everything is checked here; no packet can fail on a loaded program.
     pub fn from_json(json: &[u8]) -> Result<Pipeline, LoadError> {
-        todo!()
+        let loaded = program::load(json)?;
+        Ok(Pipeline {
+            program: loaded.program,
+            state: loaded.state,
+            tables: loaded.tables,
+            profiles: loaded.profiles,
+            sets: loaded.sets,
+            register_names: loaded.registers,
+            counter_names: loaded.counters,
+            meter_names: loaded.meters,
+            groups: HashMap::new(),
+            sessions: HashMap::new(),
+            spare_frames: Vec::new(),
+            spare_phvs: Vec::new(),
+        })
     }
 
-    /// Seeds `random()` and the action selectors' random choice. The default seed is fixed.
+    /// Seeds `random()`. The default seed is fixed.
     pub fn set_seed(&mut self, seed: u64) {
-        todo!()
+        self.state.random.0 = seed;
     }
 
     /// Parser, checksum verification and ingress for a frame that arrived on `port`.
     ///
     /// Resubmission happens inside, at most 16 times for one packet. What becomes of the packet is added to `out`.
     pub fn ingress(&mut self, now: Nanos, port: Port, frame: &[u8], out: &mut Outcomes) {
-        todo!()
+        self.state.now = now;
+        let mut buffer = self.spare_frame();
+        buffer.extend_from_slice(frame);
+        self.state.frame = buffer;
+        self.reset_words();
+        self.set_length(frame.len() as u64);
+        let metadata = &self.program.metadata;
+        set(&mut self.state, Some(metadata.ingress_port), u64::from(port));
+        set(&mut self.state, metadata.ingress_timestamp, now / NANOS_PER_MICRO);
+        self.run_ingress(out);
     }
 
     /// As [`ingress`](Self::ingress), for a recirculated packet (`instance_type` 4).
     pub fn reingress(&mut self, now: Nanos, packet: Recirculated, out: &mut Outcomes) {
-        todo!()
+        self.state.now = now;
+        if !self.take(packet.packet) {
+            out.dropped = true;
+            return;
+        }
+        self.set_length(self.state.frame.len() as u64);
+        self.run_ingress(out);
     }
 
     /// Egress, checksum update and deparser for a packet that left its queue.
     pub fn egress(&mut self, now: Nanos, packet: Packet, queueing: Queueing, out: &mut Outcomes) {
-        todo!()
+        self.state.now = now;
+        if !self.take(packet) {
+            out.dropped = true;
+            return;
+        }
+        self.prepare_egress(now, &queueing);
+        self.run_pipeline(self.program.egress);
+        self.state.words[register::EXIT as usize] = 0;
+        self.clone_at_egress(out);
+        out.log.append(&mut self.state.log);
+        if self.read_word(self.program.metadata.egress_spec) == u64::from(DROP_PORT) {
+            out.dropped = true;
+            return self.finish();
+        }
+        let frame = self.deparse();
+        let list = self.state.words[register::RECIRCULATE as usize];
+        if list == 0 {
+            out.frame = Some(Transmit {
+                port: queueing.port,
+                frame,
+            });
+        } else {
+            out.recirculate.push(self.recirculated(frame, list));
+        }
+        self.finish();
+    }
+
+    fn prepare_egress(&mut self, now: Nanos, queueing: &Queueing) {
+        let (state, metadata) = (&mut self.state, &self.program.metadata);
+        let (now, enqueued) = (now / NANOS_PER_MICRO, queueing.enq_ns / NANOS_PER_MICRO);
+        set(state, metadata.egress_timestamp, now);
+        set(state, metadata.enq_timestamp, enqueued);
+        set(state, metadata.enq_qdepth, u64::from(queueing.enq_qdepth));
+        set(state, metadata.deq_timedelta, now.saturating_sub(enqueued));
+        set(state, metadata.deq_qdepth, u64::from(queueing.deq_qdepth));
+        set(state, metadata.qid, u64::from(queueing.qid));
+        set(state, Some(metadata.egress_port), u64::from(queueing.port));
+        // simple_switch makes sure that the packet is not dropped unless egress asks for it.
+        set(state, Some(metadata.egress_spec), u64::from(DROP_PORT) + 1);
+        let length = state.words[register::LENGTH as usize];
+        set(state, Some(metadata.packet_length), length);
+    }
+
+    /// Parser to traffic manager, again for every resubmission.
+    fn run_ingress(&mut self, out: &mut Outcomes) {
+        let arrived = self.state.words[register::ARRIVED as usize];
+        for _ in 0..=MAX_RESUBMITS {
+            self.parse(out);
+            self.run_pipeline(self.program.ingress);
+            self.state.words[register::EXIT as usize] = 0;
+            out.log.append(&mut self.state.log);
+            self.clone_at_ingress(out);
+            self.send_digest(out);
+            let list = self.state.words[register::RESUBMIT as usize];
+            if list == 0 {
+                return self.leave_ingress(out);
+            }
+            self.keep_only(list, instance::RESUBMITTED);
+            self.set_length(arrived);
+        }
+        out.dropped = true;
+        self.finish();
+    }
+
+    fn leave_ingress(&mut self, out: &mut Outcomes) {
+        let metadata = &self.program.metadata;
+        let group = metadata.mcast_grp.map_or(0, |field| self.read_word(field));
+        let port = self.read_word(metadata.egress_spec);
+        let instance_type = Some(metadata.instance_type);
+        if group != 0 {
+            set(&mut self.state, instance_type, instance::REPLICATION);
+            let before = out.enqueue.len();
+            self.multicast(group, out);
+            out.dropped |= out.enqueue.len() == before;
+        } else if port == u64::from(DROP_PORT) {
+            out.dropped = true;
+        } else {
+            set(&mut self.state, instance_type, instance::NORMAL);
+            let frame = std::mem::take(&mut self.state.frame);
+            self.enqueue(port as Port, frame, 0, out);
+        }
+        self.finish();
+    }
+
+    /// Parses `state.frame`, verifies checksums, and notes errors in the metadata.
+    fn parse(&mut self, out: &mut Outcomes) {
+        let (program, state) = (&self.program, &mut self.state);
+        let error = program.parser.parse(&program.code, &self.sets, state);
+        out.parser_error |= error.is_some();
+        set(state, program.metadata.parser_error, u64::from(error.unwrap_or(0)));
+        let mut wrong = false;
+        for checksum in &program.verify {
+            let field = &program.code.layout.fields[checksum.field as usize];
+            let header = &program.code.layout.headers[field.header as usize];
+            if state.words[header.valid as usize] == 0 || !holds(program, state, checksum.condition) {
+                continue;
+            }
+            let computed = calculation::compute(
+                &program.code.calculations,
+                checksum.calculation,
+                &program.code.layout,
+                state,
+            );
+            wrong |= computed != state.words[field.slot as usize];
+        }
+        set(state, program.metadata.checksum_error, u64::from(wrong));
+    }
+
+    /// Walks the control flow from a node to its end, or to `exit`.
+    fn run_pipeline(&mut self, first: Option<u32>) {
+        let mut next = first;
+        while let Some(node) = next {
+            if self.state.words[register::EXIT as usize] != 0 {
+                return;
+            }
+            next = match self.program.nodes[node as usize] {
+                Node::Table(table) => self.apply(table),
+                Node::Condition { code, holds, yes, no } => {
+                    run(&self.program.code, &mut self.state, code);
+                    if self.state.words[holds as usize] != 0 { yes } else { no }
+                }
+                Node::Action { code, next } => {
+                    run(&self.program.code, &mut self.state, code);
+                    next
+                }
+            };
+        }
+    }
+
+    /// Looks the packet up in a table and runs the action; returns the next node.
+    fn apply(&mut self, index: u32) -> Option<u32> {
+        let program = &self.program;
+        let state = &mut self.state;
+        let table = &program.tables[index as usize];
+        let TableState { entries, default } = &mut self.tables[index as usize];
+        let slot = entries.lookup(&state.words, &mut state.key);
+        let hit = slot.is_some();
+        let call = match slot.and_then(|slot| entries.entry_mut(slot)) {
+            Some(entry) => {
+                entry.last_hit = state.now;
+                let length = state.words[register::ARRIVED as usize];
+                if table.with_counters {
+                    entry.count.packets = entry.count.packets.wrapping_add(1);
+                    entry.count.bytes = entry.count.bytes.wrapping_add(length);
+                }
+                if let Some(meter) = table.meter {
+                    let now = state.now;
+                    let colour = entry
+                        .meter
+                        .as_mut()
+                        .map_or(0, |m| m.execute(meter.kind.charge(length), now));
+                    state.words[meter.target as usize] = colour & meter.keep;
+                }
+                Some(&entry.call)
+            }
+            None => default.as_ref(),
+        };
+        let following = match call {
+            Some(Call::Action { action, next, params }) => {
+                let base = program.param_base;
+                state.words[base..base + params.len()].copy_from_slice(params);
+                run(&program.code, state, program.actions[*action as usize].start);
+                *next
+            }
+            Some(indirect) => match resolve(program, state, &self.profiles, index, indirect) {
+                Some((action, params)) => {
+                    let base = program.param_base;
+                    state.words[base..base + params.len()].copy_from_slice(params);
+                    run(&program.code, state, program.actions[action as usize].start);
+                    table
+                        .actions
+                        .iter()
+                        .find(|(a, _)| *a == action)
+                        .and_then(|(_, next)| *next)
+                }
+                None => table.otherwise,
+            },
+            None => table.otherwise,
+        };
+        match table.hit_miss {
+            Some((on_hit, on_miss)) => {
+                if hit {
+                    on_hit
+                } else {
+                    on_miss
+                }
+            }
+            None => following,
+        }
+    }
+
+    /// The frame as it goes out: updated checksums, valid headers in order, the rest of the packet.
+    fn deparse(&mut self) -> Vec<u8> {
+        let mut frame = self.spare_frame();
+        let (program, state) = (&self.program, &mut self.state);
+        let layout = &program.code.layout;
+        for checksum in &program.update {
+            if !holds(program, state, checksum.condition) {
+                continue;
+            }
+            let computed = calculation::compute(&program.code.calculations, checksum.calculation, layout, state);
+            let field = &layout.fields[checksum.field as usize];
+            state.words[field.slot as usize] = computed & crate::layout::mask(field.width);
+        }
+        if let Some(code) = program.deparser_code {
+            run(&program.code, state, code);
+        }
+        let mut writer = Writer::new(&mut frame);
+        for &header in &program.emit {
+            let header = &layout.headers[header as usize];
+            if state.words[header.valid as usize] != 0 {
+                for field in header.fields() {
+                    write_field(layout, &state.words, field as u32, &mut writer);
+                }
+            }
+        }
+        writer.finish();
+        frame.extend_from_slice(state.frame.get(state.payload..).unwrap_or(&[]));
+        let keep = state.words[register::TRUNCATE as usize];
+        frame.truncate(usize::try_from(keep).unwrap_or(usize::MAX));
+        frame
+    }
+
+    /// Bytes the deparser would make now.
+    pub(crate) fn frame_len(&self, frame: &[u8]) -> u32 {
+        let (layout, words) = (&self.program.code.layout, &self.state.words);
+        let valid = |&&header: &&u32| words[layout.headers[header as usize].valid as usize] != 0;
+        let headers: usize = self
+            .program
+            .emit
+            .iter()
+            .filter(valid)
+            .map(|&header| header_bytes(layout, words, header))
+            .sum();
+        let length = headers + frame.len().saturating_sub(self.state.payload);
+        length.min(usize::try_from(words[register::TRUNCATE as usize]).unwrap_or(usize::MAX)) as u32
+    }
+
+    fn recirculated(&mut self, frame: Vec<u8>, list: u64) -> Recirculated {
+        let mut phv = self.spare_phv();
+        phv.extend_from_slice(&self.program.blank);
+        self.copy_fields(list, &mut phv);
+        set_in(&mut phv, self.program.metadata.instance_type, instance::RECIRCULATED);
+        Recirculated {
+            packet: Packet {
+                layout: self.program.identity,
+                phv,
+                frame,
+                payload: 0,
+            },
+        }
+    }
+
+    fn send_digest(&mut self, out: &mut Outcomes) {
+        let id = self.state.words[register::DIGEST as usize];
+        if id == 0 {
+            return;
+        }
+        self.state.words[register::DIGEST as usize] = 0;
+        let layout = &self.program.code.layout;
+        let Some(index) = self.program.digests.iter().position(|digest| digest.id == id) else {
+            return;
+        };
+        let words = &self.state.words;
+        let bytes = |place: &Place| match *place {
+            Place::Field(field) => {
+                let field = &layout.fields[field as usize];
+                crate::bits::to_bytes(&words[field.span()], field.width)
+            }
+            Place::Valid(header) => vec![words[layout.headers[header as usize].valid as usize] as u8],
+        };
+        let fields = self.program.digests[index].fields.iter().map(bytes).collect();
+        out.digests.push(DigestMessage {
+            digest: DigestId(index as u32),
+            fields,
+        });
+    }
+
+    /// Makes the working PHV that of a packet of which only the fields of a field list are kept.
+    pub(crate) fn keep_only(&mut self, list: u64, instance_type: u64) {
+        let mut phv = self.spare_phv();
+        phv.extend_from_slice(&self.program.blank);
+        self.copy_fields(list, &mut phv);
+        self.state.words[..phv.len()].copy_from_slice(&phv);
+        self.keep_phv(phv);
+        let field = self.program.metadata.instance_type;
+        set(&mut self.state, Some(field), instance_type);
+    }
+
+    /// Copies the fields of a field list from the working PHV.
+    pub(crate) fn copy_fields(&self, list: u64, phv: &mut [u64]) {
+        let fields = self.program.field_lists.get(&list).map_or(&[][..], |fields| fields);
+        for &field in fields {
+            let span = self.program.code.layout.fields[field as usize].span();
+            phv[span.clone()].copy_from_slice(&self.state.words[span]);
+        }
+    }
+
+    /// A packet's length on arrival, for the program and for the counters.
+    fn set_length(&mut self, length: u64) {
+        self.state.words[register::LENGTH as usize] = length;
+        self.state.words[register::ARRIVED as usize] = length;
+        set(&mut self.state, Some(self.program.metadata.packet_length), length);
+    }
+
+    pub(crate) fn read_word(&self, field: MetadataWord) -> u64 {
+        self.state.words[field.word as usize]
+    }
+
+    pub(crate) fn reset_words(&mut self) {
+        let blank = &self.program.blank;
+        self.state.words[..blank.len()].copy_from_slice(blank);
+    }
+
+    /// Makes a packet the one at work; false if it is another program's.
+    fn take(&mut self, packet: Packet) -> bool {
+        let ours = packet.layout == self.program.identity && packet.phv.len() == self.program.blank.len();
+        if ours {
+            self.state.words[..packet.phv.len()].copy_from_slice(&packet.phv);
+            self.state.payload = packet.payload;
+            self.state.frame = packet.frame;
+            self.keep_phv(packet.phv);
+        }
+        ours
+    }
+
+    /// Puts the working frame's buffer aside.
+    pub(crate) fn finish(&mut self) {
+        let frame = std::mem::take(&mut self.state.frame);
+        self.recycle_frame(frame);
     }
 
     /// Takes back a packet that will not be sent, so that its buffers are used again.
     pub fn recycle(&mut self, packet: Packet) {
-        todo!()
+        self.recycle_frame(packet.frame);
+        self.keep_phv(packet.phv);
     }
 
     /// Takes back the buffer of a transmitted frame.
     pub fn recycle_frame(&mut self, frame: Vec<u8>) {
-        todo!()
+        if frame.capacity() > 0 && self.spare_frames.len() < MAX_SPARE {
+            self.spare_frames.push(frame);
+        }
+    }
+
+    pub(crate) fn keep_phv(&mut self, phv: Vec<u64>) {
+        if phv.capacity() > 0 && self.spare_phvs.len() < MAX_SPARE {
+            self.spare_phvs.push(phv);
+        }
+    }
+
+    pub(crate) fn spare_frame(&mut self) -> Vec<u8> {
+        let mut frame = self.spare_frames.pop().unwrap_or_default();
+        frame.clear();
+        frame
+    }
+
+    pub(crate) fn spare_phv(&mut self) -> Vec<u64> {
+        let mut phv = self.spare_phvs.pop().unwrap_or_default();
+        phv.clear();
+        phv
     }
 
     /// A field by the name P4 programmers use: `ipv4.src_addr`, `hdr.ipv4.src_addr`, `meta.user`,
     /// `standard_metadata.egress_spec`. `meta.` means the program's user metadata.
     pub fn field(&self, name: &str) -> Option<FieldRef> {
-        todo!()
+        self.program.code.layout.find_p4(name).map(FieldRef)
     }
 
     /// The value of a field in a packet; the low 128 bits of wider ones, 0 for another program's packet.
     pub fn read(&self, packet: &Packet, field: FieldRef) -> u128 {
-        todo!()
+        let Some(field) = self.program.code.layout.fields.get(field.index()) else {
+            return 0;
+        };
+        if packet.layout != self.program.identity {
+            return 0;
+        }
+        match packet.phv.get(field.span()) {
+            Some([low]) => u128::from(*low),
+            Some([low, high, ..]) => u128::from(*high) << 64 | u128::from(*low),
+            _ => 0,
+        }
     }
 
-    /// A table by its P4 name.
-    pub fn table(&self, name: &str) -> Option<TableId> {
-        todo!()
+    /// How often an `assert` or `assume` of the program failed. BMv2 would have stopped.
+    pub fn failed_assertions(&self) -> u64 {
+        self.state.failed_assertions
     }
+}
 
-    /// The key fields of a table.
-    pub fn table_key(&self, table: TableId) -> &[KeyField] {
-        todo!()
+/// Whether a checksum's condition holds; no condition does.
+fn holds(program: &Program, state: &mut State, condition: Option<(u32, u32)>) -> bool {
+    condition.is_none_or(|(code, word)| {
+        run(&program.code, state, code);
+        state.words[word as usize] != 0
+    })
+}
+
+/// Stores a value in a metadata field, cut to its width, if the program has the field.
+#[inline]
+pub(crate) fn set(state: &mut State, field: Option<MetadataWord>, value: u64) {
+    if let Some(field) = field {
+        set_in(&mut state.words, field, value);
     }
+}
 
-    /// How many entries a table holds at most.
-    pub fn table_size(&self, table: TableId) -> usize {
-        todo!()
-    }
+#[inline]
+pub(crate) fn set_in(phv: &mut [u64], field: MetadataWord, value: u64) {
+    phv[field.word as usize] = value & field.keep;
+}
 
-    /// An action by its P4 name, among those a table may use.
-    pub fn table_action(&self, table: TableId, name: &str) -> Option<ActionId> {
-        todo!()
-    }
-
-    /// The P4 name of an action.
-    pub fn action_name(&self, action: ActionId) -> &str {
-        todo!()
-    }
-
-    /// The parameters of an action: name and width in bits.
-    pub fn action_params(&self, action: ActionId) -> &[(String, u32)] {
-        todo!()
-    }
-
-    /// Adds an entry. `priority`: as in P4Runtime the largest match wins (ignored by exact and LPM tables).
-    pub fn table_insert(
-        &mut self,
-        table: TableId,
-        key: &[MatchKey],
-        priority: i32,
-        action: &ActionCall,
-    ) -> Result<EntryHandle, TableError> {
-        todo!()
-    }
-
-    /// The entry with exactly this key (and priority), if there is one.
-    pub fn table_find(&self, table: TableId, key: &[MatchKey], priority: i32) -> Option<EntryHandle> {
-        todo!()
-    }
-
-    /// Replaces what an entry does; its counter and meter stay.
-    pub fn table_modify(&mut self, table: TableId, entry: EntryHandle, action: &ActionCall) -> Result<(), TableError> {
-        todo!()
-    }
-
-    /// Removes an entry.
-    pub fn table_delete(&mut self, table: TableId, entry: EntryHandle) -> Result<(), TableError> {
-        todo!()
-    }
-
-    /// Replaces the default action, all its parameters at once; `None` restores the program's own.
-    pub fn table_set_default(&mut self, table: TableId, action: Option<&ActionCall>) -> Result<(), TableError> {
-        todo!()
-    }
-
-    /// The current default action; `None` where the program and the controller set none.
-    pub fn table_default(&self, table: TableId) -> Option<ActionCall> {
-        todo!()
-    }
-
-    /// All entries, in the order of their insertion as far as slots were not used again.
-    pub fn table_entries(&self, table: TableId) -> Vec<EntryView> {
-        todo!()
-    }
-
-    /// One entry.
-    pub fn table_entry(&self, table: TableId, entry: EntryHandle) -> Result<EntryView, TableError> {
-        todo!()
-    }
-
-    /// When the entry last matched, or was added.
-    pub fn last_hit(&self, table: TableId, entry: EntryHandle) -> Result<Nanos, TableError> {
-        todo!()
-    }
-
-    /// Whether the table has direct counters.
-    pub fn has_direct_counter(&self, table: TableId) -> bool {
-        todo!()
-    }
-
-    /// Reads an entry's direct counter.
-    pub fn direct_counter(&self, table: TableId, entry: EntryHandle) -> Result<Count, TableError> {
-        todo!()
-    }
-
-    /// Sets an entry's direct counter.
-    pub fn set_direct_counter(&mut self, table: TableId, entry: EntryHandle, count: Count) -> Result<(), TableError> {
-        todo!()
-    }
-
-    /// Whether the table has direct meters.
-    pub fn has_direct_meter(&self, table: TableId) -> bool {
-        todo!()
-    }
-
-    /// Reads an entry's direct meter; `None` while unconfigured (everything is green).
-    pub fn direct_meter(&self, table: TableId, entry: EntryHandle) -> Result<Option<MeterConfig>, TableError> {
-        todo!()
-    }
-
-    /// Configures an entry's direct meter; `None` makes everything green again.
-    pub fn set_direct_meter(
-        &mut self,
-        table: TableId,
-        entry: EntryHandle,
-        config: Option<MeterConfig>,
-    ) -> Result<(), TableError> {
-        todo!()
-    }
-
-    /// An action profile or selector by its P4 name.
-    pub fn action_profile(&self, name: &str) -> Option<ProfileId> {
-        todo!()
-    }
-
-    /// The action profile a table is implemented by.
-    pub fn table_profile(&self, table: TableId) -> Option<ProfileId> {
-        todo!()
-    }
-
-    /// An action by its P4 name, among those the profile's tables may use.
-    pub fn profile_action(&self, profile: ProfileId, name: &str) -> Option<ActionId> {
-        todo!()
-    }
-
-    /// Adds a member with an identifier of the caller's choice.
-    pub fn member_insert(
-        &mut self,
-        profile: ProfileId,
-        member: u32,
-        action: ActionId,
-        params: &[Vec<u8>],
-    ) -> Result<(), TableError> {
-        todo!()
-    }
-
-    /// Replaces a member's action.
-    pub fn member_modify(
-        &mut self,
-        profile: ProfileId,
-        member: u32,
-        action: ActionId,
-        params: &[Vec<u8>],
-    ) -> Result<(), TableError> {
-        todo!()
-    }
-
-    /// Removes a member that no entry and no group uses.
-    pub fn member_delete(&mut self, profile: ProfileId, member: u32) -> Result<(), TableError> {
-        todo!()
-    }
-
-    /// Adds a group of members; a member given n times gets n shares.
-    pub fn group_insert(&mut self, profile: ProfileId, group: u32, members: &[u32]) -> Result<(), TableError> {
-        todo!()
-    }
-
-    /// Replaces a group's members.
-    pub fn group_modify(&mut self, profile: ProfileId, group: u32, members: &[u32]) -> Result<(), TableError> {
-        todo!()
-    }
-
-    /// Removes a group that no entry uses.
-    pub fn group_delete(&mut self, profile: ProfileId, group: u32) -> Result<(), TableError> {
-        todo!()
-    }
-
-    /// An indirect counter array by its P4 name.
-    pub fn counter(&self, name: &str) -> Option<CounterId> {
-        todo!()
-    }
-
-    /// How many cells a counter array has.
-    pub fn counter_size(&self, counter: CounterId) -> usize {
-        todo!()
-    }
-
-    /// Reads a counter cell.
-    pub fn counter_read(&self, counter: CounterId, cell: usize) -> Result<Count, TableError> {
-        todo!()
-    }
-
-    /// Sets a counter cell.
-    pub fn counter_write(&mut self, counter: CounterId, cell: usize, count: Count) -> Result<(), TableError> {
-        todo!()
-    }
-
-    /// A register array by its P4 name.
-    pub fn register(&self, name: &str) -> Option<RegisterId> {
-        todo!()
-    }
-
-    /// How many cells a register array has.
-    pub fn register_size(&self, register: RegisterId) -> usize {
-        todo!()
-    }
-
-    /// Width of a register's cells in bits.
-    pub fn register_width(&self, register: RegisterId) -> u32 {
-        todo!()
-    }
-
-    /// Reads a register cell: big-endian, as many bytes as the width needs.
-    pub fn register_read(&self, register: RegisterId, cell: usize) -> Result<Vec<u8>, TableError> {
-        todo!()
-    }
-
-    /// Writes a register cell from big-endian bytes.
-    pub fn register_write(&mut self, register: RegisterId, cell: usize, value: &[u8]) -> Result<(), TableError> {
-        todo!()
-    }
-
-    /// From now on writes by the P4 program to this register are ignored: its cells belong to the caller.
-    pub fn register_protect(&mut self, register: RegisterId) {
-        todo!()
-    }
-
-    /// Stores a cell of a register of at most 64 bits; without effect on a cell that does not exist.
-    pub fn register_store(&mut self, register: RegisterId, cell: usize, value: u64) {
-        todo!()
-    }
-
-    /// An indirect meter array by its P4 name.
-    pub fn meter(&self, name: &str) -> Option<MeterId> {
-        todo!()
-    }
-
-    /// How many cells a meter array has.
-    pub fn meter_size(&self, meter: MeterId) -> usize {
-        todo!()
-    }
-
-    /// Reads a meter cell; `None` while unconfigured (everything is green).
-    pub fn meter_read(&self, meter: MeterId, cell: usize) -> Result<Option<MeterConfig>, TableError> {
-        todo!()
-    }
-
-    /// Configures a meter cell, with full buckets; `None` makes everything green again.
-    pub fn meter_write(&mut self, meter: MeterId, cell: usize, config: Option<MeterConfig>) -> Result<(), TableError> {
-        todo!()
-    }
-
-    /// Creates or replaces a multicast group: port and `egress_rid` of each copy.
-    pub fn mcast_group_set(&mut self, group: u16, replicas: Vec<(Port, u16)>) {
-        todo!()
-    }
-
-    /// Removes a multicast group; whether there was one.
-    pub fn mcast_group_delete(&mut self, group: u16) -> bool {
-        todo!()
-    }
-
-    /// Creates or replaces a clone session (0..=32767).
-    pub fn clone_session_set(&mut self, session: u16, config: CloneSession) {
-        todo!()
-    }
-
-    /// Removes a clone session; whether there was one.
-    pub fn clone_session_delete(&mut self, session: u16) -> bool {
-        todo!()
-    }
-
-    /// A parser value set by its P4 name.
-    pub fn value_set(&self, name: &str) -> Option<ValueSetId> {
-        todo!()
-    }
-
-    /// Width in bits of the values of a parser value set.
-    pub fn value_set_width(&self, set: ValueSetId) -> u32 {
-        todo!()
-    }
-
-    /// Replaces the members of a parser value set (big-endian).
-    pub fn value_set_write(&mut self, set: ValueSetId, members: &[Vec<u8>]) -> Result<(), TableError> {
-        todo!()
-    }
-
-    /// The P4 name of a digest.
-    pub fn digest_name(&self, digest: DigestId) -> &str {
-        todo!()
+/// The action behind a member or a group; `None` for an empty group.
+fn resolve<'a>(
+    program: &Program,
+    state: &mut State,
+    profiles: &'a [Profile],
+    table: u32,
+    call: &Call,
+) -> Option<(u32, &'a [u64])> {
+    let profile = &profiles[program.tables[table as usize].profile? as usize];
+    let member = match call {
+        Call::Group(group) => {
+            let members = profile.groups.get(group)?;
+            let layout = &program.code.layout;
+            let hash = calculation::compute(&program.code.calculations, profile.selector?, layout, state);
+            *members.get((hash % members.len().max(1) as u64) as usize)?
+        }
+        Call::Member(member) => *member,
+        Call::Action { .. } => return None,
+    };
+    match profile.members.get(&member)? {
+        Call::Action { action, params, .. } => Some((*action, params)),
+        _ => None,
     }
 }

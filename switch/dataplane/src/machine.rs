@@ -1,0 +1,459 @@
+//! Executes flat code.
+
+use crate::calculation::{self, Calculation};
+use crate::code::{Address, HeaderOp, LogMessage, Op, Target, Word};
+use crate::expr::{HeaderExpr, UnionExpr};
+use crate::layout::{Layout, register};
+use crate::state::State;
+use crate::wide::{Env, Int};
+
+/// The immutable half of a program, as far as flat code needs it.
+#[derive(Debug)]
+pub(crate) struct Code {
+    pub layout: Layout,
+    pub ops: Vec<Op>,
+    pub lists: Vec<Vec<u32>>,
+    pub calculations: Vec<Calculation>,
+}
+
+/// Backward jumps that one run may take, so that a loop without end ends.
+const MAX_LOOPS: u32 = 1 << 16;
+
+/// Messages of `log_msg` kept until someone reads them.
+const MAX_LOG: usize = 1024;
+
+/// Runs from an address to `End`, or to `Exit`.
+pub(crate) fn run(code: &Code, state: &mut State, start: Address) {
+    let mut pc = start as usize;
+    let mut loops = 0;
+    while let Some(op) = code.ops.get(pc) {
+        pc += 1;
+        match op {
+            Op::End => return,
+            Op::Exit => {
+                state.words[register::EXIT as usize] = 1;
+                return;
+            }
+            Op::Jump { to } | Op::JumpIfZero { to, .. } => {
+                if let Op::JumpIfZero { a, .. } = op
+                    && state.words[*a as usize] != 0
+                {
+                    continue;
+                }
+                if *to as usize <= pc {
+                    loops += 1;
+                    if loops > MAX_LOOPS {
+                        return;
+                    }
+                }
+                pc = *to as usize;
+            }
+            _ => step(code, state, op),
+        }
+    }
+}
+
+#[inline(always)]
+fn step(code: &Code, state: &mut State, op: &Op) {
+    let w = state.words.as_mut_slice();
+    match *op {
+        Op::Move { d, a, m } => w[d as usize] = get(w, a) & get(w, m),
+        Op::Add { d, a, b, m } => w[d as usize] = get(w, a).wrapping_add(get(w, b)) & get(w, m),
+        Op::Sub { d, a, b, m } => w[d as usize] = get(w, a).wrapping_sub(get(w, b)) & get(w, m),
+        Op::Mul { d, a, b, m } => w[d as usize] = get(w, a).wrapping_mul(get(w, b)) & get(w, m),
+        Op::And { d, a, b, m } => w[d as usize] = get(w, a) & get(w, b) & get(w, m),
+        Op::Or { d, a, b, m } => w[d as usize] = (get(w, a) | get(w, b)) & get(w, m),
+        Op::Xor { d, a, b, m } => w[d as usize] = (get(w, a) ^ get(w, b)) & get(w, m),
+        Op::Not { d, a, m } => w[d as usize] = !get(w, a) & get(w, m),
+        Op::Shl { d, a, b, m } => {
+            let amount = get(w, b);
+            w[d as usize] = if amount < 64 {
+                (get(w, a) << amount) & get(w, m)
+            } else {
+                0
+            };
+        }
+        Op::Shr { d, a, b, m } => {
+            let amount = get(w, b);
+            w[d as usize] = if amount < 64 {
+                (get(w, a) >> amount) & get(w, m)
+            } else {
+                0
+            };
+        }
+        Op::Sar { d, a, b, m } => {
+            w[d as usize] = ((get(w, a) as i64) >> get(w, b).min(63)) as u64 & get(w, m);
+        }
+        Op::Div { d, a, b, m } => w[d as usize] = get(w, a).checked_div(get(w, b)).unwrap_or(0) & get(w, m),
+        Op::Rem { d, a, b, m } => w[d as usize] = get(w, a).checked_rem(get(w, b)).unwrap_or(0) & get(w, m),
+        Op::SignExtend { d, a, shift } => w[d as usize] = (((get(w, a) << shift) as i64) >> shift) as u64,
+        Op::Clamp { d, a, low, high } => w[d as usize] = get(w, a).max(get(w, low)).min(get(w, high)),
+        Op::ClampSigned { d, a, low, high } => {
+            w[d as usize] = (get(w, a) as i64).max(get(w, low) as i64).min(get(w, high) as i64) as u64;
+        }
+        Op::Equal { d, a, b } => w[d as usize] = u64::from(get(w, a) == get(w, b)),
+        Op::Less { d, a, b } => w[d as usize] = u64::from(get(w, a) < get(w, b)),
+        Op::LessOrEqual { d, a, b } => w[d as usize] = u64::from(get(w, a) <= get(w, b)),
+        Op::LessSigned { d, a, b } => w[d as usize] = u64::from((get(w, a) as i64) < get(w, b) as i64),
+        Op::LessOrEqualSigned { d, a, b } => w[d as usize] = u64::from(get(w, a) as i64 <= get(w, b) as i64),
+        Op::IsZero { d, a } => w[d as usize] = u64::from(get(w, a) == 0),
+        Op::Select { d, c, a, b } => w[d as usize] = if get(w, c) != 0 { get(w, a) } else { get(w, b) },
+        Op::Copy { d, a, n } => w.copy_within(a as usize..(a + n) as usize, d as usize),
+        Op::EqualWords { d, a, b, n } => {
+            let (a, b, n) = (a as usize, b as usize, n as usize);
+            w[d as usize] = u64::from(w[a..a + n] == w[b..b + n]);
+        }
+        Op::RegisterRead {
+            d,
+            register,
+            cell,
+            m,
+            missing,
+        } => {
+            let array = &state.registers.0[register as usize];
+            w[d as usize] = match array.cells.get(get(w, cell) as usize) {
+                Some(&value) => value & get(w, m),
+                None => get(w, missing),
+            };
+        }
+        Op::RegisterWrite { register, cell, a } => {
+            let array = &mut state.registers.0[register as usize];
+            if !array.protected
+                && let Some(place) = array.cells.get_mut(get(w, cell) as usize)
+            {
+                *place = get(w, a) & crate::layout::mask(array.width);
+            }
+        }
+        Op::Count { counter, cell } => {
+            let length = w[register::ARRIVED as usize];
+            state.counters[counter as usize].count(get(w, cell), length);
+        }
+        _ => rare(code, state, op),
+    }
+}
+
+#[inline(always)]
+fn get(words: &[u64], index: Word) -> u64 {
+    words[index as usize]
+}
+
+/// Operations that a packet seldom meets, kept out of the hot loop.
+#[inline(never)]
+fn rare(code: &Code, state: &mut State, op: &Op) {
+    let word = |index: Word| state.words[index as usize];
+    match op {
+        Op::Load { d, list, i, offset } => {
+            let value = match element(code, *list, word(*i)) {
+                Some(header) => word(code.layout.headers[header as usize].valid + offset),
+                None => 0,
+            };
+            state.words[*d as usize] = value;
+        }
+        Op::Store { list, i, offset, a, m } => {
+            if let Some(header) = element(code, *list, word(*i)) {
+                let value = word(*a) & word(*m);
+                state.words[(code.layout.headers[header as usize].valid + offset) as usize] = value;
+            }
+        }
+        Op::Evaluate { d, expr } => state.words[*d as usize] = env(code, state).data(expr).low64(),
+        Op::EvaluateBool { d, expr } => state.words[*d as usize] = u64::from(env(code, state).bool(expr)),
+        Op::Assign(assignment) => {
+            let value = env(code, state).data(&assignment.value);
+            assign(code, state, &assignment.to, &value);
+        }
+        Op::Meter { meter, cell, d, m } => {
+            let (cell, keep, length) = (word(*cell), word(*m), word(register::ARRIVED));
+            if let Some(colour) = state.meters[*meter as usize].execute(cell, length, state.now) {
+                state.words[*d as usize] = colour & keep;
+            }
+        }
+        Op::Hash {
+            calculation,
+            base,
+            size,
+            d,
+            m,
+        } => {
+            let hash = calculation::compute(&code.calculations, *calculation, &code.layout, state);
+            let word = |index: Word| state.words[index as usize];
+            // BMv2 takes a size of 0 as 1.
+            let value = (hash % word(*size).max(1)).wrapping_add(word(*base)) & word(*m);
+            state.words[*d as usize] = value;
+        }
+        Op::Random { low, high, d, m } => {
+            let (low, high, keep) = (word(*low), word(*high), word(*m));
+            // BMv2 leaves the destination alone when the interval is empty.
+            if low <= high {
+                state.words[*d as usize] = state.random.between(low, high) & keep;
+            }
+        }
+        Op::Truncate { a } => {
+            let keep = word(*a).min(word(register::TRUNCATE));
+            state.words[register::TRUNCATE as usize] = keep;
+        }
+        Op::Assert { a } => state.failed_assertions += u64::from(word(*a) == 0),
+        Op::Log(message) => log(code, state, message),
+        _ => headers(code, state, op),
+    }
+}
+
+fn element(code: &Code, list: u32, index: u64) -> Option<u32> {
+    code.lists[list as usize].get(usize::try_from(index).ok()?).copied()
+}
+
+pub(crate) fn env<'a>(code: &'a Code, state: &'a State) -> Env<'a> {
+    Env {
+        layout: &code.layout,
+        words: &state.words,
+        registers: &state.registers,
+    }
+}
+
+fn assign(code: &Code, state: &mut State, to: &Target, value: &Int) {
+    match to {
+        Target::Field(field) => store_field(code, state, *field, value),
+        Target::FieldOf(header, offset) => {
+            if let Some(header) = env(code, state).header(header) {
+                store_field(
+                    code,
+                    state,
+                    code.layout.headers[header as usize].first_field + offset,
+                    value,
+                );
+            }
+        }
+        Target::Register(register, index) => {
+            let index = env(code, state).data(index).low64();
+            let array = &mut state.registers.0[*register as usize];
+            let width = array.width;
+            if !array.protected
+                && let Some(cell) = array.cell_mut(usize::try_from(index).unwrap_or(usize::MAX))
+            {
+                value.store(width, cell);
+            }
+        }
+        Target::Varbit(to, from) => {
+            let (to, from) = (&code.layout.fields[*to as usize], &code.layout.fields[*from as usize]);
+            if let (Some(to_length), Some(from_length)) = (to.length, from.length) {
+                let bits = state.words[from_length as usize].min(u64::from(to.width));
+                state.words[to_length as usize] = bits;
+                let n = to.words().min(from.words());
+                state.words[to.span()].fill(0);
+                state
+                    .words
+                    .copy_within(from.slot as usize..from.slot as usize + n, to.slot as usize);
+            }
+        }
+    }
+}
+
+fn store_field(code: &Code, state: &mut State, field: u32, value: &Int) {
+    let field = &code.layout.fields[field as usize];
+    let out = &mut state.words[field.span()];
+    if field.saturating {
+        use crate::expr::Arithmetic::{SaturateSigned, SaturateUnsigned};
+        let op = if field.signed { SaturateSigned } else { SaturateUnsigned };
+        crate::wide::arithmetic(op, value, &Int::Small(i128::from(field.width))).store(field.width, out);
+    } else {
+        value.store(field.width, out);
+    }
+}
+
+/// Operations on whole headers and stacks.
+fn headers(code: &Code, state: &mut State, op: &Op) {
+    match op {
+        Op::Header { what, header } => header_op(code, state, *what, *header),
+        Op::HeaderAt { what, list, i } => {
+            if let Some(header) = element(code, *list, state.words[*i as usize]) {
+                header_op(code, state, *what, header);
+            }
+        }
+        Op::CopyHeader { to, from } => copy_header(code, state, *to, *from),
+        Op::CopyHeaderAt(pair) => {
+            let (to, from): &(HeaderExpr, HeaderExpr) = pair;
+            let env = env(code, state);
+            if let (Some(to), Some(from)) = (env.header(to), env.header(from)) {
+                copy_header(code, state, to, from);
+            }
+        }
+        Op::CopyUnion(pair) => {
+            let (to, from): &(UnionExpr, UnionExpr) = pair;
+            let env = env(code, state);
+            if let (Some(to), Some(from)) = (env.union(to), env.union(from)) {
+                copy_union(code, state, to, from);
+            }
+        }
+        Op::CopyStack { to, from } => {
+            let (to, from) = (&code.layout.stacks[*to as usize], &code.layout.stacks[*from as usize]);
+            state.words[to.next as usize] = state.words[from.next as usize];
+            for (&to, &from) in to.headers.iter().zip(&from.headers) {
+                copy_header(code, state, to, from);
+            }
+        }
+        Op::CopyUnionStack { to, from } => {
+            let (to, from) = (
+                &code.layout.union_stacks[*to as usize],
+                &code.layout.union_stacks[*from as usize],
+            );
+            state.words[to.next as usize] = state.words[from.next as usize];
+            for (&to, &from) in to.unions.iter().zip(&from.unions) {
+                copy_union(code, state, to, from);
+            }
+        }
+        Op::Push { stack, n } | Op::Pop { stack, n } => {
+            let stack = &code.layout.stacks[*stack as usize];
+            let rows: Vec<[u32; 1]> = stack.headers.iter().map(|&h| [h]).collect();
+            let rows: Vec<&[u32]> = rows.iter().map(|row| &row[..]).collect();
+            shift(
+                code,
+                state,
+                stack.next,
+                &rows,
+                state.words[*n as usize],
+                matches!(op, Op::Push { .. }),
+            );
+        }
+        Op::PushUnion { stack, n } | Op::PopUnion { stack, n } => {
+            let stack = &code.layout.union_stacks[*stack as usize];
+            let rows: Vec<&[u32]> = stack
+                .unions
+                .iter()
+                .map(|&u| &code.layout.unions[u as usize].headers[..])
+                .collect();
+            shift(
+                code,
+                state,
+                stack.next,
+                &rows,
+                state.words[*n as usize],
+                matches!(op, Op::PushUnion { .. }),
+            );
+        }
+        _ => {}
+    }
+}
+
+fn header_op(code: &Code, state: &mut State, what: HeaderOp, header: u32) {
+    let layout = &code.layout;
+    let valid = layout.headers[header as usize].valid as usize;
+    match what {
+        HeaderOp::Add if state.words[valid] == 0 => {
+            state.words[layout.headers[header as usize].block()].fill(0);
+            mark_valid(layout, state, header);
+            let bytes = header_bytes(layout, &state.words, header);
+            let length = &mut state.words[register::LENGTH as usize];
+            *length = length.wrapping_add(bytes as u64);
+        }
+        HeaderOp::Remove if state.words[valid] != 0 => {
+            let bytes = header_bytes(layout, &state.words, header);
+            let length = &mut state.words[register::LENGTH as usize];
+            *length = length.saturating_sub(bytes as u64);
+            state.words[valid] = 0;
+        }
+        HeaderOp::MarkValid => mark_valid(layout, state, header),
+        HeaderOp::Add | HeaderOp::Remove => {}
+    }
+}
+
+/// A valid member of a union makes the others invalid.
+pub(crate) fn mark_valid(layout: &Layout, state: &mut State, header: u32) {
+    let header = &layout.headers[header as usize];
+    state.words[header.valid as usize] = 1;
+    for &rival in &header.rivals {
+        state.words[rival as usize] = 0;
+    }
+}
+
+/// Bytes of a header on the wire.
+#[inline]
+pub(crate) fn header_bytes(layout: &Layout, phv: &[u64], header: u32) -> usize {
+    let header = &layout.headers[header as usize];
+    match header.varbit {
+        None => header.fixed_bytes as usize,
+        Some(field) => {
+            let field = &layout.fields[field as usize];
+            let bits = field
+                .length
+                .map_or(0, |length| (phv[length as usize] as u32).min(field.width));
+            (header.fixed_bits + bits) as usize / 8
+        }
+    }
+}
+
+fn copy_header(code: &Code, state: &mut State, to: u32, from: u32) {
+    let layout = &code.layout;
+    let (target, source) = (&layout.headers[to as usize], &layout.headers[from as usize]);
+    if state.words[source.valid as usize] == 0 {
+        state.words[target.valid as usize] = 0;
+    } else if target.len == source.len && to != from {
+        state.words.copy_within(source.block(), target.valid as usize);
+        mark_valid(layout, state, to);
+    }
+}
+
+fn copy_union(code: &Code, state: &mut State, to: u32, from: u32) {
+    let (to, from) = (
+        &code.layout.unions[to as usize].headers,
+        &code.layout.unions[from as usize].headers,
+    );
+    // The valid member last, so that the others do not invalidate it again.
+    let pairs = to.iter().zip(from).map(|(&to, &from)| (to, from));
+    let valid = |&(_, from): &(u32, u32)| state.words[code.layout.headers[from as usize].valid as usize] != 0;
+    let (valid, invalid): (Vec<_>, Vec<_>) = pairs.partition(valid);
+    for (to, from) in invalid.into_iter().chain(valid) {
+        copy_header(code, state, to, from);
+    }
+}
+
+/// `push_front` (forward) and `pop_front` of P4_16: elements move by n, those that come in are invalid.
+fn shift(code: &Code, state: &mut State, next: u32, rows: &[&[u32]], n: u64, forward: bool) {
+    let size = rows.len();
+    let n = usize::try_from(n).unwrap_or(size).min(size);
+    let used = state.words[next as usize] as usize;
+    state.words[next as usize] = if forward {
+        (used + n).min(size)
+    } else {
+        used.saturating_sub(n)
+    } as u64;
+    for step in 0..size {
+        // Away from where the elements go, so that none is overwritten before it moved.
+        let to = if forward { size - 1 - step } else { step };
+        let from = if forward {
+            to.checked_sub(n)
+        } else {
+            (to + n < size).then_some(to + n)
+        };
+        for (column, &header) in rows[to].iter().enumerate() {
+            let target = &code.layout.headers[header as usize];
+            match from {
+                Some(from) => {
+                    let source = code.layout.headers[rows[from][column] as usize].block();
+                    if source.len() == target.len as usize {
+                        state.words.copy_within(source, target.valid as usize);
+                    }
+                }
+                None => state.words[target.valid as usize] = 0,
+            }
+        }
+    }
+}
+
+/// Fills the `{}` of the format one after the other, like BMv2's `log_msg`.
+fn log(code: &Code, state: &mut State, message: &LogMessage) {
+    if state.log.len() >= MAX_LOG {
+        return;
+    }
+    let mut text = String::new();
+    let mut values = message.values.iter();
+    let mut rest = message.format.as_str();
+    while let Some((before, after)) = rest.split_once("{}") {
+        text.push_str(before);
+        match values.next() {
+            Some(value) => text.push_str(&env(code, state).data(value).to_string()),
+            None => text.push_str("{}"),
+        }
+        rest = after;
+    }
+    text.push_str(rest);
+    state.log.push(text);
+}

@@ -1,0 +1,727 @@
+//! The parser: states that extract headers and choose the next state by a key.
+
+use std::collections::HashMap;
+
+use crate::bits;
+use crate::code::{Address, Op, Word};
+use crate::expr::{Data, Expr, HeaderExpr, Scope};
+use crate::json::{Json, Load};
+use crate::layout::{Layout, words};
+use crate::lower::Builder;
+use crate::machine::{Code, mark_valid, run};
+use crate::primitive::{self, Objects};
+use crate::state::State;
+
+/// The parser errors of P4's core library, in the order of their usual numbers.
+const CORE_ERRORS: [&str; 7] = [
+    "NoError",
+    "PacketTooShort",
+    "NoMatch",
+    "StackOutOfBounds",
+    "HeaderTooShort",
+    "ParserTimeout",
+    "ParserInvalidArgument",
+];
+
+/// States one packet may visit, so that a loop that extracts nothing ends.
+const MAX_STEPS: usize = 4096;
+
+/// Numbers the program gives to the core errors.
+#[derive(Clone, Debug)]
+pub(crate) struct Errors {
+    packet_too_short: u32,
+    stack_out_of_bounds: u32,
+    header_too_short: u32,
+    timeout: u32,
+    invalid_argument: u32,
+}
+
+impl Errors {
+    pub fn load(root: &Json) -> Load<Errors> {
+        let mut names = HashMap::new();
+        for json in root.list("errors")? {
+            names.insert(
+                json.at(0)?.str()?.to_string(),
+                json.at(1)?.count(u64::from(u32::MAX))? as u32,
+            );
+        }
+        let mut free = names.values().max().map_or(0, |&max| max.saturating_add(1));
+        let mut number = |index: usize| match names.get(CORE_ERRORS[index]) {
+            Some(&number) => number,
+            None if names.is_empty() => index as u32,
+            None => {
+                free += 1;
+                free - 1
+            }
+        };
+        Ok(Errors {
+            packet_too_short: number(1),
+            stack_out_of_bounds: number(3),
+            header_too_short: number(4),
+            timeout: number(5),
+            invalid_argument: number(6),
+        })
+    }
+}
+
+#[derive(Debug)]
+pub(crate) struct Parser {
+    states: Vec<ParseState>,
+    start: Option<u32>,
+    errors: Errors,
+}
+
+#[derive(Debug, Default)]
+struct ParseState {
+    ops: Vec<ParserOp>,
+    key: Vec<KeyPart>,
+    cases: Vec<Case>,
+    otherwise: Option<u32>,
+}
+
+#[derive(Debug)]
+enum ParserOp {
+    Extract(u32),
+    /// Runs the code, which leaves the length of the variable-length field, in bits, in the word.
+    ExtractVarbit {
+        header: u32,
+        code: Address,
+        bits: Word,
+    },
+    /// Into the next element of a stack.
+    ExtractNext {
+        headers: Vec<u32>,
+        next: Word,
+        varbit: Option<(Address, Word)>,
+    },
+    Run(Address),
+    /// `width` bits at this offset from here into words from `to` on, then runs the code.
+    Lookahead {
+        offset: usize,
+        width: u32,
+        to: Word,
+        code: Address,
+    },
+    /// Runs the code, which leaves condition and error number.
+    Verify {
+        code: Address,
+        holds: Word,
+        error: Word,
+    },
+    /// Runs the code, which leaves the number of bits.
+    Advance {
+        code: Address,
+        bits: Word,
+    },
+}
+
+#[derive(Debug)]
+enum KeyPart {
+    Words {
+        first: Word,
+        count: u32,
+    },
+    /// A word that code computes.
+    Computed {
+        code: Address,
+        word: Word,
+    },
+    Lookahead {
+        offset: usize,
+        width: u32,
+    },
+}
+
+#[derive(Debug)]
+struct Case {
+    what: CaseKind,
+    mask: Option<Vec<u64>>,
+    next: Option<u32>,
+}
+
+#[derive(Debug)]
+enum CaseKind {
+    Value(Vec<u64>),
+    /// A use of a parser value set.
+    Set {
+        set: u32,
+        usage: u32,
+    },
+}
+
+/// A parser value set: members written by the control plane, split the way each state's key is.
+#[derive(Debug)]
+pub(crate) struct ValueSet {
+    pub name: String,
+    pub width: u32,
+    uses: Vec<(Vec<u32>, Vec<Vec<u64>>)>,
+}
+
+const MAX_BITS: u64 = 1 << 14;
+
+impl ValueSet {
+    pub fn load_all(root: &Json) -> Load<Vec<ValueSet>> {
+        let mut sets = Vec::new();
+        for json in root.list("parse_vsets")? {
+            let name = json.get("name")?.str()?.to_string();
+            let width = json.get("compressed_bitwidth")?.count(MAX_BITS)? as u32;
+            sets.push(ValueSet {
+                name,
+                width,
+                uses: Vec::new(),
+            });
+        }
+        Ok(sets)
+    }
+
+    /// Replaces the members, each given in as many words as the set's width needs.
+    pub fn write(&mut self, members: &[Vec<u8>]) {
+        let length = self.width.div_ceil(8) as usize;
+        for (widths, split) in &mut self.uses {
+            split.clear();
+            for member in members {
+                let mut padded = vec![0; length.saturating_sub(member.len())];
+                padded.extend_from_slice(&member[member.len().saturating_sub(length)..]);
+                let mut at = length * 8 - self.width as usize;
+                let mut key = Vec::new();
+                for &width in widths.iter() {
+                    let start = key.len();
+                    key.resize(start + words(width), 0);
+                    bits::read(&padded, at, width, &mut key[start..]);
+                    at += width as usize;
+                }
+                split.push(key);
+            }
+        }
+    }
+}
+
+/// Parser construction.
+pub(crate) struct Loader<'a, 'l> {
+    pub builder: &'a mut Builder<'l>,
+    pub objects: &'a Objects<'a>,
+    pub sets: &'a mut Vec<ValueSet>,
+}
+
+impl Loader<'_, '_> {
+    pub fn load(&mut self, json: &Json, errors: Errors) -> Load<Parser> {
+        let states = json.get("parse_states")?.items()?;
+        let mut names = HashMap::new();
+        for (index, state) in states.iter().enumerate() {
+            names.insert(state.get("name")?.str()?.to_string(), index as u32);
+        }
+        let find = |json: Option<Json>| match json {
+            None => Ok(None),
+            Some(json) => match names.get(json.str()?) {
+                Some(&state) => Ok(Some(state)),
+                None => json.error(format!("no parser state '{}'", json.str()?)),
+            },
+        };
+        let start = find(json.opt("init_state"))?;
+        let mut parser = Parser {
+            states: Vec::new(),
+            start,
+            errors,
+        };
+        for state in &states {
+            parser.states.push(self.state(state, &find)?);
+        }
+        Ok(parser)
+    }
+
+    fn state<'j>(&mut self, json: &Json<'j>, find: &dyn Fn(Option<Json<'j>>) -> Load<Option<u32>>) -> Load<ParseState> {
+        let mut state = ParseState::default();
+        for op in json.list("parser_ops")? {
+            let op = self.op(&op)?;
+            state.ops.push(op);
+        }
+        let mut widths = Vec::new();
+        for part in json.list("transition_key")? {
+            let (part, width) = self.key_part(&part)?;
+            state.key.push(part);
+            widths.push(width);
+        }
+        for transition in json.list("transitions")? {
+            let next = find(transition.opt("next_state"))?;
+            let value = transition.opt("value");
+            let kind = match transition.opt("type") {
+                Some(kind) => kind.str()?,
+                None => "hexstr",
+            };
+            // In old files the default is a hexstr "default".
+            let is_default = kind == "default"
+                || kind == "hexstr" && value.as_ref().is_some_and(|v| v.value().as_str() == Some("default"));
+            if is_default {
+                state.otherwise = next;
+                continue;
+            }
+            let case = self.case(&transition, kind, &widths, next)?;
+            state.cases.push(case);
+        }
+        Ok(state)
+    }
+
+    fn case(&mut self, json: &Json, kind: &str, widths: &[u32], next: Option<u32>) -> Load<Case> {
+        let value = json.get("value")?;
+        let mask = match json.opt("mask") {
+            Some(mask) => Some(split(&mask, widths)?),
+            None => None,
+        };
+        let what = match kind {
+            "hexstr" => {
+                let mut value = split(&value, widths)?;
+                if let Some(mask) = &mask {
+                    value.iter_mut().zip(mask).for_each(|(v, m)| *v &= m);
+                }
+                CaseKind::Value(value)
+            }
+            "parse_vset" => {
+                let Some(set) = self
+                    .sets
+                    .iter()
+                    .position(|set| Some(set.name.as_str()) == value.value().as_str())
+                else {
+                    return value.error("no such parser value set");
+                };
+                if widths.iter().sum::<u32>() != self.sets[set].width {
+                    return value.error("the value set is not as wide as the key of this state");
+                }
+                self.sets[set].uses.push((widths.to_vec(), Vec::new()));
+                CaseKind::Set {
+                    set: set as u32,
+                    usage: self.sets[set].uses.len() as u32 - 1,
+                }
+            }
+            other => return json.error(format!("a transition of type '{other}' is not supported")),
+        };
+        Ok(Case { what, mask, next })
+    }
+
+    fn scope(&self) -> Scope<'_> {
+        Scope {
+            layout: self.builder.layout,
+            registers: self.objects.registers,
+            params: &[],
+        }
+    }
+
+    /// Code that leaves a number in a word of its own.
+    fn computed(&mut self, data: &Data) -> (Address, Word) {
+        let word = self.builder.own_word();
+        let code = self.builder.address();
+        self.builder.value_into(data, word, u64::MAX);
+        self.builder.end_statement();
+        self.builder.push(Op::End);
+        (code, word)
+    }
+
+    /// As `computed`, for a length or amount: too large for anything if it is negative or huge.
+    fn computed_amount(&mut self, data: &Data) -> (Address, Word) {
+        let word = self.builder.own_word();
+        let code = self.builder.address();
+        let (a, m) = (self.builder.cell(data), self.builder.constant(u64::MAX));
+        self.builder.push(Op::Move { d: word, a, m });
+        self.builder.end_statement();
+        self.builder.push(Op::End);
+        (code, word)
+    }
+
+    fn op(&mut self, json: &Json) -> Load<ParserOp> {
+        let op = json.get("op")?;
+        let parameters = json.get("parameters")?;
+        let parameter = |index| parameters.at(index);
+        Ok(match op.str()? {
+            "extract" => self.extract(&parameter(0)?, None)?,
+            "extract_VL" => {
+                let length = self.scope().data(&parameter(1)?)?;
+                let length = self.computed_amount(&length);
+                self.extract(&parameter(0)?, Some(length))?
+            }
+            "set" => self.set(&parameter(0)?, &parameter(1)?)?,
+            "verify" => self.verify(&parameter(0)?, &parameter(1)?)?,
+            "shift" => {
+                let bits = Data::Const((8 * parameter(0)?.count(MAX_BITS)?).into());
+                let (code, bits) = self.computed_amount(&bits);
+                ParserOp::Advance { code, bits }
+            }
+            "advance" => {
+                let bits = self.scope().data(&parameter(0)?)?;
+                let (code, bits) = self.computed_amount(&bits);
+                ParserOp::Advance { code, bits }
+            }
+            "primitive" => {
+                let primitives = parameters.items()?;
+                ParserOp::Run(primitive::lower_all(self.builder, self.objects, &[], &primitives)?)
+            }
+            other => return op.error(format!("parser operation '{other}' is not supported")),
+        })
+    }
+
+    fn extract(&mut self, json: &Json, length: Option<(Address, Word)>) -> Load<ParserOp> {
+        let layout = self.builder.layout;
+        let value = json.get("value")?;
+        let (headers, next) = match json.get("type")?.str()? {
+            "regular" => (vec![layout.header(&value)?], None),
+            "stack" => {
+                let stack = &layout.stacks[layout.stack(&value)? as usize];
+                (stack.headers.clone(), Some(stack.next))
+            }
+            "union_stack" => {
+                let stack = &layout.union_stacks[layout.union_stack(&value.at(0)?)? as usize];
+                let (member, _) = layout.member(&stack.kind, &value.at(1)?)?;
+                let headers = stack
+                    .unions
+                    .iter()
+                    .map(|&u| layout.unions[u as usize].headers[member as usize]);
+                (headers.collect(), Some(stack.next))
+            }
+            other => return json.error(format!("cannot extract to a '{other}'")),
+        };
+        let Some(&first) = headers.first() else {
+            return json.error("cannot extract to an empty stack");
+        };
+        let header = &layout.headers[first as usize];
+        if !header.fixed_bits.is_multiple_of(8) {
+            return json.error(format!("{} bits are not a whole number of bytes", header.fixed_bits));
+        }
+        let varies = header.varbit.is_some();
+        if varies && length.is_none() {
+            return json.error("a header with a variable-length field needs extract_VL");
+        }
+        let varbit = if varies { length } else { None };
+        Ok(match (next, varbit) {
+            (Some(next), varbit) => ParserOp::ExtractNext { headers, next, varbit },
+            (None, Some((code, bits))) => ParserOp::ExtractVarbit {
+                header: first,
+                code,
+                bits,
+            },
+            (None, None) => ParserOp::Extract(first),
+        })
+    }
+
+    fn set(&mut self, to: &Json, from: &Json) -> Load<ParserOp> {
+        let value = from.get("value")?;
+        if from.get("type")?.str()? != "lookahead" {
+            let code = self.builder.address();
+            let value = self.scope().data(from)?;
+            primitive::lower_assignment(self.builder, self.objects, to, value)?;
+            self.builder.end_statement();
+            self.builder.push(Op::End);
+            return Ok(ParserOp::Run(code));
+        }
+        let offset = value.at(0)?.count(MAX_BITS)?;
+        let width = value.at(1)?.count(MAX_BITS)? as u32;
+        let word = self.builder.own_word();
+        for _ in 1..words(width) {
+            self.builder.own_word();
+        }
+        let code = self.builder.address();
+        primitive::lower_assignment(self.builder, self.objects, to, Data::Param(word, width))?;
+        self.builder.end_statement();
+        self.builder.push(Op::End);
+        Ok(ParserOp::Lookahead {
+            offset,
+            width,
+            to: word,
+            code,
+        })
+    }
+
+    fn verify(&mut self, condition: &Json, error: &Json) -> Load<ParserOp> {
+        let condition = self.scope().bool(condition)?;
+        let error = match error.value().as_u64() {
+            Some(number) => Data::Const(number.into()),
+            None => self.scope().data(error)?,
+        };
+        let (holds, number) = (self.builder.own_word(), self.builder.own_word());
+        let code = self.builder.address();
+        self.builder.truth_into(&condition, holds);
+        self.builder.value_into(&error, number, u64::from(u32::MAX));
+        self.builder.end_statement();
+        self.builder.push(Op::End);
+        Ok(ParserOp::Verify {
+            code,
+            holds,
+            error: number,
+        })
+    }
+
+    fn key_part(&mut self, json: &Json) -> Load<(KeyPart, u32)> {
+        let value = json.get("value")?;
+        let data = match json.get("type")?.str()? {
+            "lookahead" => {
+                let offset = value.at(0)?.count(MAX_BITS)?;
+                let width = value.at(1)?.count(MAX_BITS)? as u32;
+                return Ok((KeyPart::Lookahead { offset, width }, width));
+            }
+            "field" | "stack_field" | "union_stack_field" => match self.scope().expr(json)? {
+                Expr::Data(data) => data,
+                _ => return json.error("should be a field"),
+            },
+            other => return json.error(format!("a key of type '{other}' is not supported")),
+        };
+        let layout = self.builder.layout;
+        Ok(match &data {
+            Data::Field(field) => {
+                let field = &layout.fields[*field as usize];
+                (
+                    KeyPart::Words {
+                        first: field.slot,
+                        count: field.words() as u32,
+                    },
+                    field.width,
+                )
+            }
+            Data::Valid(header) => (
+                KeyPart::Words {
+                    first: layout.headers[*header as usize].valid,
+                    count: 1,
+                },
+                1,
+            ),
+            Data::FieldOf(header, offset) => {
+                let width = match &**header {
+                    HeaderExpr::Indexed(headers, _) => self.builder.word_offset(headers, *offset).map(|(_, w)| w),
+                    HeaderExpr::Fixed(_) => None,
+                };
+                let Some(width) = width else {
+                    return json.error("a stack field of more than 64 bits cannot be a key");
+                };
+                let (code, word) = self.computed(&data);
+                (KeyPart::Computed { code, word }, width)
+            }
+            _ => return json.error("should be a field"),
+        })
+    }
+}
+
+/// Splits a value, given as byte-padded fields, into the words of a key.
+fn split(json: &Json, widths: &[u32]) -> Load<Vec<u64>> {
+    let bytes = json.bytes()?;
+    let expected: usize = widths.iter().map(|w| w.div_ceil(8) as usize).sum();
+    if bytes.len() != expected {
+        return json.error(format!("has {} bytes, the key has {expected}", bytes.len()));
+    }
+    let mut key = Vec::new();
+    let mut rest = &bytes[..];
+    for &width in widths {
+        let (field, after) = rest.split_at(width.div_ceil(8) as usize);
+        let start = key.len();
+        key.resize(start + words(width), 0);
+        let padding = field.len() * 8 - width as usize;
+        bits::read(field, padding, width, &mut key[start..]);
+        rest = after;
+    }
+    Ok(key)
+}
+
+impl Parser {
+    /// Parses `state.frame` from its beginning; leaves the start of the rest in `state.payload`.
+    /// Returns the number of the error that stopped it, if one did.
+    pub fn parse(&self, code: &Code, sets: &[ValueSet], state: &mut State) -> Option<u32> {
+        let mut next = self.start;
+        let mut at = 0;
+        let mut steps = 0;
+        let mut error = None;
+        while let Some(current) = next {
+            steps += 1;
+            let outcome = if steps > MAX_STEPS {
+                Err(self.errors.timeout)
+            } else {
+                self.visit(code, sets, state, &self.states[current as usize], &mut at)
+            };
+            match outcome {
+                Ok(following) => next = following,
+                Err(number) => {
+                    error = Some(number);
+                    break;
+                }
+            }
+        }
+        state.payload = at;
+        error
+    }
+
+    fn visit(
+        &self,
+        code: &Code,
+        sets: &[ValueSet],
+        state: &mut State,
+        current: &ParseState,
+        at: &mut usize,
+    ) -> Result<Option<u32>, u32> {
+        for op in &current.ops {
+            self.execute(code, state, op, at)?;
+        }
+        if current.cases.is_empty() {
+            return Ok(current.otherwise);
+        }
+        let mut key = std::mem::take(&mut state.key);
+        key.clear();
+        let built = self.build_key(code, state, &current.key, *at, &mut key);
+        let next = built.map(|()| {
+            let case = current.cases.iter().find(|case| matches(case, &key, sets));
+            case.map_or(current.otherwise, |case| case.next)
+        });
+        state.key = key;
+        next
+    }
+
+    fn build_key(
+        &self,
+        code: &Code,
+        state: &mut State,
+        parts: &[KeyPart],
+        at: usize,
+        key: &mut Vec<u64>,
+    ) -> Result<(), u32> {
+        for part in parts {
+            match *part {
+                KeyPart::Words { first, count } => {
+                    key.extend_from_slice(&state.words[first as usize..(first + count) as usize]);
+                }
+                KeyPart::Computed { code: start, word } => {
+                    run(code, state, start);
+                    key.push(state.words[word as usize]);
+                }
+                KeyPart::Lookahead { offset, width } => {
+                    let start = key.len();
+                    key.resize(start + words(width), 0);
+                    self.peek(&state.frame, at, offset, width, &mut key[start..])?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn peek(&self, frame: &[u8], at: usize, offset: usize, width: u32, out: &mut [u64]) -> Result<(), u32> {
+        let start = at * 8 + offset;
+        if start + width as usize > frame.len() * 8 {
+            return Err(self.errors.packet_too_short);
+        }
+        bits::read(frame, start, width, out);
+        Ok(())
+    }
+
+    fn execute(&self, code: &Code, state: &mut State, op: &ParserOp, at: &mut usize) -> Result<(), u32> {
+        match op {
+            ParserOp::Extract(header) => self.extract(&code.layout, state, *header, 0, at),
+            ParserOp::ExtractVarbit {
+                header,
+                code: start,
+                bits,
+            } => {
+                run(code, state, *start);
+                let bits = state.words[*bits as usize];
+                self.extract(&code.layout, state, *header, bits, at)
+            }
+            ParserOp::ExtractNext { headers, next, varbit } => {
+                let position = state.words[*next as usize];
+                let Some(&header) = headers.get(position as usize) else {
+                    return Err(self.errors.stack_out_of_bounds);
+                };
+                let mut bits = 0;
+                if let Some((start, word)) = varbit {
+                    run(code, state, *start);
+                    bits = state.words[*word as usize];
+                }
+                self.extract(&code.layout, state, header, bits, at)?;
+                state.words[*next as usize] = position + 1;
+                Ok(())
+            }
+            ParserOp::Run(start) => {
+                run(code, state, *start);
+                Ok(())
+            }
+            ParserOp::Lookahead {
+                offset,
+                width,
+                to,
+                code: start,
+            } => {
+                let to = *to as usize;
+                let out = &mut state.words[to..to + words(*width)];
+                self.peek(&state.frame, *at, *offset, *width, out)?;
+                run(code, state, *start);
+                Ok(())
+            }
+            ParserOp::Verify {
+                code: start,
+                holds,
+                error,
+            } => {
+                run(code, state, *start);
+                if state.words[*holds as usize] == 0 {
+                    return Err(state.words[*error as usize] as u32);
+                }
+                Ok(())
+            }
+            ParserOp::Advance { code: start, bits } => {
+                run(code, state, *start);
+                let bits = state.words[*bits as usize];
+                if !bits.is_multiple_of(8) {
+                    return Err(self.errors.invalid_argument);
+                }
+                if bits / 8 > (state.frame.len() - *at) as u64 {
+                    return Err(self.errors.packet_too_short);
+                }
+                *at += (bits / 8) as usize;
+                Ok(())
+            }
+        }
+    }
+
+    /// Extracts a header whose variable-length field, if it has one, takes `bits`.
+    #[inline]
+    fn extract(&self, layout: &Layout, state: &mut State, header: u32, bits: u64, at: &mut usize) -> Result<(), u32> {
+        let description = &layout.headers[header as usize];
+        let available = state.frame.len() - *at;
+        if let Some(varbit) = description.varbit {
+            let max = u64::from(layout.fields[varbit as usize].width);
+            if !bits.is_multiple_of(8) {
+                return Err(self.errors.invalid_argument);
+            }
+            if u64::from(description.fixed_bits).saturating_add(bits) > available as u64 * 8 {
+                return Err(self.errors.packet_too_short);
+            }
+            if bits > max {
+                return Err(self.errors.header_too_short);
+            }
+        } else if available < description.fixed_bytes as usize {
+            return Err(self.errors.packet_too_short);
+        }
+        let mut bit = *at * 8;
+        for field in &layout.fields[description.fields()] {
+            let slot = field.slot as usize;
+            if field.width <= 64 && field.length.is_none() {
+                state.words[slot] = bits::read_word(&state.frame, bit, bit + field.width as usize);
+                bit += field.width as usize;
+                continue;
+            }
+            let mut width = field.width;
+            if let Some(length) = field.length {
+                width = bits as u32;
+                state.words[length as usize] = bits;
+                state.words[field.span()].fill(0);
+            }
+            bits::read(&state.frame, bit, width, &mut state.words[slot..slot + words(width)]);
+            bit += width as usize;
+        }
+        *at = bit / 8;
+        mark_valid(layout, state, header);
+        Ok(())
+    }
+}
+
+#[inline]
+fn matches(case: &Case, key: &[u64], sets: &[ValueSet]) -> bool {
+    let equal = |value: &[u64]| match &case.mask {
+        None => value == key,
+        Some(mask) => value.iter().zip(key).zip(mask).all(|((v, k), m)| v & m == k & m),
+    };
+    match &case.what {
+        CaseKind::Value(value) => equal(value),
+        CaseKind::Set { set, usage } => sets[*set as usize].uses[*usage as usize].1.iter().any(|v| equal(v)),
+    }
+}
