@@ -1,0 +1,282 @@
+//! A P4 program in front of the queues: priorities, users, ranks, times and depths.
+
+mod common;
+
+use common::*;
+use p4sched_engine::{Discipline, Engine, LoadError, PortConfig, PortError, PortSettings, QueueConfig};
+
+/// 1500 bytes at this rate take 1 ms.
+const ONE_A_MILLISECOND: u64 = 12_000_000;
+
+#[test]
+fn strict_priority_end_to_end() {
+    let mut switch = Switch::with_port(2, shaped(ONE_A_MILLISECOND));
+    // Each class alone would more than fill the link.
+    for now in (0..SECOND).step_by(900_000) {
+        switch.receive(now, Request { priority: 6, ..FULL });
+        switch.receive(now, Request { priority: 1, ..FULL });
+    }
+    switch.advance(SECOND);
+    let of = |priority| {
+        switch
+            .out
+            .sent
+            .iter()
+            .filter(|probe| probe.priority == priority)
+            .count()
+    };
+    assert_eq!((of(6), of(1)), (1000, 0));
+}
+
+#[test]
+fn the_link_carries_exactly_its_rate_and_delays_every_frame() {
+    let mut settings = shaped(ONE_A_MILLISECOND);
+    settings.config.delay_ns = 5 * MILLISECOND;
+    let mut switch = Switch::with_port(2, settings);
+    for _ in 0..50 {
+        switch.receive(0, FULL);
+    }
+    switch.finish();
+    let due: Vec<_> = switch.out.sent.iter().map(|probe| probe.due).collect();
+    let ideal: Vec<_> = (1..=50).map(|number| number * MILLISECOND + 5 * MILLISECOND).collect();
+    assert_eq!(due, ideal);
+    assert_eq!(switch.balance().transmitted, 50);
+}
+
+#[test]
+fn a_program_sees_depths_and_times_as_bmv2_shows_them() {
+    let mut switch = Switch::with_port(2, shaped(ONE_A_MILLISECOND));
+    for number in 0..4 {
+        switch.receive(1_000 * number, FULL);
+    }
+    switch.finish();
+    let seen: Vec<_> = switch
+        .out
+        .sent
+        .iter()
+        .map(|p| (p.enq_depth, p.deq_depth, p.enq_timestamp, p.deq_timedelta))
+        .collect();
+    // The first leaves at once, the others wait for the link: depths without the packet itself, times in µs.
+    assert_eq!(seen, [(0, 0, 0, 0), (0, 2, 1, 999), (1, 1, 2, 1998), (2, 0, 3, 2997)]);
+}
+
+#[test]
+fn the_depth_register_is_exact_whatever_the_program_writes() {
+    let mut switch = Switch::with_port(2, shaped(ONE_A_MILLISECOND));
+    let mut random = 1u64;
+    for now in (0..200 * MILLISECOND).step_by(300_000) {
+        random = random
+            .wrapping_mul(6364136223846793005)
+            .wrapping_add(1442695040888963407);
+        let priority = (random >> 40) as u8 & 3;
+        switch.advance(now);
+        let before = switch.depth_cell(2, priority);
+        switch.receive(now, Request { priority, ..FULL });
+        for queue in 0..8 {
+            let depth = switch.engine.queue_stats(2).queues[usize::from(queue)].depth.packets;
+            assert_eq!(u64::from(switch.depth_cell(2, queue)), depth);
+        }
+        let full = before == 100;
+        assert_eq!(switch.depth_cell(2, priority), if full { 100 } else { before + 1 });
+    }
+    switch.finish();
+    assert!(
+        switch.balance().queue_dropped > 0,
+        "the queues should overflow in this test"
+    );
+    for probe in &switch.out.sent {
+        assert_eq!(probe.depth_at_ingress, u32::from(probe.enq_depth));
+        assert_eq!(probe.depth_at_egress, u32::from(probe.deq_depth));
+    }
+}
+
+#[test]
+fn with_one_buffer_every_cell_of_the_port_holds_its_depth() {
+    for discipline in [Discipline::Fifo, Discipline::Drr, Discipline::Pifo] {
+        let mut switch = Switch::with_port(2, with_discipline(discipline, shaped(ONE_A_MILLISECOND)));
+        switch.receive(0, FULL);
+        switch.advance(0);
+        for (priority, depth) in [(3, 1), (5, 2), (3, 3)] {
+            switch.receive(0, Request { priority, ..FULL });
+            assert!((0..8).all(|queue| switch.depth_cell(2, queue) == depth));
+            assert_eq!(switch.depth_cell(3, 0), 0);
+        }
+        switch.advance(MILLISECOND);
+        assert!((0..8).all(|queue| switch.depth_cell(2, queue) == 2));
+        // Back to a queue for each priority: so are the cells.
+        switch.engine.set_port(2, shaped(ONE_A_MILLISECOND)).unwrap();
+        let cells: Vec<_> = (0..8).map(|queue| switch.depth_cell(2, queue)).collect();
+        assert_eq!(cells.iter().sum::<u32>(), 2);
+    }
+}
+
+#[test]
+fn drr_shares_the_link_between_the_users_that_the_program_names() {
+    let mut switch = Switch::with_port(2, with_discipline(Discipline::Drr, shaped(ONE_A_MILLISECOND)));
+    // User 1 sends four times as much as user 2, and in shorter frames; both more than half the link.
+    for now in (0..SECOND).step_by(MILLISECOND as usize) {
+        for _ in 0..6 {
+            switch.receive(
+                now,
+                Request {
+                    user: 1,
+                    bytes: 1000,
+                    ..FULL
+                },
+            );
+        }
+        switch.receive(
+            now,
+            Request {
+                user: 2,
+                bytes: 1000,
+                ..FULL
+            },
+        );
+    }
+    switch.advance(SECOND);
+    let bytes = |user| {
+        switch
+            .out
+            .sent
+            .iter()
+            .filter(|p| p.user == user)
+            .map(|p| p.bytes)
+            .sum::<usize>() as i64
+    };
+    assert!(
+        (bytes(1) - bytes(2)).abs() <= 1514 + 2 * 1000,
+        "{} and {}",
+        bytes(1),
+        bytes(2)
+    );
+}
+
+#[test]
+fn pifo_sends_the_smallest_rank_first_and_gives_up_the_largest() {
+    let mut settings = with_discipline(Discipline::Pifo, shaped(ONE_A_MILLISECOND));
+    settings.config.buffer_packets = 4;
+    let mut switch = Switch::with_port(2, settings);
+    switch.receive(0, Request { rank: 0, ..FULL });
+    switch.advance(0);
+    // AIFO, Fig. 2.
+    for rank in [1, 4, 5, 1, 2, 2] {
+        switch.receive(0, Request { rank, ..FULL });
+    }
+    switch.finish();
+    let ranks: Vec<_> = switch.out.sent.iter().map(|probe| probe.rank).collect();
+    assert_eq!(ranks, [0, 1, 1, 2, 2]);
+    assert_eq!((switch.balance().pushed_out, switch.balance().queue_dropped), (2, 0));
+}
+
+#[test]
+fn waiting_packets_get_user_and_rank_when_the_discipline_changes() {
+    let mut switch = Switch::with_port(
+        2,
+        PortSettings {
+            rank_field: None,
+            ..shaped(ONE_A_MILLISECOND)
+        },
+    );
+    for rank in [0, 7, 3, 5] {
+        switch.receive(0, Request { rank, ..FULL });
+    }
+    switch
+        .engine
+        .set_port(2, with_discipline(Discipline::Pifo, shaped(ONE_A_MILLISECOND)))
+        .unwrap();
+    switch.finish();
+    let ranks: Vec<_> = switch.out.sent.iter().map(|probe| probe.rank).collect();
+    assert_eq!(ranks, [0, 3, 5, 7]);
+}
+
+#[test]
+fn settings_that_can_not_work_name_the_port_and_what_is_wrong() {
+    let mut switch = Switch::new();
+    let mistyped = PortSettings {
+        user_field: Some("meta.usr".into()),
+        ..shaped(0)
+    };
+    let error = switch.engine.set_port(2, mistyped).unwrap_err();
+    assert!(
+        error
+            .to_string()
+            .starts_with("port 2: user_field: the program has no field 'meta.usr'"),
+        "{error}"
+    );
+
+    let no_user = PortSettings {
+        user_field: None,
+        ..with_discipline(Discipline::Drr, shaped(0))
+    };
+    let error = switch.engine.set_port(2, no_user).unwrap_err();
+    assert!(
+        error.to_string().starts_with("port 2: discipline drr needs user_field"),
+        "{error}"
+    );
+
+    assert_eq!(
+        switch.engine.set_port(511, shaped(0)),
+        Err(PortError::NoSuchPort { port: 511 })
+    );
+    assert_eq!(switch.engine.port(2), PortSettings::default());
+}
+
+#[test]
+fn a_program_without_the_fields_or_registers_asked_for_is_not_loaded() {
+    let mut engine = Engine::new();
+    let error = engine.load(probe_program(), &["deps".to_string()]).unwrap_err();
+    assert_eq!(error, LoadError::NoRegister("deps".to_string()));
+    assert!(engine.pipeline().is_none());
+
+    engine
+        .set_port(
+            2,
+            PortSettings {
+                user_field: Some("meta.nobody".into()),
+                ..shaped(0)
+            },
+        )
+        .unwrap();
+    assert!(matches!(
+        engine.load(probe_program(), &[]),
+        Err(LoadError::Port(PortError::UnknownField { .. }))
+    ));
+    engine.set_port(2, shaped(0)).unwrap();
+    engine.load(probe_program(), &[]).unwrap();
+}
+
+#[test]
+fn bmv2_packet_rates_work_end_to_end() {
+    let config = PortConfig {
+        queues: [QueueConfig {
+            depth_packets: 64,
+            rate_pps: 1000,
+        }; 8],
+        ..PortConfig::default()
+    };
+    let mut switch = Switch::with_port(
+        2,
+        PortSettings {
+            config,
+            ..PortSettings::default()
+        },
+    );
+    for _ in 0..10 {
+        switch.receive(0, Request { priority: 7, ..FULL });
+        switch.receive(0, FULL);
+    }
+    switch.finish();
+    // As in BMv2, the queues do not compete: each gets its rate.
+    let due = |priority| {
+        switch
+            .out
+            .sent
+            .iter()
+            .filter(|p| p.priority == priority)
+            .map(|p| p.due)
+            .collect::<Vec<_>>()
+    };
+    let each_millisecond: Vec<_> = (0..10).map(|number| number * MILLISECOND).collect();
+    assert_eq!((due(7), due(0)), (each_millisecond.clone(), each_millisecond));
+}
