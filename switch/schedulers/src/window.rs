@@ -99,9 +99,6 @@ impl Window {
         config.check()?;
         self.config = config;
         self.cells.resize(self.cells.len().max(config.size), EMPTY);
-        if self.oldest >= config.size {
-            self.oldest = 0;
-        }
         self.sort();
         Ok(())
     }
@@ -113,6 +110,10 @@ impl Window {
             return;
         }
         self.unwritten = 0;
+        // A window made shorter leaves the position where it was until the next write.
+        if self.oldest >= self.config.size {
+            self.oldest = 0;
+        }
         let replaced = std::mem::replace(&mut self.cells[self.oldest], rank);
         self.oldest = (self.oldest + 1) % self.config.size;
         self.move_in_order(replaced, rank);
@@ -199,6 +200,25 @@ mod tests {
         window.reconfigure(WindowConfig::unsampled(4)).unwrap();
         assert_eq!(window.cells(), [20, 2, 3, 4]);
         assert_eq!(window.smaller_than(10), 3);
+    }
+
+    #[test]
+    fn a_window_made_shorter_starts_over_at_its_next_write_only() {
+        let mut window = Window::new(WindowConfig::unsampled(4)).unwrap();
+        for rank in [1, 2, 3] {
+            window.observe(rank);
+        }
+        window.reconfigure(WindowConfig::unsampled(2)).unwrap();
+        window.reconfigure(WindowConfig::unsampled(4)).unwrap();
+        window.observe(4);
+        assert_eq!(window.cells(), [1, 2, 3, 4], "nothing was written while it was short");
+        window.observe(5);
+        window.observe(6);
+        window.observe(7);
+        window.reconfigure(WindowConfig::unsampled(2)).unwrap();
+        window.observe(8);
+        window.observe(9);
+        assert_eq!(window.cells(), [8, 9]);
     }
 
     #[test]
