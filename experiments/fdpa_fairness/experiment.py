@@ -14,13 +14,13 @@ from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeEl
 
 from experiments.fdpa_fairness import figure, summary
 from experiments.fdpa_fairness.measure import Progress as Place
-from experiments.fdpa_fairness.measure import Setting, measure
+from experiments.fdpa_fairness.measure import Setting, law_config, measure
 from p4sched.bands import Bands
 from p4sched.errors import UsageError, unknown_name
 from p4sched.experiment import Experiment, SwitchKind, choose
 from p4sched.lab import machine, scenario, schemes
 from p4sched.lab.ledger import Ledger
-from p4sched.lab.run import clean_run
+from p4sched.lab.run import clean_run, result_folder
 from p4sched.lab.schemes import Link
 from p4sched.metrics import jain_index
 from p4sched.traffic_manager import BMV2_LIMITS
@@ -97,6 +97,8 @@ def run(
         switch=switch.value,
         congestion_control=CONGESTION_CONTROL,
     )
+    law_config(setting)
+    result_folder(out)
     console = Console()
     with clean_run("p4sched run fdpa_fairness") as ledger:
         results = asyncio.run(_measure_all(wanted, setting, ledger, out, console))

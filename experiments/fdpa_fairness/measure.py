@@ -81,15 +81,15 @@ async def _measure_on(
 
         read = departures_of(testbed.session, users)
         await sample_rates(
-            read, users, setting.warm_up_s, on_sample=_progress(tell, scheme, "warm-up", setting.warm_up_s)
+            read, users, setting.warm_up_s, on_sample=_progress(tell, network, scheme, "warm-up", setting.warm_up_s)
         )
-        _check(network, traffic, planned)
+        _check(traffic, planned)
         observer = await Observer.start(network, testbed.traffic_manager, setting.link)
         samples = await sample_rates(
-            read, users, setting.duration_s, on_sample=_progress(tell, scheme, "measuring", setting.duration_s)
+            read, users, setting.duration_s, on_sample=_progress(tell, network, scheme, "measuring", setting.duration_s)
         )
         observed = await observer.finish()
-        _check(network, traffic, planned)
+        _check(traffic, planned)
         tell(Progress(scheme.name, "collecting", 1, 1))
         reports = await traffic.finish()
     return SchemeResult(
@@ -118,20 +118,22 @@ def law_config(setting: Setting) -> fdpa.Config:
     )
 
 
-def _progress(tell: Callable[[Progress], None], scheme: Scheme, phase: str, seconds: int) -> Callable[[Sample], None]:
+def _progress(
+    tell: Callable[[Progress], None], network: Dumbbell, scheme: Scheme, phase: str, seconds: int
+) -> Callable[[Sample], None]:
     done = 0
 
     def on_sample(sample: Sample) -> None:
         nonlocal done
+        network.check_alive()
         done += 1
         tell(Progress(scheme.name, phase, done, seconds, sample))
 
     return on_sample
 
 
-def _check(network: Dumbbell, traffic: Iperf3Traffic, planned: Sequence[Transfer]) -> None:
-    """Fails if the switch or a user's traffic is gone: what is measured then is not the scheme."""
-    network.check_alive()
+def _check(traffic: Iperf3Traffic, planned: Sequence[Transfer]) -> None:
+    """Fails if a user's traffic is gone: what is measured then is not the scheme."""
     failed = traffic.failed()
     if failed:
         user, reason = next(iter(failed.items()))

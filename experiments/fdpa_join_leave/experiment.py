@@ -18,7 +18,7 @@ from p4sched.bands import Bands
 from p4sched.errors import UsageError
 from p4sched.experiment import Experiment, SwitchKind
 from p4sched.lab import machine
-from p4sched.lab.run import clean_run
+from p4sched.lab.run import clean_run, result_folder
 from p4sched.lab.schemes import Link
 from p4sched.traffic_manager import BMV2_LIMITS
 from p4sched.units import Duration, Rate
@@ -61,6 +61,8 @@ def run(
         switch=switch.value,
         congestion_control=CONGESTION_CONTROL,
     )
+    setting.law_config()
+    result_folder(out)
     console = Console()
     with clean_run("p4sched run fdpa_join_leave") as ledger, console.status("") as status:
 

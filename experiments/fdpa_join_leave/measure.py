@@ -116,6 +116,7 @@ async def _measure_on(
             begun = len(samples)
 
             def on_sample(sample: Sample) -> None:
+                network.check_alive()
                 samples.append(sample)
                 tell(text, (len(samples) - begun) * SAMPLE_S)
 
@@ -131,7 +132,6 @@ async def _measure_on(
             await watch("8 users", phase)
             await watch("4 users again", phase)
             observation = await observer.finish()
-        network.check_alive()
         traffic.stop()
         tell("changing parameters at full speed", 0)
         stress = await _stress(testbed.session, setting)

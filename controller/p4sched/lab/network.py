@@ -95,9 +95,21 @@ class Dumbbell:
         return True
 
     def check_alive(self) -> None:
-        """Raises LabError when the switch has ended."""
+        """Raises LabError when the switch has ended or one of its links is down: nothing is measured any more."""
         if not self.switch.alive():
             raise LabError(f"the switch ended during the run:\n{self.switch.log_tail()}")
+        for port, interface in self.switch.port_interfaces():
+            state = operational_state(interface)
+            if state != "up":
+                raise LabError(f"port {port} of the switch lost its link: {interface} is {state}")
+
+
+def operational_state(interface: str) -> str:
+    """State of an interface as the kernel names it: "up", "down", "lowerlayerdown", ...; "gone" if there is none."""
+    try:
+        return Path(f"/sys/class/net/{interface}/operstate").read_text().strip()
+    except FileNotFoundError:
+        return "gone"
 
 
 def seats(stations: list[Station]) -> list[UserSeat]:
@@ -119,9 +131,12 @@ def dumbbell(ledger: Ledger, users: int, switch: str, log_folder: Path, hosts: i
     Mininet.inited = True
     net: Any = None
     try:
+        topology = DumbbellTopo(hosts=hosts, users=users, switch=switch, switch_params={"log_folder": log_folder})
+    except NodeError as error:
+        raise LabError(str(error)) from error
+    try:
         log_folder.mkdir(parents=True, exist_ok=True)
         ledger.change_setting(NETDEV_MAX_BACKLOG, str(BACKLOG_FRAMES))
-        topology = DumbbellTopo(hosts=hosts, users=users, switch=switch, switch_params={"log_folder": log_folder})
         _refuse_taken_names(topology)
         net = Mininet(topo=topology, controller=None, build=False)  # type: ignore[no-untyped-call]
         try:

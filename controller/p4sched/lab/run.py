@@ -12,6 +12,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from types import FrameType
 
+from p4sched.errors import UsageError
 from p4sched.lab.errors import LabError
 from p4sched.lab.ledger import FOLDER, STATE_FILE, Ledger, read_ledger
 
@@ -76,6 +77,17 @@ def clean(folder: Path = FOLDER) -> list[str]:
     with run_lock("p4sched clean", folder):
         crashed = read_ledger(folder / STATE_FILE)
         return [] if crashed is None else crashed.undo()
+
+
+def result_folder(path: Path) -> None:
+    """Makes the folder for results. Raises UsageError when it cannot be written to."""
+    try:
+        path.mkdir(parents=True, exist_ok=True)
+        (path / "summary.json").unlink(missing_ok=True)
+        (path / "summary.json").touch()
+        (path / "summary.json").unlink()
+    except OSError as error:
+        raise UsageError(f"--out {path}: cannot write results there: {error.strerror}") from error
 
 
 @contextmanager

@@ -23,8 +23,8 @@ class Link:
     def __post_init__(self) -> None:
         if self.bdp_packets < 2:
             raise UsageError(
-                f"{self.rate_bps} bit/s with an RTT of {self.rtt_ns / 1e6:g} ms hold {self.bdp_packets} packets at a"
-                " time: TCP needs a few; raise the rate or the RTT"
+                f"{int(self.rate_bps)} bit/s with an RTT of {self.rtt_ns / 1e6:g} ms hold {self.bdp_packets} packets:"
+                " TCP needs a few; raise the rate or the RTT"
             )
 
     @property
