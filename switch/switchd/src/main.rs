@@ -1,1 +1,182 @@
-fn main() {}
+//! `p4sched-switch`: the switch on real network interfaces, under the wall clock.
+
+mod clock;
+mod lateness;
+mod log;
+mod options;
+mod ports;
+mod program;
+mod switch;
+
+use std::io;
+use std::net::{TcpListener, ToSocketAddrs};
+use std::process::ExitCode;
+use std::sync::{Arc, mpsc};
+
+use p4sched_engine::Engine;
+use p4sched_p4runtime::service::{DeviceHandle, NOTIFICATION_BACKLOG, serve};
+use p4sched_p4runtime::{Device, Notification};
+use tokio::signal::unix::{SignalKind, signal};
+
+use clock::Clock;
+use options::Options;
+use ports::{PortSpec, Receiver, Transmitter};
+use switch::{Switch, Totals, Waker};
+
+/// Threads that serve gRPC; the data plane has one of its own.
+const SERVER_THREADS: usize = 2;
+
+fn main() -> ExitCode {
+    let options = match Options::from_command_line(std::env::args_os()) {
+        Ok(options) => options,
+        Err(error) => error.exit(),
+    };
+    log::set_level(options.log_level);
+    match run(options) {
+        Ok(totals) => {
+            log::info(&format!(
+                "stopped: {} frames received, {} sent, {} dropped, {} for ports without an interface, {} lost before \
+                 reception, {} refused by interfaces",
+                totals.received, totals.sent, totals.dropped, totals.unconnected, totals.rx_lost, totals.tx_errors
+            ));
+            ExitCode::SUCCESS
+        }
+        Err(problem) => {
+            eprintln!("p4sched-switch: {problem}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn open_port_problem(port: &PortSpec, error: &io::Error) -> String {
+    let PortSpec { number, interface } = port;
+    match error.kind() {
+        io::ErrorKind::PermissionDenied => {
+            format!("port {number}: no permission to open interface {interface}; run as root (or with CAP_NET_RAW)")
+        }
+        _ if ports::interface_index(interface).is_err() => {
+            format!("port {number}: there is no interface {interface}; 'ip link' lists those there are")
+        }
+        _ => format!("port {number}: cannot open interface {interface}: {error}"),
+    }
+}
+
+fn listen(address: &str) -> Result<TcpListener, String> {
+    let resolved = address
+        .to_socket_addrs()
+        .ok()
+        .and_then(|mut addresses| addresses.next());
+    let resolved =
+        resolved.ok_or_else(|| format!("--grpc-server-addr {address}: give HOST:PORT, for example 127.0.0.1:9559"))?;
+    let listener = TcpListener::bind(resolved).map_err(|error| match error.kind() {
+        io::ErrorKind::AddrInUse => {
+            format!("{resolved} is in use: another switch? --grpc-server-addr takes another one")
+        }
+        _ => format!("cannot listen on {resolved}: {error}"),
+    })?;
+    listener
+        .set_nonblocking(true)
+        .map_err(|error| format!("cannot listen on {resolved}: {error}"))?;
+    Ok(listener)
+}
+
+/// Starts the switch and runs it until SIGINT or SIGTERM.
+fn run(options: Options) -> Result<Totals, String> {
+    let clock = Clock::start();
+    if let Some(port) = options.thrift_port {
+        log::info(&format!(
+            "--thrift-port {port} is ignored: there is no Thrift server, see the traffic manager's gRPC service"
+        ));
+    }
+    let program = options
+        .program
+        .as_ref()
+        .map(|json| program::read(json, options.p4info.as_deref()))
+        .transpose()?;
+    let listener = listen(&options.grpc_server_addr)?;
+    let address = listener.local_addr().map_err(|error| error.to_string())?;
+    let receiver =
+        Receiver::open(options.interfaces.clone()).map_err(|(port, error)| open_port_problem(&port, &error))?;
+    let transmitter = if options.interfaces.is_empty() {
+        Transmitter::unconnected(clock)
+    } else {
+        Transmitter::open(&receiver.attachments(), clock)
+            .map_err(|error| format!("cannot open a packet socket: {error}"))?
+    };
+
+    let mut engine = Engine::new();
+    engine.set_cpu_port(options.cpu_port);
+    let (notifications, notified) = tokio::sync::mpsc::channel(NOTIFICATION_BACKLOG);
+    let mut device = Device::new(options.device_id, engine, notifications);
+    if let Some(program) = program {
+        device.commit(program).map_err(|fault| fault.to_string())?;
+    }
+    let waker = Waker::new().map_err(|error| format!("eventfd: {error}"))?;
+    let (jobs, waiting) = mpsc::channel();
+    let switch = Switch::new(device, receiver, transmitter, waiting, waker.clone(), clock);
+    let wake = waker.clone();
+    let handle = DeviceHandle::new(jobs, Arc::new(move || wake.wake()));
+
+    let (finished, end) = tokio::sync::oneshot::channel::<()>();
+    let data_plane = std::thread::Builder::new()
+        .name("data-plane".to_owned())
+        .spawn(move || {
+            // Dropped, and so noticed, even if the loop panics.
+            let _finished = finished;
+            switch.run()
+        })
+        .map_err(|error| format!("cannot start the data-plane thread: {error}"))?;
+    let served = serve_until_signal(&options, listener, address, handle, notified, end);
+    waker.wake();
+    let totals = data_plane
+        .join()
+        .map_err(|_| "the data plane failed, see above".to_owned())?;
+    served.map(|()| totals)
+}
+
+fn serve_until_signal(
+    options: &Options,
+    listener: TcpListener,
+    address: std::net::SocketAddr,
+    handle: DeviceHandle,
+    notified: tokio::sync::mpsc::Receiver<Notification>,
+    end: tokio::sync::oneshot::Receiver<()>,
+) -> Result<(), String> {
+    let runtime = tokio::runtime::Builder::new_multi_thread()
+        .worker_threads(SERVER_THREADS)
+        .enable_all()
+        .build()
+        .map_err(|error| format!("cannot start the gRPC server: {error}"))?;
+    let served = runtime.block_on(async {
+        let mut interrupt = signal(SignalKind::interrupt()).map_err(|error| error.to_string())?;
+        let mut terminate = signal(SignalKind::terminate()).map_err(|error| error.to_string())?;
+        let listener = tokio::net::TcpListener::from_std(listener).map_err(|error| error.to_string())?;
+        let ports: Vec<String> = options
+            .interfaces
+            .iter()
+            .map(|port| format!("{}@{}", port.number, port.interface))
+            .collect();
+        let ports = if ports.is_empty() {
+            "none".to_owned()
+        } else {
+            ports.join(" ")
+        };
+        eprintln!(
+            "p4sched-switch: device {}, gRPC on {address}, ports {ports}",
+            options.device_id
+        );
+        let shutdown = async {
+            tokio::select! {
+                _ = interrupt.recv() => {}
+                _ = terminate.recv() => {}
+                _ = end => {}
+            }
+        };
+        serve(listener, options.device_id, handle, notified, shutdown)
+            .await
+            .map_err(|error| format!("gRPC: {error}"))
+    });
+    // Without waiting for streams: dropping the runtime drops the last senders of jobs, which ends the data plane.
+    runtime.shutdown_timeout(std::time::Duration::from_millis(200));
+    served
+}

@@ -1,0 +1,204 @@
+//! The command line: that of BMv2's `simple_switch_grpc`, as far as it applies, and a few options of its own.
+
+use std::ffi::OsString;
+use std::path::PathBuf;
+
+use clap::{ArgAction, Parser};
+use p4sched_dataplane::{DROP_PORT, Port};
+
+use crate::log::Level;
+use crate::ports::PortSpec;
+
+/// Highest port number of v1model: 511 means drop.
+const LAST_PORT: Port = DROP_PORT - 1;
+
+/// A software switch for P4_16 v1model programs with a traffic manager: strict-priority, fair and sorted queues behind
+/// one shaped link per port. Loads BMv2 JSON, is controlled over P4Runtime.
+#[derive(Debug, Parser)]
+#[command(name = "p4sched-switch", version, max_term_width = 110)]
+pub struct Options {
+    /// Program to start with (BMv2 JSON). Without it the switch waits for SetForwardingPipelineConfig.
+    #[arg(value_name = "PROGRAM.json", conflicts_with = "no_p4")]
+    pub program: Option<PathBuf>,
+
+    /// P4Info of the program, in protobuf text format; without it P4Runtime sees none of the program's tables.
+    #[arg(long, value_name = "FILE", requires = "program")]
+    pub p4info: Option<PathBuf>,
+
+    /// Attach a port to a network interface, for example 1@s1-eth1. Repeat for every port.
+    #[arg(short = 'i', long = "interface", value_name = "PORT@IFACE", value_parser = port_spec)]
+    pub interfaces: Vec<PortSpec>,
+
+    /// Identifier of the device in P4Runtime.
+    #[arg(long, value_name = "ID", default_value_t = 1, value_parser = clap::value_parser!(u64).range(1..))]
+    pub device_id: u64,
+
+    /// Address of the gRPC server. 0.0.0.0:9559 lets other hosts in.
+    #[arg(long, value_name = "HOST:PORT", default_value = "127.0.0.1:9559")]
+    pub grpc_server_addr: String,
+
+    /// Port by which packets leave for the controller and enter from it.
+    #[arg(long, value_name = "PORT", value_parser = clap::value_parser!(Port).range(0..=i64::from(LAST_PORT)))]
+    pub cpu_port: Option<Port>,
+
+    /// Wait for a program (the default when none is given).
+    #[arg(long)]
+    pub no_p4: bool,
+
+    /// How much to say on standard error.
+    #[arg(short = 'L', long, value_enum, default_value_t = Level::Info)]
+    pub log_level: Level,
+
+    /// The egress port that drops; v1model and this switch know only 511.
+    #[arg(long, value_name = "PORT", default_value_t = DROP_PORT, value_parser = drop_port)]
+    pub drop_port: Port,
+
+    /// Accepted for BMv2's sake: messages always go to standard error.
+    #[arg(long)]
+    pub log_console: bool,
+
+    /// Accepted for BMv2's sake: there is no Thrift server.
+    #[arg(long, value_name = "PORT")]
+    pub thrift_port: Option<u16>,
+
+    #[command(flatten)]
+    unsupported: Unsupported,
+}
+
+/// Options of BMv2 that this switch refuses, so that nobody waits for what they would do.
+#[derive(Debug, Parser)]
+struct Unsupported {
+    #[arg(long, hide = true, value_parser = refuse("there is no event log"), action = ArgAction::Append)]
+    nanolog: Vec<String>,
+    #[arg(long, hide = true, value_parser = refuse("there is no debugger"), num_args = 0..=1, default_missing_value = "")]
+    debugger: Vec<String>,
+    #[arg(long, hide = true, value_parser = refuse("record with tcpdump on the interface"), num_args = 0..=1, default_missing_value = "")]
+    pcap: Vec<String>,
+    #[arg(long, hide = true, value_parser = refuse("packets come from interfaces (-i PORT@IFACE)"), num_args = 0..=1, default_missing_value = "")]
+    use_files: Vec<String>,
+    #[arg(long, hide = true, value_parser = refuse("packets come from interfaces (-i PORT@IFACE)"))]
+    packet_in: Vec<String>,
+    #[arg(long, hide = true, value_parser = refuse("redirect standard error"))]
+    log_file: Vec<String>,
+    #[arg(long, hide = true, value_parser = refuse("state is written over P4Runtime"))]
+    restore_state: Vec<String>,
+}
+
+fn refuse(instead: &'static str) -> impl Fn(&str) -> Result<String, String> + Clone + Send + Sync + 'static {
+    move |_| Err(format!("not supported by this switch: {instead}"))
+}
+
+fn drop_port(text: &str) -> Result<Port, String> {
+    match text.parse() {
+        Ok(DROP_PORT) => Ok(DROP_PORT),
+        _ => Err(format!("only {DROP_PORT} drops")),
+    }
+}
+
+fn port_spec(text: &str) -> Result<PortSpec, String> {
+    let form = "give PORT@IFACE, for example 1@s1-eth1";
+    let (number, interface) = text.split_once('@').ok_or(form)?;
+    let number: Port = number
+        .parse()
+        .map_err(|_| format!("'{number}' is not a port number; {form}"))?;
+    if number > LAST_PORT {
+        return Err(format!("port {number}; ports are 0 to {LAST_PORT}"));
+    }
+    if interface.is_empty() {
+        return Err(form.to_owned());
+    }
+    Ok(PortSpec {
+        number,
+        interface: interface.to_owned(),
+    })
+}
+
+impl Options {
+    /// Reads the command line. `--`, which separates BMv2's own options from those of its target, separates nothing here.
+    ///
+    /// # Errors
+    /// What clap has to say, help and version included.
+    pub fn from_command_line(arguments: impl IntoIterator<Item = OsString>) -> Result<Options, clap::Error> {
+        let options = Options::try_parse_from(arguments.into_iter().filter(|argument| argument != "--"))?;
+        for (position, port) in options.interfaces.iter().enumerate() {
+            for other in &options.interfaces[..position] {
+                let problem = if other.number == port.number {
+                    format!(
+                        "port {} has two interfaces: {} and {}",
+                        port.number, other.interface, port.interface
+                    )
+                } else if other.interface == port.interface {
+                    format!(
+                        "interface {} has two ports: {} and {}",
+                        port.interface, other.number, port.number
+                    )
+                } else {
+                    continue;
+                };
+                return Err(clap::Error::raw(
+                    clap::error::ErrorKind::ValueValidation,
+                    format!("{problem}\n"),
+                ));
+            }
+        }
+        Ok(options)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn parse(line: &str) -> Result<Options, String> {
+        let arguments = std::iter::once("p4sched-switch")
+            .chain(line.split_whitespace())
+            .map(OsString::from);
+        Options::from_command_line(arguments).map_err(|error| error.to_string())
+    }
+
+    #[test]
+    fn a_bmv2_command_line_is_understood() {
+        let line = "--device-id 3 -i 1@s1-eth1 -i 2@s1-eth2 --thrift-port 9090 --log-console -L warn fdpa.json -- \
+                    --grpc-server-addr 0.0.0.0:50051 --cpu-port 255 --drop-port 511";
+        let options = parse(line).expect("as mininet starts simple_switch_grpc");
+        assert_eq!(options.device_id, 3);
+        let ports: Vec<_> = options
+            .interfaces
+            .iter()
+            .map(|port| (port.number, port.interface.as_str()))
+            .collect();
+        assert_eq!(ports, [(1, "s1-eth1"), (2, "s1-eth2")]);
+        assert_eq!(options.grpc_server_addr, "0.0.0.0:50051");
+        assert_eq!((options.cpu_port, options.log_level), (Some(255), Level::Warn));
+        assert_eq!(options.program, Some(PathBuf::from("fdpa.json")));
+    }
+
+    #[test]
+    fn nothing_listens_beyond_loopback_unless_asked() {
+        assert_eq!(
+            parse("--no-p4").map(|options| options.grpc_server_addr),
+            Ok("127.0.0.1:9559".to_owned())
+        );
+    }
+
+    #[test]
+    fn wrong_options_say_what_would_be_right() {
+        let cases = [
+            ("-i s1-eth1", "give PORT@IFACE, for example 1@s1-eth1"),
+            ("-i 511@a", "ports are 0 to 510"),
+            ("-i 1@a -i 1@b", "port 1 has two interfaces: a and b"),
+            ("-i 1@a -i 2@a", "interface a has two ports: 1 and 2"),
+            ("--nanolog ipc:///x", "not supported by this switch"),
+            ("--pcap", "record with tcpdump"),
+            ("--drop-port 3", "only 511 drops"),
+            ("--no-p4 a.json", "cannot be used with"),
+            ("--p4info a.txtpb", "required"),
+            ("--grpc-server-adr 1:1", "--grpc-server-addr"),
+            ("--device-id 0", "0 is not in 1"),
+        ];
+        for (line, expected) in cases {
+            let message = parse(line).expect_err(line);
+            assert!(message.contains(expected), "{line}: {message}");
+        }
+    }
+}

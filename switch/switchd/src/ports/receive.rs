@@ -1,0 +1,272 @@
+//! Reception on all ports, in the order of the kernel's timestamps.
+
+use std::os::fd::{AsFd, BorrowedFd};
+
+use p4sched_dataplane::{Nanos, Port};
+
+use super::PortSpec;
+use super::frame::{complete_checksum, insert_tag};
+use super::socket::{RingFrame, RxRing, interface_index};
+use crate::clock::WallClockSample;
+use crate::log;
+
+/// Between two looks for an interface that went away.
+const REATTACH_EVERY: Nanos = 500_000_000;
+
+/// What one port received.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Received {
+    /// Frames given to the switch.
+    pub packets: u64,
+    /// Their bytes.
+    pub bytes: u64,
+    /// Frames lost before: ring full, or too long for a link without offloads.
+    pub lost: u64,
+}
+
+struct RxPort {
+    spec: PortSpec,
+    ring: Option<RxRing>,
+    up: bool,
+    /// Receive time of the frame at the head of the ring, once looked at.
+    head: Option<Nanos>,
+    received: Received,
+    warned_of_length: bool,
+    warned_of_checksum: bool,
+}
+
+/// All receive rings.
+pub struct Receiver {
+    ports: Vec<RxPort>,
+    scratch: Vec<u8>,
+    next_reattach: Nanos,
+}
+
+/// A change of a port that the transmitter has to follow.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Attachment {
+    /// The port.
+    pub port: Port,
+    /// Kernel index of its interface, or `None` while there is none.
+    pub interface: Option<i32>,
+}
+
+impl Receiver {
+    /// Opens every port; the error names the interface.
+    pub fn open(specs: Vec<PortSpec>) -> Result<Receiver, (PortSpec, std::io::Error)> {
+        let mut ports = Vec::with_capacity(specs.len());
+        for spec in specs {
+            match RxRing::open(&spec.interface) {
+                Ok(ring) => ports.push(RxPort {
+                    spec,
+                    ring: Some(ring),
+                    up: true,
+                    head: None,
+                    received: Received::default(),
+                    warned_of_length: false,
+                    warned_of_checksum: false,
+                }),
+                Err(error) => return Err((spec, error)),
+            }
+        }
+        Ok(Receiver {
+            ports,
+            scratch: Vec::new(),
+            next_reattach: 0,
+        })
+    }
+
+    /// The ports as they are attached now.
+    pub fn attachments(&self) -> Vec<Attachment> {
+        self.ports
+            .iter()
+            .map(|port| Attachment {
+                port: port.spec.number,
+                interface: port.ring.as_ref().map(RxRing::interface),
+            })
+            .collect()
+    }
+
+    /// The ports and their interfaces, in the order of the command line.
+    pub fn specs(&self) -> impl Iterator<Item = &PortSpec> {
+        self.ports.iter().map(|port| &port.spec)
+    }
+
+    /// Descriptors to wait on: readable when a frame has arrived, in error when the interface changed its state.
+    pub fn descriptors(&self) -> impl Iterator<Item = BorrowedFd<'_>> {
+        self.ports.iter().filter_map(|port| port.ring.as_ref().map(AsFd::as_fd))
+    }
+
+    /// Looks at the head of every ring that was empty at the last look.
+    pub fn look(&mut self, sample: WallClockSample) {
+        for port in &mut self.ports {
+            if port.head.is_none() {
+                port.look(sample);
+            }
+        }
+    }
+
+    /// The oldest frame waiting on any port and received no later than `limit`: hands its receive time, port and bytes
+    /// to `accept` and releases it. Returns false if there is none.
+    pub fn take_oldest(
+        &mut self,
+        sample: WallClockSample,
+        limit: Nanos,
+        accept: impl FnOnce(Nanos, Port, &[u8]),
+    ) -> bool {
+        let oldest = self.ports.iter_mut().filter_map(|port| port.head.map(|at| (at, port)));
+        let Some((at, port)) = oldest.min_by_key(|(at, _)| *at) else {
+            return false;
+        };
+        if at > limit {
+            return false;
+        }
+        let Some(ring) = &mut port.ring else { return false };
+        let frame = ring.head();
+        if frame.wire_len > frame.bytes.len() {
+            port.received.lost += 1;
+            if !std::mem::replace(&mut port.warned_of_length, true) {
+                log::warn(&format!(
+                    "port {}: dropped a frame of {} bytes, longer than the MTU of {}: turn segmentation and receive \
+                     offloads off on both ends (ethtool -K IFACE tso off gso off gro off)",
+                    port.spec.number, frame.wire_len, port.spec.interface
+                ));
+            }
+        } else {
+            port.received.packets += 1;
+            port.received.bytes += frame.bytes.len() as u64;
+            if frame.checksum_missing && !std::mem::replace(&mut port.warned_of_checksum, true) {
+                log::warn(&format!(
+                    "port {}: frames come without transport checksums, the switch fills them in: turn transmit \
+                     checksum offload off at the other end of {} (ethtool -K IFACE tx off)",
+                    port.spec.number, port.spec.interface
+                ));
+            }
+            accept(at, port.spec.number, repaired(&frame, &mut self.scratch));
+        }
+        ring.release();
+        port.look(sample);
+        true
+    }
+
+    /// Whether a frame was seen at the head of a ring and not taken yet.
+    pub fn has_frame(&self) -> bool {
+        self.ports.iter().any(|port| port.head.is_some())
+    }
+
+    /// After a wait: handles interfaces that went down or away, and attaches again those that came back.
+    /// Returns the ports whose interface changed.
+    pub fn check_interfaces(&mut self, now: Nanos) -> Vec<Attachment> {
+        let look_for_lost = now >= self.next_reattach;
+        let mut changes = Vec::new();
+        for port in &mut self.ports {
+            let before = port.ring.as_ref().map(RxRing::interface);
+            port.check_error();
+            if look_for_lost {
+                port.check_return();
+            }
+            let after = port.ring.as_ref().map(RxRing::interface);
+            if before != after {
+                changes.push(Attachment {
+                    port: port.spec.number,
+                    interface: after,
+                });
+            }
+        }
+        if look_for_lost {
+            self.next_reattach = now + REATTACH_EVERY;
+        }
+        changes
+    }
+
+    /// When to call [`Receiver::check_interfaces`] at the latest: `None` while every interface is up.
+    pub fn next_check(&self) -> Option<Nanos> {
+        self.ports.iter().any(|port| !port.up).then_some(self.next_reattach)
+    }
+
+    /// Counts of one port and whether its interface is up.
+    pub fn received(&mut self, number: Port) -> Option<(Received, bool)> {
+        let port = self.ports.iter_mut().find(|port| port.spec.number == number)?;
+        port.collect_lost();
+        Some((port.received, port.up))
+    }
+
+    /// Frames lost before the switch read them, on all ports.
+    pub fn lost(&mut self) -> u64 {
+        self.ports.iter_mut().for_each(RxPort::collect_lost);
+        self.ports.iter().map(|port| port.received.lost).sum()
+    }
+
+    /// Frames received on all ports.
+    pub fn packets(&self) -> u64 {
+        self.ports.iter().map(|port| port.received.packets).sum()
+    }
+}
+
+/// The frame as it was on the wire; `scratch` holds it if the kernel had changed it.
+fn repaired<'a>(frame: &RingFrame<'a>, scratch: &'a mut Vec<u8>) -> &'a [u8] {
+    if frame.vlan.is_none() && !frame.checksum_missing {
+        return frame.bytes;
+    }
+    scratch.clear();
+    scratch.extend_from_slice(frame.bytes);
+    if frame.checksum_missing {
+        complete_checksum(scratch);
+    }
+    if let Some(tag) = frame.vlan {
+        insert_tag(scratch, tag);
+    }
+    scratch
+}
+
+impl RxPort {
+    fn look(&mut self, sample: WallClockSample) {
+        self.head = self
+            .ring
+            .as_ref()
+            .and_then(RxRing::head_time)
+            .map(|wall| sample.switch_time(wall));
+    }
+
+    fn collect_lost(&mut self) {
+        if let Some(ring) = &self.ring {
+            self.received.lost += ring.take_lost();
+        }
+    }
+
+    fn check_error(&mut self) {
+        let Some(error) = self.ring.as_ref().and_then(RxRing::take_error) else {
+            return;
+        };
+        let (number, interface) = (self.spec.number, &self.spec.interface);
+        if interface_index(interface).ok() == self.ring.as_ref().map(RxRing::interface) {
+            if self.up {
+                log::warn(&format!("port {number}: interface {interface} went down ({error})"));
+            }
+        } else {
+            log::warn(&format!(
+                "port {number}: interface {interface} disappeared; waiting for it to come back"
+            ));
+            self.collect_lost();
+            self.ring = None;
+            self.head = None;
+        }
+        self.up = false;
+    }
+
+    fn check_return(&mut self) {
+        if self.up {
+            return;
+        }
+        let (number, interface) = (self.spec.number, &self.spec.interface);
+        if let Some(ring) = &self.ring {
+            self.up = ring.is_up(interface);
+        } else if let Ok(ring) = RxRing::open(interface) {
+            self.up = ring.is_up(interface);
+            self.ring = Some(ring);
+        }
+        if self.up {
+            log::info(&format!("port {number}: interface {interface} is back"));
+        }
+    }
+}

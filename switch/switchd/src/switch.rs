@@ -1,0 +1,304 @@
+//! The data-plane thread: one loop that owns the device and all ports.
+
+use std::io;
+use std::num::NonZeroU64;
+use std::os::fd::OwnedFd;
+use std::sync::Arc;
+use std::sync::mpsc;
+
+use p4sched_dataplane::{Nanos, Port};
+use p4sched_p4runtime::{Device, Fidelity, FrameSink, Job, PortCounts, Ports};
+use rustix::event::{EventfdFlags, PollFd, PollFlags, eventfd, poll};
+use rustix::time::Timespec;
+
+use crate::clock::{Clock, thread_cpu_time};
+use crate::ports::{Receiver, Transmitter};
+
+/// Frames taken from the rings before what they caused is sent.
+const FRAMES_AT_A_TIME: usize = 32;
+/// Requests handled between two looks at the rings.
+const JOBS_AT_A_TIME: usize = 4;
+/// An event nearer than this is waited for without sleeping: waking up takes about as long.
+const SPIN: Nanos = 15_000;
+/// How late the kernel may end a sleep.
+const TIMER_SLACK_NS: u64 = 1_000;
+
+/// Wakes the data-plane thread from any other.
+#[derive(Clone)]
+pub struct Waker {
+    event: Arc<OwnedFd>,
+}
+
+impl Waker {
+    /// A waker for one thread.
+    ///
+    /// # Errors
+    /// Those of eventfd(2).
+    pub fn new() -> io::Result<Waker> {
+        Ok(Waker {
+            event: Arc::new(eventfd(0, EventfdFlags::CLOEXEC | EventfdFlags::NONBLOCK)?),
+        })
+    }
+
+    /// Ends the thread's sleep, or its next one.
+    pub fn wake(&self) {
+        // Refused only while 2^64 - 2 wake-ups wait already.
+        let _ = rustix::io::write(&*self.event, &1_u64.to_ne_bytes());
+    }
+
+    fn clear(&self) {
+        let _ = rustix::io::read(&*self.event, &mut [0_u8; 8]);
+    }
+}
+
+/// Everything the thread owns.
+pub struct Switch {
+    device: Device,
+    ports: AttachedPorts,
+    jobs: mpsc::Receiver<Job>,
+    waker: Waker,
+    clock: Clock,
+}
+
+/// Counts of a whole run.
+#[derive(Debug, Clone, Copy)]
+pub struct Totals {
+    /// Frames received.
+    pub received: u64,
+    /// Frames sent.
+    pub sent: u64,
+    /// Packets dropped by the program and the queues.
+    pub dropped: u64,
+    /// Frames lost before the switch read them.
+    pub rx_lost: u64,
+    /// Frames that an interface refused.
+    pub tx_errors: u64,
+    /// Frames for ports without an interface.
+    pub unconnected: u64,
+}
+
+impl Switch {
+    /// Puts the parts together. Requests come through `jobs`; their senders use `waker`.
+    pub fn new(
+        device: Device,
+        receiver: Receiver,
+        transmitter: Transmitter,
+        jobs: mpsc::Receiver<Job>,
+        waker: Waker,
+        clock: Clock,
+    ) -> Switch {
+        let ports = AttachedPorts {
+            receiver,
+            transmitter,
+            clock,
+            since: Baseline::default(),
+        };
+        Switch {
+            device,
+            ports,
+            jobs,
+            waker,
+            clock,
+        }
+    }
+
+    /// Runs until every sender of jobs is gone.
+    pub fn run(mut self) -> Totals {
+        // Best effort: without it a sleep may end 50 µs late.
+        let _ = rustix::thread::set_current_timer_slack(NonZeroU64::new(TIMER_SLACK_NS));
+        self.ports.since = Baseline {
+            at: self.clock.now(),
+            cpu: thread_cpu_time(),
+            ..Baseline::default()
+        };
+        loop {
+            let emptied = self.handle_frames();
+            let Ok(answered) = self.handle_jobs() else { break };
+            if emptied && answered {
+                self.wait();
+            }
+        }
+        self.totals()
+    }
+
+    /// Handles what arrived, in the order in which it arrived on any port, and sends what is due. Returns false if more
+    /// frames may be waiting.
+    fn handle_frames(&mut self) -> bool {
+        let (
+            device,
+            AttachedPorts {
+                receiver, transmitter, ..
+            },
+        ) = (&mut self.device, &mut self.ports);
+        let sample = self.clock.sample();
+        receiver.look(sample);
+        for _ in 0..FRAMES_AT_A_TIME {
+            let taken = receiver.take_oldest(sample, sample.now, |at, port, frame| {
+                device.receive(at, port, frame, transmitter);
+            });
+            if !taken {
+                device.advance(sample.now, transmitter);
+                transmitter.flush();
+                return true;
+            }
+        }
+        transmitter.flush();
+        false
+    }
+
+    /// Handles requests. Returns false if more may be waiting, an error if there will never be any again.
+    fn handle_jobs(&mut self) -> Result<bool, mpsc::TryRecvError> {
+        for _ in 0..JOBS_AT_A_TIME {
+            let job = match self.jobs.try_recv() {
+                Ok(job) => job,
+                Err(mpsc::TryRecvError::Empty) => return Ok(true),
+                Err(gone) => return Err(gone),
+            };
+            let now = self.clock.now();
+            self.device.advance(now, &mut self.ports.transmitter);
+            job(&mut self.device, &mut self.ports, now);
+            self.ports.transmitter.flush();
+        }
+        Ok(false)
+    }
+
+    /// Waits for a frame, a request, or the next event; follows interfaces that come and go.
+    fn wait(&mut self) {
+        let next = [self.device.next_event(), self.ports.receiver.next_check()]
+            .into_iter()
+            .flatten()
+            .min();
+        let left = next.map(|at| at.saturating_sub(self.clock.now()));
+        if left.is_some_and(|left| left < SPIN) || self.ports.receiver.has_frame() {
+            std::hint::spin_loop();
+            return self.follow_interfaces(false);
+        }
+        let timeout = left.map(|left| Timespec {
+            tv_sec: (left / 1_000_000_000).cast_signed(),
+            tv_nsec: (left % 1_000_000_000).cast_signed(),
+        });
+        let mut waited: Vec<PollFd<'_>> = Vec::with_capacity(16);
+        waited.push(PollFd::new(&*self.waker.event, PollFlags::IN));
+        waited.extend(
+            self.ports
+                .receiver
+                .descriptors()
+                .map(|fd| PollFd::from_borrowed_fd(fd, PollFlags::IN)),
+        );
+        // An interrupted wait is a short wait.
+        let _ = poll(&mut waited, timeout.as_ref());
+        let woken = !waited[0].revents().is_empty();
+        let trouble = waited[1..].iter().any(|fd| fd.revents().intersects(!PollFlags::IN));
+        drop(waited);
+        if woken {
+            self.waker.clear();
+        }
+        self.follow_interfaces(trouble);
+    }
+
+    fn follow_interfaces(&mut self, trouble: bool) {
+        let AttachedPorts {
+            receiver, transmitter, ..
+        } = &mut self.ports;
+        let now = self.clock.now();
+        if trouble || receiver.next_check().is_some_and(|at| at <= now) {
+            for change in receiver.check_interfaces(now) {
+                transmitter.attach(change);
+            }
+        }
+    }
+
+    fn totals(&mut self) -> Totals {
+        let sent = self.ports.transmitter.total();
+        Totals {
+            received: self.ports.receiver.packets(),
+            sent: sent.packets,
+            dropped: self.device.engine().balance().dropped(),
+            rx_lost: self.ports.receiver.lost(),
+            tx_errors: sent.errors,
+            unconnected: self.ports.transmitter.without_interface(),
+        }
+    }
+}
+
+impl FrameSink for Transmitter {
+    fn transmit(&mut self, port: Port, frame: &[u8], due: Nanos) {
+        self.push(port, frame, due);
+    }
+}
+
+/// Both directions of all ports.
+struct AttachedPorts {
+    receiver: Receiver,
+    transmitter: Transmitter,
+    clock: Clock,
+    since: Baseline,
+}
+
+/// Where the current measurement of fidelity began.
+#[derive(Debug, Clone, Copy, Default)]
+struct Baseline {
+    at: Nanos,
+    cpu: u64,
+    rx_lost: u64,
+    tx_errors: u64,
+}
+
+impl FrameSink for AttachedPorts {
+    fn transmit(&mut self, port: Port, frame: &[u8], due: Nanos) {
+        self.transmitter.push(port, frame, due);
+    }
+}
+
+impl Ports for AttachedPorts {
+    fn numbers(&self) -> Vec<Port> {
+        let mut numbers: Vec<Port> = self.receiver.specs().map(|spec| spec.number).collect();
+        numbers.sort_unstable();
+        numbers
+    }
+
+    fn counts(&mut self, port: Port) -> PortCounts {
+        let interface = self
+            .receiver
+            .specs()
+            .find(|spec| spec.number == port)
+            .map(|spec| spec.interface.clone());
+        let (received, up) = self.receiver.received(port).unwrap_or_default();
+        let sent = self.transmitter.sent(port).unwrap_or_default();
+        PortCounts {
+            interface: interface.unwrap_or_default(),
+            up,
+            rx_packets: received.packets,
+            rx_bytes: received.bytes,
+            tx_packets: sent.packets,
+            tx_bytes: sent.bytes,
+            tx_errors: sent.errors,
+            rx_lost: received.lost,
+        }
+    }
+
+    fn fidelity(&mut self, reset: bool) -> Fidelity {
+        let lateness = self.transmitter.lateness(reset);
+        let here = Baseline {
+            at: self.clock.now(),
+            cpu: thread_cpu_time(),
+            rx_lost: self.receiver.lost(),
+            tx_errors: self.transmitter.total().errors,
+        };
+        let since = self.since;
+        if reset {
+            self.since = here;
+        }
+        Fidelity {
+            measured_ns: here.at - since.at,
+            departures: lateness.count(),
+            lateness_p50_ns: lateness.quantile(0.5),
+            lateness_p99_ns: lateness.quantile(0.99),
+            lateness_p999_ns: lateness.quantile(0.999),
+            lateness_max_ns: lateness.max(),
+            rx_lost: here.rx_lost - since.rx_lost,
+            tx_errors: here.tx_errors - since.tx_errors,
+            cpu_ns: here.cpu - since.cpu,
+        }
+    }
+}
