@@ -2,6 +2,7 @@
 
 import logging
 import os
+import socket
 import sys
 from pathlib import Path
 from typing import Annotated, Any
@@ -103,13 +104,25 @@ def shell(
     ctx: typer.Context,
     name: Annotated[str, typer.Argument(metavar="SWITCH", help="A switch of the running lab (s1), or HOST:PORT.")],
 ) -> None:
-    """Open p4runtime-shell on a running switch. Further options go to p4runtime-shell."""
+    """Open p4runtime-shell on a running switch. It reads beside the switch's controller.
+
+    Further options go to p4runtime-shell: '--election-id 0,20' takes the writing over from the controller.
+    """
     address = control.switch_address(name)
     if not SHELL_PYTHON.is_file():
         raise P4schedError(f"{SHELL_PYTHON} is missing; 'make setup' installs p4runtime-shell")
-    # below every controller's election id, so that the shell reads beside it
+    _check_that_it_listens(address)
+    # below every controller's election id, so that the shell does not take the switch from it
     arguments = ["-m", "p4runtime_sh", "--grpc-addr", address, "--device-id", "1", "--election-id", "0,1", *ctx.args]
     os.execv(SHELL_PYTHON, [str(SHELL_PYTHON), *arguments])
+
+
+def _check_that_it_listens(address: str) -> None:
+    host, _, port = address.rpartition(":")
+    try:
+        socket.create_connection((host, int(port)), timeout=5).close()
+    except OSError as error:
+        raise P4schedError(f"switch {address}: does not answer ({error.strerror or error}); is it running?") from error
 
 
 @app.command("clean")

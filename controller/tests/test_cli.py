@@ -1,22 +1,55 @@
-"""The command line as a person meets it: in a process of its own, from any folder."""
+"""The command line as a person meets it."""
 
 import json
 import subprocess
 import sys
+from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
+from switches import free_port
 
 from p4sched import experiment
+from p4sched.cli import run_command
 from p4sched.control import switch_address
 from p4sched.errors import P4schedError
 
 P4SCHED = Path(sys.prefix) / "bin" / "p4sched"
 
 
-def run(*arguments: str, cwd: Path, **environment: str) -> subprocess.CompletedProcess[str]:
-    env = {"PATH": "/nonexistent", "COLUMNS": "120", **environment}
-    return subprocess.run([P4SCHED, *arguments], cwd=cwd, env=env, capture_output=True, text=True, check=False)
+@dataclass(frozen=True)
+class Result:
+    """What a command did."""
+
+    returncode: int
+    stdout: str
+    stderr: str
+
+
+Run = Callable[..., Result]
+
+
+@pytest.fixture
+def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Run:
+    """Runs a command line in an empty folder, with nothing on the PATH and no switch built."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("PATH", "/nonexistent")
+    monkeypatch.setenv("COLUMNS", "120")
+    monkeypatch.setenv("P4SCHED_SWITCH", str(tmp_path / "no-switch"))
+
+    def run_(*arguments: str) -> Result:
+        returncode = run_command(list(arguments))
+        captured = capsys.readouterr()
+        return Result(returncode, captured.out, captured.err)
+
+    return run_
+
+
+def test_the_installed_command_works_from_any_folder(tmp_path: Path) -> None:
+    wrong = subprocess.run([P4SCHED, "rnu"], cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert wrong.returncode == 2
+    assert wrong.stderr == "p4sched: no command 'rnu'; did you mean 'run'?\n"
 
 
 @pytest.mark.parametrize(
@@ -33,9 +66,9 @@ def run(*arguments: str, cwd: Path, **environment: str) -> subprocess.CompletedP
     ],
 )
 def test_a_mistake_on_the_command_line_is_one_line_and_exit_code_2(
-    tmp_path: Path, arguments: tuple[str, ...], message: str
+    run: Run, arguments: tuple[str, ...], message: str
 ) -> None:
-    result = run(*arguments, cwd=tmp_path)
+    result = run(*arguments)
     assert result.returncode == 2
     assert message in result.stderr
     assert len(result.stderr.splitlines()) == 1
@@ -50,29 +83,33 @@ def test_a_mistake_on_the_command_line_is_one_line_and_exit_code_2(
         (("control", "127.0.0.1:9", "--rate", "1mbit", "--program", "."), "fdpa.json is missing"),
         (("compile", "broken.p4", "-o", "out", "--compiler", "p4c"), "'p4c-bm2-ss' is not on the PATH"),
         (("switch",), "which is no file"),
+        (("shell", "s1"), "there is no switch 's1'"),
+        (("shell", f"127.0.0.1:{free_port()}"), "does not answer"),
     ],
 )
-def test_what_is_missing_is_one_line_and_exit_code_1(tmp_path: Path, arguments: tuple[str, ...], message: str) -> None:
+def test_what_is_missing_is_one_line_and_exit_code_1(
+    run: Run, tmp_path: Path, arguments: tuple[str, ...], message: str
+) -> None:
     (tmp_path / "broken.p4").write_text("")
-    result = run(*arguments, cwd=tmp_path, P4SCHED_SWITCH=str(tmp_path / "no-switch"))
+    result = run(*arguments)
     assert result.returncode == 1
     assert message in result.stderr
     assert len(result.stderr.splitlines()) == 1
 
 
 @pytest.mark.parametrize("command", ["run", "list", "compile", "switch", "shell", "clean", "control"])
-def test_help_names_every_command(tmp_path: Path, command: str) -> None:
-    result = run("--help", cwd=tmp_path)
+def test_help_names_every_command(run: Run, command: str) -> None:
+    result = run("--help")
     assert result.returncode == 0
     assert f" {command} " in result.stdout
 
 
-def test_every_experiment_is_listed_and_shows_its_options(tmp_path: Path) -> None:
-    listed = run("list", cwd=tmp_path)
+def test_every_experiment_is_listed_and_shows_its_options(run: Run) -> None:
+    listed = run("list")
     assert listed.returncode == 0
     for name in experiment.names():
         assert name in listed.stdout
-        help_text = run("run", name, "--help", cwd=tmp_path)
+        help_text = run("run", name, "--help")
         assert help_text.returncode == 0
         assert "--out" in help_text.stdout
 
