@@ -49,7 +49,7 @@ pub(crate) enum Arithmetic {
 pub(crate) enum Bool {
     Const(bool),
     Compare(Comparison, Box<Data>, Box<Data>),
-    BoolEqual(Box<Bool>, Box<Bool>),
+    Iff(Box<Bool>, Box<Bool>),
     HeaderEqual(HeaderExpr, HeaderExpr),
     UnionEqual(UnionExpr, UnionExpr),
     And(Box<Bool>, Box<Bool>),
@@ -277,7 +277,7 @@ impl Scope<'_> {
         let right = self.expr(&json.get("right")?)?;
         Ok(match (left, right) {
             (Expr::Data(l), Expr::Data(r)) => Bool::Compare(Comparison::Equal, Box::new(l), Box::new(r)),
-            (Expr::Bool(l), Expr::Bool(r)) => Bool::BoolEqual(Box::new(l), Box::new(r)),
+            (Expr::Bool(l), Expr::Bool(r)) => Bool::Iff(Box::new(l), Box::new(r)),
             (Expr::Header(l), Expr::Header(r)) => Bool::HeaderEqual(l, r),
             (Expr::Union(l), Expr::Union(r)) => Bool::UnionEqual(l, r),
             _ => return json.error("the two sides cannot be compared"),

@@ -466,15 +466,18 @@ impl Layout {
         self.find(name).or_else(|| self.find_user(name.strip_prefix("meta.")?))
     }
 
-    /// User metadata: `a.b` is `userMetadata.a.b`, or `userMetadata._a_b7` where p4c has flattened it.
+    /// User metadata: the field `<struct>.a.b` of the header `scalars`, where the struct's name is up to the compiler
+    /// (`userMetadata`, or the P4 type), or `<struct>._a_b7` where p4c has flattened nested structs.
     fn find_user(&self, name: &str) -> Option<u32> {
-        if let Some(field) = self.find(&format!("scalars.userMetadata.{name}")) {
-            return Some(field);
-        }
-        let flat = format!("userMetadata._{}", name.replace('.', "_"));
-        let found = self.fields.iter().position(|field| {
-            let rest = field.name.strip_prefix(&flat);
-            rest.is_some_and(|digits| !digits.is_empty() && digits.bytes().all(|b| b.is_ascii_digit()))
+        let flat = format!("_{}", name.replace('.', "_"));
+        let scalars = self.headers.iter().find(|header| header.name == "scalars")?;
+        let found = scalars.fields().find(|&index| {
+            let Some((_, field)) = self.fields[index].name.split_once('.') else {
+                return false;
+            };
+            let number = field.strip_prefix(&flat);
+            let flattened = number.is_some_and(|n| !n.is_empty() && n.bytes().all(|b| b.is_ascii_digit()));
+            field == name || flattened
         });
         found.map(|index| index as u32)
     }

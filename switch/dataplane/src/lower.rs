@@ -377,7 +377,7 @@ impl<'a> Builder<'a> {
                 let a = self.truth(inner);
                 self.push(Op::IsZero { d, a });
             }
-            Bool::BoolEqual(left, right) => {
+            Bool::Iff(left, right) => {
                 let (a, b) = (self.truth(left), self.truth(right));
                 self.push(Op::Equal { d, a, b });
             }

@@ -185,7 +185,7 @@ impl Env<'_> {
                     Comparison::LessOrEqual => order.is_le(),
                 }
             }
-            Bool::BoolEqual(left, right) => self.bool(left) == self.bool(right),
+            Bool::Iff(left, right) => self.bool(left) == self.bool(right),
             Bool::HeaderEqual(left, right) => match (self.header(left), self.header(right)) {
                 (Some(left), Some(right)) => self.same_header(left, right),
                 _ => false,
