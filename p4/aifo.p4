@@ -29,6 +29,7 @@ control AifoIngress(inout headers_t hdr, inout metadata_t meta, inout standard_m
     Rank() ranking;
     Window() window;
     CarryOut() carry_out;
+    ChargeFlow() charge_flow;
 #ifdef WORKER_PACKETS
     WorkerIngress() worker;
 #endif
@@ -97,6 +98,7 @@ control AifoIngress(inout headers_t hdr, inout metadata_t meta, inout standard_m
                 }
             }
             carry_out.apply(meta, standard_metadata, verdict, length);
+            charge_flow.apply(meta);
         }
     }
 }

@@ -17,6 +17,7 @@ control FifoIngress(inout headers_t hdr, inout metadata_t meta, inout standard_m
     Forwarding() forwarding;
     Users() users;
     Rank() ranking;
+    ChargeFlow() charge_flow;
     AdmitToQueue() admit;
     bit<16> limit = 0;
 
@@ -38,6 +39,7 @@ control FifoIngress(inout headers_t hdr, inout metadata_t meta, inout standard_m
             fifo_params.apply();
             standard_metadata.priority = 0;
             admit.apply(meta, standard_metadata, limit);
+            charge_flow.apply(meta);
         }
     }
 }

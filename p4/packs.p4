@@ -55,6 +55,7 @@ control PacksIngress(inout headers_t hdr, inout metadata_t meta, inout standard_
     PacksQueue() queue_7;
     PacksQueue() queue_8;
     CarryOut() carry_out;
+    ChargeFlow() charge_flow;
 
     bit<16> room_1 = 0;
     bit<16> room_2 = 0;
@@ -125,6 +126,7 @@ control PacksIngress(inout headers_t hdr, inout metadata_t meta, inout standard_
             queue_8.apply(first, room_8, needed, window_size, 0, free, verdict, depth, priority);
             standard_metadata.priority = priority;
             carry_out.apply(meta, standard_metadata, verdict, depth);
+            charge_flow.apply(meta);
         }
     }
 }

@@ -54,6 +54,7 @@ control RifoIngress(inout headers_t hdr, inout metadata_t meta, inout standard_m
     Rank() ranking;
     RankRange() rank_range;
     CarryOut() carry_out;
+    ChargeFlow() charge_flow;
 
     bit<16> room = 0;
     bit<8> headroom = 0;
@@ -105,6 +106,7 @@ control RifoIngress(inout headers_t hdr, inout metadata_t meta, inout standard_m
                 verdict = FULL;
             }
             carry_out.apply(meta, standard_metadata, verdict, length);
+            charge_flow.apply(meta);
         }
     }
 }

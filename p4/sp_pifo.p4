@@ -58,6 +58,7 @@ control SpPifoIngress(inout headers_t hdr, inout metadata_t meta, inout standard
     SpPifoQueue() queue_7;
     SpPifoQueue() queue_8;
     CarryOut() carry_out;
+    ChargeFlow() charge_flow;
     register<bit<32>>(MAX_PORTS) lowered_by;
 
     bit<16> room_1 = 0;
@@ -119,6 +120,7 @@ control SpPifoIngress(inout headers_t hdr, inout metadata_t meta, inout standard
             }
             standard_metadata.priority = priority;
             carry_out.apply(meta, standard_metadata, verdict, depth);
+            charge_flow.apply(meta);
         }
     }
 }

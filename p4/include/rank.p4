@@ -9,25 +9,35 @@ const bit<8> RANK_STFQ = 3;
 
 // Virtual time of each port for STFQ: the rank of the packet that left last.
 register<bit<32>>(MAX_PORTS) virtual_time;
+// Virtual finish time of each flow's last admitted packet for STFQ.
+register<bit<32>>(MAX_FLOWS) finish_times;
 
 // Start-time fair queueing (Goyal et al., SIGCOMM 1996): a packet's rank is its virtual start time, in bytes.
 control StartTime(in headers_t hdr, inout metadata_t meta, in standard_metadata_t standard_metadata) {
-    register<bit<32>>(MAX_FLOWS) finish_time;
-    bit<32> flow;
     bit<32> finish;
     bit<32> now;
 
     apply {
-        hash(flow, HashAlgorithm.crc32, 32w0,
+        hash(meta.flow, HashAlgorithm.crc32, 32w0,
              { hdr.ipv4.src_addr, hdr.ipv4.dst_addr, hdr.ipv4.protocol, meta.l4_src_port, meta.l4_dst_port },
              (bit<32>) MAX_FLOWS);
         virtual_time.read(now, (bit<32>) standard_metadata.egress_spec);
-        finish_time.read(finish, flow);
+        finish_times.read(finish, meta.flow);
         meta.rank = finish;
         if (now > finish) {
             meta.rank = now;
         }
-        finish_time.write(flow, meta.rank + ((standard_metadata.packet_length * (bit<32>) meta.scale) >> 8));
+        meta.charge_flow = 1;
+        meta.finish_time = meta.rank + ((standard_metadata.packet_length * (bit<32>) meta.scale) >> 8);
+    }
+}
+
+// Charges an admitted packet to its flow; a dropped one costs it nothing.
+control ChargeFlow(in metadata_t meta) {
+    apply {
+        if (meta.charge_flow == 1 && !meta.discard) {
+            finish_times.write(meta.flow, meta.finish_time);
+        }
     }
 }
 
@@ -106,6 +116,7 @@ control Rank(in headers_t hdr, inout metadata_t meta, inout standard_metadata_t 
     }
     apply {
         meta.rank = 0;
+        meta.charge_flow = 0;
         rank_sources.apply();
         if (source == RANK_HEADER) {
             // Traffic that says nothing of its urgency is the least urgent.
