@@ -1,0 +1,65 @@
+"""Compiling programs: with the compiler that is built, and with p4c where it is installed."""
+
+import json
+import shutil
+from pathlib import Path
+
+import pytest
+
+from p4sched import compile as compiling
+from p4sched.compile import CompileError, Compiler, compile_program, compiled
+from p4sched.errors import P4schedError, UsageError
+from p4sched.paths import P4_DIR, compiler_binary
+
+
+@pytest.fixture(params=list(Compiler))
+def compiler(request: pytest.FixtureRequest) -> Compiler:
+    """Each compiler in turn."""
+    which: Compiler = request.param
+    if which is Compiler.P4C and not shutil.which("p4c-bm2-ss"):
+        pytest.skip("p4c-bm2-ss is not on the PATH")
+    if which is Compiler.P4SCHED:
+        try:
+            compiler_binary()
+        except P4schedError as error:
+            pytest.skip(str(error))
+    return which
+
+
+@pytest.mark.parametrize("name", ["fifo", "fdpa"])
+def test_a_program_becomes_bmv2_json_and_p4info(compiler: Compiler, name: str, tmp_path: Path) -> None:
+    program = compile_program(P4_DIR / f"{name}.p4", tmp_path / "new" / "out", compiler)
+    assert "pipelines" in json.loads(program.json.read_text())
+    schema = program.schema()
+    assert {table.alias for table in schema.tables} >= {"ipv4_routes", "users_by_prefix", "users_by_flow"}
+    assert sorted(path.name for path in program.json.parent.iterdir()) == [f"{name}.json", f"{name}.p4info.txtpb"]
+
+
+def test_a_syntax_error_says_where_and_leaves_the_outputs_of_before(compiler: Compiler, tmp_path: Path) -> None:
+    source = tmp_path / "fifo.p4"
+    shutil.copy(P4_DIR / "fifo.p4", source)
+    before = compile_program(source, tmp_path / "out", compiler).json.read_bytes()
+    source.write_text(source.read_text().replace("apply {", "apply {{;", 1))
+    with pytest.raises(CompileError, match=r"fifo\.p4[:(]\d+"):
+        compile_program(source, tmp_path / "out", compiler)
+    assert (tmp_path / "out" / "fifo.json").read_bytes() == before
+    assert len(list((tmp_path / "out").iterdir())) == 2
+
+
+def test_a_program_that_is_up_to_date_is_not_compiled_again(
+    compiler: Compiler, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(compiling, "BUILD_DIR", tmp_path)
+    first = compiled("fifo", compiler).json.stat().st_mtime_ns
+    assert compiled("fifo", compiler).json.stat().st_mtime_ns == first
+
+
+def test_an_output_folder_that_cannot_be_is_one_sentence(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    with pytest.raises(CompileError, match=r"cannot write to .*file/out"):
+        compile_program(P4_DIR / "fifo.p4", tmp_path / "file" / "out")
+
+
+def test_a_program_that_is_not_there_suggests_one_that_is(tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match=r"did you mean '.*fdpa\.p4'"):
+        compile_program(tmp_path / "fdpaa.p4", tmp_path)
