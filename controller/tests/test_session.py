@@ -1,5 +1,7 @@
 """Sessions with real switches over loopback gRPC."""
 
+import asyncio
+import csv
 import json
 from pathlib import Path
 
@@ -10,7 +12,7 @@ from p4sched.bands import Bands
 from p4sched.laws import fdpa as law
 from p4sched.loop import FDPA_ACTION, FDPA_TABLE, parameters_in_force
 from p4sched.session import Program, SessionError, connect, watch
-from p4sched.telemetry import departures, rows, snapshot
+from p4sched.telemetry import departures, record, rows, snapshot
 from p4sched.users import prefix_user, route, user_counters
 
 CONFIG = law.Config(500_000_000, Bands(1, 4, 0.5), 60_000, 10_000_000)
@@ -158,3 +160,22 @@ def test_corrupt_files_are_named_before_any_switch_sees_them(
 def test_a_missing_file_says_what_writes_it(tmp_path: Path) -> None:
     with pytest.raises(SessionError, match=r"fdpa\.json is missing; 'p4sched compile"):
         Program.in_folder(tmp_path, "fdpa").schema()
+
+
+async def test_snapshots_are_recorded_as_csv_until_cancelled(
+    embedded_switch: RunningSwitch, fdpa: Program, tmp_path: Path
+) -> None:
+    path = tmp_path / "telemetry.csv"
+    async with connect(embedded_switch.address, fdpa) as session:
+        recording = asyncio.create_task(record(path, session, [1, 2], [1], period_s=0.01))
+        enough = 3 * (2 + 2 + 8)
+        while not path.exists() or len(path.read_text().splitlines()) <= enough:
+            await snapshot(session, [1], [1])
+            assert not recording.done()
+        recording.cancel()
+    with path.open(newline="") as file:
+        lines = list(csv.DictReader(file))
+    assert {line["subject"] for line in lines} == {"user_departures", "port_admitted", "port_dropped", "band_admitted"}
+    assert sorted({float(line["seconds"]) for line in lines}) == list(
+        dict.fromkeys(float(line["seconds"]) for line in lines)
+    )
