@@ -18,20 +18,20 @@
 #include "include/admission.p4"
 #include "include/window.p4"
 
-// One step of the scan. free: the room in queues 1 to i; fits: whether the quantile fit some queue so far, full or not.
+// One step of the scan. free: the room in queues 1 to i.
 control PacksQueue(in bit<32> queue, in bit<16> room, in bit<64> needed, in bit<8> window_size, in bit<3> queue_priority,
-                   inout bit<32> free, inout bit<2> verdict, inout bit<32> depth, inout bit<3> priority) {
+                   inout bit<32> free, inout bit<32> occupancy, inout bit<2> verdict, inout bit<3> priority) {
     bit<32> waiting;
     bit<64> offered;
 
     apply {
-        if (room != 0 && verdict != ADMITTED) {
+        if (room != 0) {
             queue_depths.read(waiting, queue + (bit<32>) queue_priority);
+            occupancy = occupancy + waiting;
             free = free + ((bit<32>) room |-| waiting);
             offered = ((bit<64>) window_size * (bit<64>) free) << 8;
-            if (needed <= offered) {
+            if (verdict != ADMITTED && needed <= offered) {
                 priority = queue_priority;
-                depth = waiting;
                 verdict = FULL;
                 if (waiting < (bit<32>) room) {
                     verdict = ADMITTED;
@@ -74,7 +74,7 @@ control PacksIngress(inout headers_t hdr, inout metadata_t meta, inout standard_
     bit<64> needed;
     bit<32> buffer;
     bit<32> free = 0;
-    bit<32> depth = 0;
+    bit<32> occupancy = 0;
     bit<3> priority = 0;
     bit<2> verdict = REFUSED;
 
@@ -116,16 +116,16 @@ control PacksIngress(inout headers_t hdr, inout metadata_t meta, inout standard_
             buffer = (bit<32>) room_1 + (bit<32>) room_2 + (bit<32>) room_3 + (bit<32>) room_4
                    + (bit<32>) room_5 + (bit<32>) room_6 + (bit<32>) room_7 + (bit<32>) room_8;
             needed = (bit<64>) smaller * (bit<64>) buffer * (256 - (bit<64>) headroom);
-            queue_1.apply(first, room_1, needed, window_size, 7, free, verdict, depth, priority);
-            queue_2.apply(first, room_2, needed, window_size, 6, free, verdict, depth, priority);
-            queue_3.apply(first, room_3, needed, window_size, 5, free, verdict, depth, priority);
-            queue_4.apply(first, room_4, needed, window_size, 4, free, verdict, depth, priority);
-            queue_5.apply(first, room_5, needed, window_size, 3, free, verdict, depth, priority);
-            queue_6.apply(first, room_6, needed, window_size, 2, free, verdict, depth, priority);
-            queue_7.apply(first, room_7, needed, window_size, 1, free, verdict, depth, priority);
-            queue_8.apply(first, room_8, needed, window_size, 0, free, verdict, depth, priority);
+            queue_1.apply(first, room_1, needed, window_size, 7, free, occupancy, verdict, priority);
+            queue_2.apply(first, room_2, needed, window_size, 6, free, occupancy, verdict, priority);
+            queue_3.apply(first, room_3, needed, window_size, 5, free, occupancy, verdict, priority);
+            queue_4.apply(first, room_4, needed, window_size, 4, free, occupancy, verdict, priority);
+            queue_5.apply(first, room_5, needed, window_size, 3, free, occupancy, verdict, priority);
+            queue_6.apply(first, room_6, needed, window_size, 2, free, occupancy, verdict, priority);
+            queue_7.apply(first, room_7, needed, window_size, 1, free, occupancy, verdict, priority);
+            queue_8.apply(first, room_8, needed, window_size, 0, free, occupancy, verdict, priority);
             standard_metadata.priority = priority;
-            carry_out.apply(meta, standard_metadata, verdict, depth);
+            carry_out.apply(meta, standard_metadata, verdict, occupancy);
             charge_flow.apply(meta);
         }
     }

@@ -7,7 +7,7 @@ const bit<2> REFUSED = 1;
 const bit<2> FULL = 2;
 
 // Carries out a verdict on a packet for queue (egress_spec, priority): ADMITTED, REFUSED by the admission rule, or
-// FULL. depth: the packets that wait where it goes.
+// FULL. depth: the packets that the decision saw waiting.
 control CarryOut(inout metadata_t meta, inout standard_metadata_t standard_metadata, in bit<2> verdict, in bit<32> depth) {
     counter(MAX_QUEUES, CounterType.packets_and_bytes) admitted;
     counter(MAX_QUEUES, CounterType.packets_and_bytes) dropped_by_admission;
