@@ -177,6 +177,16 @@ def test_a_switch_that_dies_ends_the_run_with_one_message(experiment: subprocess
     assert leftovers() == []
 
 
+@ON_EMBEDDED
+def test_an_interface_that_disappears_ends_the_run_with_one_message(experiment: subprocess.Popen[str]) -> None:
+    subprocess.run(["ip", "link", "delete", "s1-eth5"], check=True)
+    output, _ = experiment.communicate(timeout=30)
+    assert experiment.returncode == 1
+    assert "port 5 of the switch lost its link" in output
+    assert "Traceback" not in output
+    assert leftovers() == []
+
+
 @pytest.mark.parametrize("switch", [EMBEDDED, BMV2])
 def test_the_topology_works_with_plain_mininet(switch: str) -> None:
     # `mn` kills processes by name when something fails: it gets process and mount namespaces of its own.
