@@ -1,11 +1,21 @@
 """The laboratory: a topology brought up with its switch, TCP traffic on it, and what was measured.
 
+Bring-up:
 - run: one run at a time, and a clean machine after it
-- ledger: what a run made, for a clean-up after a crash
+- ledger, processes: what a run made, for a clean-up after a crash
 - network: the dumbbell under Mininet
-- traffic: iperf3 between users and server
-- tcp: what the senders' kernels saw: retransmissions, reorderings
-- fidelity: whether the emulator or the network was the bottleneck
+- schemes: programs, disciplines and queue sizes of the comparison
+- programming: program, routes, users and bottleneck of a running dumbbell
+- load_fifo: the same for plain `mn`, fifo.p4 only
+
+Traffic:
 - scenario: how many connections each user opens
+- traffic: iperf3 between users and server
+- probe, probe_stream: a constant stream that shows losses and gaps
+
+Measurement:
+- measurement: samples of what each user got
+- tcp: what the senders' kernels saw: retransmissions, reorderings
+- machine, observation, fidelity: whether the emulator or the network was the bottleneck
 - figures: the look of the figures
 """
