@@ -229,6 +229,26 @@ mod tests {
     }
 
     #[test]
+    fn a_flow_that_was_silent_gets_no_credit_for_past_rounds() {
+        let mut afq = Afq::new(CONFIG).unwrap();
+        for id in 0..5 {
+            afq.enqueue(0, packet(id, 1, 1024));
+            afq.dequeue(0);
+        }
+        assert_eq!(afq.round(), 5);
+        assert_eq!(
+            afq.enqueue(0, packet(9, 2, 100)),
+            Verdict::Queued { queue: 1 },
+            "round 5 of a calendar of 4"
+        );
+        assert_eq!(
+            afq.enqueue(0, packet(10, 2, 924)),
+            Verdict::Queued { queue: 2 },
+            "its bytes of round 5 are used up"
+        );
+    }
+
+    #[test]
     fn greedy_flows_share_equally_with_exact_bids_and_with_a_sketch() {
         for sketch in [None, Some(SketchSize { rows: 3, columns: 64 })] {
             let mut afq = Afq::new(AfqConfig {
