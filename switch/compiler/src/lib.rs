@@ -1,9 +1,150 @@
 //! A compiler from P4_16 for v1model to BMv2 JSON and P4Info.
+//!
+//! The stages, one module each: [`source`] and [`diagnostics`]; `preprocess`; `syntax` (lexer, syntax tree, parser);
+//! `check`, which makes the tree of `typed`; `lower`, which makes the flat program of `ir`; `emit`.
+//!
+//! The library reads no files: [`compile`] gets the program's text, and an [`IncludeResolver`] for what it includes.
 
-pub mod check;
+#![cfg_attr(test, allow(clippy::unwrap_used, reason = "a test may fail"))]
+
+mod check;
 pub mod diagnostics;
-pub mod preprocess;
+mod emit;
+mod include;
+mod ir;
+mod lower;
+mod preprocess;
 pub mod source;
-pub mod syntax;
-pub mod typed;
-pub mod include;
+mod syntax;
+mod typed;
+
+pub use diagnostics::{Diagnostic, Diagnostics, Severity};
+pub use include::{EmbeddedIncludes, embedded};
+pub use preprocess::{Define, IncludeResolver};
+
+use diagnostics::Reporter;
+use p4sched_proto::p4::config::v1::P4Info;
+use source::SourceMap;
+use syntax::token::Token;
+
+/// What is compiled: the main file.
+#[derive(Clone, Debug)]
+pub struct Input<'a> {
+    /// Its name, for messages and for the file names in the JSON.
+    pub name: &'a str,
+    /// Its text.
+    pub text: &'a str,
+}
+
+/// How it is compiled.
+#[derive(Clone, Debug, Default)]
+pub struct Options {
+    /// Macros defined before the first line.
+    pub defines: Vec<Define>,
+    /// Classes of warnings that are not shown; `*` means all.
+    pub disabled_warnings: Vec<String>,
+    /// Whether every warning is an error.
+    pub warnings_are_errors: bool,
+}
+
+/// What a compilation makes.
+#[derive(Clone, Debug)]
+pub struct Compiled {
+    /// BMv2 JSON.
+    pub json: String,
+    /// The control plane's view of the program.
+    pub p4info: P4Info,
+    /// Warnings.
+    pub warnings: Diagnostics,
+}
+
+/// Stack of the thread that compiles: the deepest tree that the parser accepts needs a part of it.
+const STACK: usize = 512 << 20;
+
+/// Compiles a program.
+///
+/// # Errors
+/// What is wrong with the program, with places; warnings included.
+pub fn compile(input: &Input, includes: &dyn IncludeResolver, options: &Options) -> Result<Compiled, Diagnostics> {
+    on_large_stack(|| compile_here(input, includes, options))
+}
+
+/// The program after the preprocessor, as text.
+///
+/// # Errors
+/// What the preprocessor found wrong.
+pub fn preprocess(input: &Input, includes: &dyn IncludeResolver, options: &Options) -> Result<String, Diagnostics> {
+    on_large_stack(|| {
+        let mut front = Front::default();
+        let tokens = front.tokens(input, includes, options);
+        if front.reporter.has_errors() { Err(front.finish(options)) } else { Ok(preprocess::render(&tokens) + "\n") }
+    })
+}
+
+fn on_large_stack<T: Send>(work: impl FnOnce() -> T + Send) -> T {
+    std::thread::scope(|scope| {
+        let thread = std::thread::Builder::new().stack_size(STACK).spawn_scoped(scope, work);
+        match thread.map(std::thread::ScopedJoinHandle::join) {
+            Ok(Ok(result)) => result,
+            Ok(Err(panic)) => std::panic::resume_unwind(panic),
+            Err(error) => panic!("the operating system gives no thread to compile in: {error}"),
+        }
+    })
+}
+
+/// What the stages share.
+struct Front {
+    map: SourceMap,
+    reporter: Reporter,
+}
+
+impl Default for Front {
+    fn default() -> Front {
+        Front { map: SourceMap::default(), reporter: Reporter::new() }
+    }
+}
+
+impl Front {
+    fn tokens(&mut self, input: &Input, includes: &dyn IncludeResolver, options: &Options) -> Vec<Token> {
+        let Some(main) = self.map.add(input.name, input.text.to_owned()) else {
+            self.reporter.error(source::Span::default(), format!("{} is too large", input.name));
+            return Vec::new();
+        };
+        preprocess::preprocess(main, &options.defines, includes, &mut self.map, &mut self.reporter)
+    }
+
+    fn finish(self, options: &Options) -> Diagnostics {
+        let mut list = self.reporter.finish(&self.map);
+        let disabled = |class: Option<&str>| {
+            options.disabled_warnings.iter().any(|d| d == "*" || Some(d.as_str()) == class)
+        };
+        list.retain(|d| d.severity == Severity::Error || !disabled(d.class));
+        if options.warnings_are_errors {
+            list.make_warnings_errors();
+        }
+        list
+    }
+}
+
+fn compile_here(input: &Input, includes: &dyn IncludeResolver, options: &Options) -> Result<Compiled, Diagnostics> {
+    let mut front = Front::default();
+    let tokens = front.tokens(input, includes, options);
+    if front.reporter.has_errors() {
+        return Err(front.finish(options));
+    }
+    let decls = syntax::parser::parse(&tokens, &mut front.reporter);
+    if front.reporter.has_errors() {
+        return Err(front.finish(options));
+    }
+    let program = check::check(&decls, &front.map, &mut front.reporter);
+    if front.reporter.has_errors() {
+        return Err(front.finish(options));
+    }
+    let Some(ir) = lower::lower(&program, &front.map, &mut front.reporter) else {
+        return Err(front.finish(options));
+    };
+    let json = emit::json::emit(&ir, &front.map, &program.errors, input.name);
+    let p4info = emit::p4info::emit(&program, &ir, &mut front.reporter);
+    let warnings = front.finish(options);
+    if warnings.has_errors() { Err(warnings) } else { Ok(Compiled { json, p4info, warnings }) }
+}

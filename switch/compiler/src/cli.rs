@@ -1,0 +1,188 @@
+//! Command line, files, messages.
+
+use std::{
+    fs, io,
+    path::{Path, PathBuf},
+    process::ExitCode,
+};
+
+use clap::{Parser, ValueEnum};
+use p4sched_compiler::{Define, IncludeResolver, Input, Options, compile, embedded, preprocess};
+use p4sched_proto::{DESCRIPTORS, p4::config::v1::P4Info};
+use prost::Message as _;
+use prost_reflect::{DynamicMessage, text_format::FormatOptions};
+
+/// Compiles P4_16 programs for v1model to BMv2 JSON and P4Info.
+#[derive(Parser, Debug)]
+#[command(name = "p4sched-p4c", version)]
+struct Args {
+    /// The program.
+    program: PathBuf,
+    /// Where the JSON goes.
+    #[arg(short = 'o', value_name = "FILE")]
+    output: Option<PathBuf>,
+    /// Where P4Info goes, files between commas: text for names in .txtpb or .txt, JSON for .json, else binary.
+    #[arg(long, visible_alias = "p4runtime-file", value_name = "FILES", value_delimiter = ',')]
+    p4runtime_files: Vec<PathBuf>,
+    /// Format of P4Info, whatever the names of the files.
+    #[arg(long, value_enum)]
+    p4runtime_format: Option<Format>,
+    /// A directory to search for included files.
+    #[arg(short = 'I', value_name = "DIR")]
+    include: Vec<PathBuf>,
+    /// A macro to define.
+    #[arg(short = 'D', value_name = "NAME[=TEXT]")]
+    define: Vec<String>,
+    /// A macro not to define.
+    #[arg(short = 'U', value_name = "NAME")]
+    undefine: Vec<String>,
+    /// Only preprocess, to standard output.
+    #[arg(short = 'E', visible_alias = "pp")]
+    preprocess: bool,
+    /// The version of the language; only p4-16 is known.
+    #[arg(long, visible_alias = "p4v", value_name = "VERSION", default_value = "p4-16")]
+    std: String,
+    /// Treat warnings as errors.
+    #[arg(long = "Werror")]
+    warnings_are_errors: bool,
+    /// Do not show warnings, or not those of a class.
+    #[arg(long = "Wdisable", value_name = "CLASS", num_args = 0..=1, require_equals = true, default_missing_value = "*")]
+    disable: Vec<String>,
+    /// The target; only bmv2 is known.
+    #[arg(long, default_value = "bmv2")]
+    target: String,
+    /// The architecture; only v1model is known.
+    #[arg(long, default_value = "v1model")]
+    arch: String,
+}
+
+/// Formats of P4Info.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum Format {
+    /// Protobuf's text format.
+    Text,
+    /// Protobuf's wire format.
+    Binary,
+    /// Protobuf's JSON format.
+    Json,
+}
+
+/// Finds included files beside the including one, in the `-I` directories, and among the embedded ones.
+struct Files {
+    directories: Vec<PathBuf>,
+}
+
+impl IncludeResolver for Files {
+    fn include(&self, path: &str, from: &str, angled: bool) -> Option<(String, String)> {
+        let beside = if angled { None } else { Path::new(from).parent() };
+        let directories = beside.into_iter().chain(self.directories.iter().map(PathBuf::as_path));
+        for directory in directories {
+            let file = directory.join(path);
+            if let Ok(text) = fs::read(&file) {
+                return Some((file.display().to_string(), String::from_utf8_lossy(&text).into_owned()));
+            }
+        }
+        embedded(path).map(|text| (path.to_owned(), text.to_owned()))
+    }
+}
+
+/// Runs the compiler: exit code 1 if the program has errors or a file cannot be read or written.
+pub fn run() -> ExitCode {
+    match compile_files(&Args::parse()) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(message) => {
+            eprint!("{message}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn only(flag: &str, value: &str, allowed: &[&str]) -> Result<(), String> {
+    if allowed.contains(&value) {
+        return Ok(());
+    }
+    Err(format!("p4sched-p4c: {flag} {value} is not known; it is {}\n", allowed[0]))
+}
+
+fn compile_files(args: &Args) -> Result<(), String> {
+    only("--std", &args.std, &["p4-16", "p4_16", "p4-16.0", "16"])?;
+    only("--target", &args.target, &["bmv2"])?;
+    only("--arch", &args.arch, &["v1model"])?;
+    let program = args.program.display().to_string();
+    let text = fs::read(&args.program).map_err(|e| format!("p4sched-p4c: cannot read {program}: {}\n", reason(&e)))?;
+    let text = String::from_utf8_lossy(&text).into_owned();
+    let input = Input { name: &program, text: &text };
+    let files = Files { directories: args.include.clone() };
+    let options = Options {
+        defines: defines(args),
+        disabled_warnings: args.disable.clone(),
+        warnings_are_errors: args.warnings_are_errors,
+    };
+    if args.preprocess {
+        let text = preprocess(&input, &files, &options).map_err(|d| d.to_string())?;
+        print!("{text}");
+        return Ok(());
+    }
+    let compiled = compile(&input, &files, &options).map_err(|d| {
+        let errors = d.iter().filter(|d| d.severity == p4sched_compiler::Severity::Error).count();
+        format!("{d}p4sched-p4c: {errors} error(s) in {program}\n")
+    })?;
+    eprint!("{}", compiled.warnings);
+    if let Some(output) = &args.output {
+        write(output, compiled.json.as_bytes())?;
+    }
+    for file in &args.p4runtime_files {
+        let format = args.p4runtime_format.unwrap_or_else(|| format_of(file));
+        write(file, &p4info_bytes(&compiled.p4info, format))?;
+    }
+    Ok(())
+}
+
+fn defines(args: &Args) -> Vec<Define> {
+    let mut list = Vec::new();
+    for text in &args.define {
+        let (name, text) = text.split_once('=').unwrap_or((text, "1"));
+        if !args.undefine.iter().any(|u| u == name) {
+            list.push(Define { name: name.to_owned(), text: text.to_owned() });
+        }
+    }
+    list
+}
+
+fn reason(error: &io::Error) -> String {
+    match error.kind() {
+        io::ErrorKind::NotFound => "there is no such file".to_owned(),
+        io::ErrorKind::PermissionDenied => "permission denied".to_owned(),
+        _ => error.to_string(),
+    }
+}
+
+fn write(file: &Path, bytes: &[u8]) -> Result<(), String> {
+    fs::write(file, bytes).map_err(|e| format!("p4sched-p4c: cannot write {}: {}\n", file.display(), reason(&e)))
+}
+
+fn format_of(file: &Path) -> Format {
+    match file.extension().and_then(|e| e.to_str()) {
+        Some("txt" | "txtpb" | "pbtxt" | "p4info") => Format::Text,
+        Some("json") => Format::Json,
+        _ => Format::Binary,
+    }
+}
+
+fn p4info_bytes(p4info: &P4Info, format: Format) -> Vec<u8> {
+    let bytes = p4info.encode_to_vec();
+    let descriptor = DESCRIPTORS.get_message_by_name("p4.config.v1.P4Info");
+    let message = descriptor.and_then(|d| DynamicMessage::decode(d, bytes.as_slice()).ok());
+    match (format, message) {
+        (Format::Text, Some(message)) => {
+            let head = "# proto-file: p4/config/v1/p4info.proto\n# proto-message: p4.config.v1.P4Info\n\n";
+            let options = FormatOptions::new().pretty(true);
+            format!("{head}{}\n", message.to_text_format_with_options(&options)).into_bytes()
+        }
+        (Format::Json, Some(message)) => {
+            let text = serde_json::to_string_pretty(&message).unwrap_or_default();
+            (text + "\n").into_bytes()
+        }
+        _ => bytes,
+    }
+}

@@ -1,0 +1,253 @@
+//! Values. BMv2 computes with numbers of any size, so results are cut to their width here.
+
+use num_bigint::{BigInt, Sign};
+use serde_json::{Value, json};
+
+use super::Emitter;
+use crate::{
+    ir::{Arg, Expr, ExprKind, FieldRef, HeaderRef, Primitive, Ty},
+    syntax::ast::{BinaryOp, UnaryOp},
+};
+
+/// A number as BMv2 writes it, with as many bytes as `width` bits need.
+pub(super) fn hex(value: &BigInt, width: u32) -> String {
+    let digits = (width.div_ceil(8) * 2) as usize;
+    let sign = if value.sign() == Sign::Minus { "-" } else { "" };
+    format!("{sign}0x{:0>digits$}", value.magnitude().to_str_radix(16))
+}
+
+fn number(value: &BigInt, width: u32) -> Value {
+    json!({"type": "hexstr", "value": hex(value, width)})
+}
+
+fn expression(op: &str, left: Value, right: Value) -> Value {
+    json!({"type": "expression", "value": {"op": op, "left": left, "right": right}})
+}
+
+impl Emitter<'_> {
+    /// `[header, field]`
+    pub(super) fn field_name(&self, field: &FieldRef) -> Value {
+        let name =
+            if field.field == usize::MAX { "$valid$".to_owned() } else { self.ir.field(field).name.clone() };
+        match &field.header {
+            HeaderRef::Static(h) => json!([self.ir.headers[*h].name, name]),
+            HeaderRef::Last(s) | HeaderRef::Next(s) | HeaderRef::Element(s, _) => json!([self.ir.stacks[*s].name, name]),
+        }
+    }
+
+    /// A field, not converted to bool.
+    fn field(&self, field: &FieldRef) -> Value {
+        match &field.header {
+            HeaderRef::Static(_) => json!({"type": "field", "value": self.field_name(field)}),
+            HeaderRef::Last(_) | HeaderRef::Next(_) => json!({"type": "stack_field", "value": self.field_name(field)}),
+            HeaderRef::Element(..) => expression("access_field", self.header(&field.header), json!(field.field)),
+        }
+    }
+
+    pub(super) fn header(&self, header: &HeaderRef) -> Value {
+        match header {
+            HeaderRef::Static(h) => json!({"type": "header", "value": self.ir.headers[*h].name}),
+            HeaderRef::Element(s, index) => {
+                let stack = json!({"type": "header_stack", "value": self.ir.stacks[*s].name});
+                expression("dereference_header_stack", stack, self.value(index))
+            }
+            HeaderRef::Last(s) | HeaderRef::Next(s) => {
+                let stack = json!({"type": "header_stack", "value": self.ir.stacks[*s].name});
+                let last = expression("last_stack_index", Value::Null, stack.clone());
+                let index = match header {
+                    HeaderRef::Next(_) => expression("+", last, number(&BigInt::from(1), 32)),
+                    _ => last,
+                };
+                expression("dereference_header_stack", stack, index)
+            }
+        }
+    }
+
+    /// Whether a header is valid, as a number.
+    fn valid(&self, header: &HeaderRef) -> Value {
+        match header {
+            HeaderRef::Static(h) => json!({"type": "field", "value": [self.ir.headers[*h].name, "$valid$"]}),
+            other => expression("b2d", Value::Null, expression("valid", Value::Null, self.header(other))),
+        }
+    }
+
+    /// A value as a number, bools as 0 and 1.
+    pub(super) fn data(&self, e: &Expr) -> Value {
+        match (&e.kind, e.ty) {
+            (ExprKind::Field(f), _) => self.field(f),
+            (ExprKind::Param(i), _) => json!({"type": "local", "value": i}),
+            (ExprKind::Bool(value), _) => number(&BigInt::from(u8::from(*value)), 1),
+            (ExprKind::Valid(h), _) => self.valid(h),
+            // A bool made of one bit is that bit.
+            (ExprKind::Cast(inner), Ty::Bool) if inner.ty == Ty::bit(1) => self.data(inner),
+            (_, Ty::Bool) => expression("b2d", Value::Null, self.value(e)),
+            _ => self.value(e),
+        }
+    }
+
+    /// A value; a bool as one of BMv2's bools.
+    pub(super) fn value(&self, e: &Expr) -> Value {
+        let d2b = |data| expression("d2b", Value::Null, data);
+        match &e.kind {
+            ExprKind::Int(value) => number(value, e.ty.width()),
+            ExprKind::Bool(value) => json!({"type": "bool", "value": value}),
+            ExprKind::Field(_) | ExprKind::Param(_) if e.ty == Ty::Bool => d2b(self.data(e)),
+            ExprKind::Field(_) | ExprKind::Param(_) => self.data(e),
+            ExprKind::Valid(h @ HeaderRef::Static(_)) => d2b(self.valid(h)),
+            ExprKind::Valid(h) => expression("valid", Value::Null, self.header(h)),
+            ExprKind::ValidUnion(u) => {
+                let union = json!({"type": "header_union", "value": self.ir.unions[*u].name});
+                expression("valid_union", Value::Null, union)
+            }
+            ExprKind::LastIndex(s) => {
+                let stack = json!({"type": "header_stack", "value": self.ir.stacks[*s].name});
+                expression("last_stack_index", Value::Null, stack)
+            }
+            ExprKind::Lookahead(offset, width) => json!({"type": "lookahead", "value": [offset, width]}),
+            ExprKind::Unary(op, operand) => self.unary(*op, operand, e.ty),
+            ExprKind::Binary(op, left, right) => self.binary(*op, left, right, e.ty),
+            ExprKind::Conditional(condition, yes, no) => self.conditional(condition, yes, no, e.ty),
+            ExprKind::Cast(inner) => self.cast(inner, e.ty),
+        }
+    }
+
+    /// Cuts a number to a type.
+    fn cut(value: Value, ty: Ty) -> Value {
+        match ty {
+            Ty::Bits { signed: true, width } => expression("two_comp_mod", value, number(&BigInt::from(width), 32)),
+            Ty::Bits { width, .. } => {
+                let mask = (BigInt::from(1) << width) - 1;
+                expression("&", value, number(&mask, width))
+            }
+            _ => value,
+        }
+    }
+
+    fn unary(&self, op: UnaryOp, operand: &Expr, ty: Ty) -> Value {
+        match op {
+            UnaryOp::Not => expression("not", Value::Null, self.value(operand)),
+            UnaryOp::Complement => Self::cut(expression("~", Value::Null, self.value(operand)), ty),
+            UnaryOp::Minus => {
+                let zero = number(&BigInt::ZERO, ty.width());
+                Self::cut(expression("-", zero, self.value(operand)), ty)
+            }
+            UnaryOp::Plus => self.value(operand),
+        }
+    }
+
+    fn binary(&self, op: BinaryOp, left: &Expr, right: &Expr, ty: Ty) -> Value {
+        use BinaryOp as B;
+        match op {
+            B::And => expression("and", self.value(left), self.value(right)),
+            B::Or => expression("or", self.value(left), self.value(right)),
+            B::Eq | B::NotEq => expression(op.text(), self.data(left), self.data(right)),
+            B::SatAdd | B::SatSub => {
+                let exact = expression(if op == B::SatAdd { "+" } else { "-" }, self.data(left), self.data(right));
+                let cast = if matches!(ty, Ty::Bits { signed: true, .. }) { "sat_cast" } else { "usat_cast" };
+                expression(cast, exact, number(&BigInt::from(ty.width()), 32))
+            }
+            // Subtracting a constant is adding its complement, which never goes below zero.
+            B::Sub if matches!((ty, &right.kind), (Ty::Bits { signed: false, .. }, ExprKind::Int(_))) => {
+                let constant = right.as_int().unwrap_or_default();
+                let complement = ((BigInt::from(1) << ty.width()) - constant) % (BigInt::from(1) << ty.width());
+                let sum = expression("+", self.data(left), number(&complement, ty.width()));
+                Self::cut(sum, ty)
+            }
+            B::Add | B::Sub | B::Mul | B::Shl => {
+                Self::cut(expression(op.text(), self.data(left), self.data(right)), ty)
+            }
+            _ => expression(op.text(), self.data(left), self.data(right)),
+        }
+    }
+
+    fn conditional(&self, condition: &Expr, yes: &Expr, no: &Expr, ty: Ty) -> Value {
+        let choice = json!({
+            "type": "expression",
+            "value": {
+                "op": "?",
+                "left": self.data(yes),
+                "right": self.data(no),
+                "cond": self.value(condition),
+            }
+        });
+        if ty == Ty::Bool { expression("d2b", Value::Null, choice) } else { choice }
+    }
+
+    fn cast(&self, inner: &Expr, ty: Ty) -> Value {
+        match (inner.ty, ty) {
+            (_, Ty::Bool) => expression("d2b", Value::Null, self.data(inner)),
+            (Ty::Bool, _) => self.data(inner),
+            (Ty::Bits { signed: false, width: from }, Ty::Bits { signed: false, width: to }) if from <= to => {
+                self.data(inner)
+            }
+            (Ty::Bits { signed: true, width: from }, Ty::Bits { signed: true, width: to }) if from <= to => {
+                self.data(inner)
+            }
+            _ => Self::cut(self.data(inner), ty),
+        }
+    }
+
+    /// A value as the argument of a primitive or of a parser's operation.
+    pub(super) fn argument(&self, e: &Expr) -> Value {
+        match self.data(e) {
+            Value::Object(o) if o.get("type") == Some(&json!("local")) => {
+                json!({"type": "runtime_data", "value": o.get("value")})
+            }
+            value if value.get("type") == Some(&json!("expression")) => json!({"type": "expression", "value": value}),
+            value => value,
+        }
+    }
+
+    /// A condition of the pipeline or of a checksum.
+    pub(super) fn condition(&self, e: &Expr) -> Value {
+        match self.value(e) {
+            value if value.get("type") == Some(&json!("expression")) => value,
+            value => json!({"type": "expression", "value": value}),
+        }
+    }
+
+    /// An input of a calculation or element of a list.
+    pub(super) fn input(&self, e: &Expr) -> Value {
+        match &e.kind {
+            ExprKind::Int(value) => {
+                json!({"type": "hexstr", "value": hex(value, e.ty.width()), "bitwidth": e.ty.width()})
+            }
+            _ => self.data(e),
+        }
+    }
+
+    pub(super) fn arg(&self, arg: &Arg) -> Value {
+        match arg {
+            Arg::Value(e) => self.argument(e),
+            Arg::Target(field) => match self.field(field) {
+                value if value.get("type") == Some(&json!("expression")) => {
+                    json!({"type": "expression", "value": value})
+                }
+                value => value,
+            },
+            Arg::Header(h) => match self.header(h) {
+                value if value.get("type") == Some(&json!("expression")) => {
+                    json!({"type": "expression", "value": value})
+                }
+                value => value,
+            },
+            Arg::Stack(s) => json!({"type": "header_stack", "value": self.ir.stacks[*s].name}),
+            Arg::Union(u) => json!({"type": "header_union", "value": self.ir.unions[*u].name}),
+            Arg::UnionStack(s) => json!({"type": "header_union_stack", "value": self.ir.union_stacks[*s].name}),
+            Arg::Named(kind, name) => json!({"type": kind, "value": name}),
+            Arg::Number(value) => json!({"type": "hexstr", "value": format!("0x{value:x}")}),
+            Arg::Text(text) => json!({"type": "string", "value": &**text}),
+            Arg::Values(values) => {
+                let list: Vec<Value> = values.iter().map(|v| self.argument(v)).collect();
+                json!({"type": "parameters_vector", "value": list})
+            }
+        }
+    }
+
+    pub(super) fn primitive(&self, p: &Primitive) -> Value {
+        let args: Vec<Value> = p.args.iter().map(|a| self.arg(a)).collect();
+        let mut out = super::object([("op", json!(p.op)), ("parameters", json!(args))]);
+        self.source(&mut out, p.span);
+        Value::Object(out)
+    }
+}

@@ -1,0 +1,293 @@
+//! BMv2 JSON (BMv2's docs/JSON_format.md), with the names and the order of p4c's output.
+
+mod expr;
+mod parser;
+mod pipeline;
+
+use serde_json::{Map, Value, json};
+
+use crate::{
+    ir::{FieldList, Ir, Meter, Unit},
+    source::{SourceMap, Span},
+};
+
+/// Version of the format.
+const VERSION: [u32; 2] = [2, 23];
+/// Names of standard metadata for which BMv2 looks under other names.
+const ALIASES: [(&str, &str); 9] = [
+    ("queueing_metadata.enq_timestamp", "enq_timestamp"),
+    ("queueing_metadata.enq_qdepth", "enq_qdepth"),
+    ("queueing_metadata.deq_timedelta", "deq_timedelta"),
+    ("queueing_metadata.deq_qdepth", "deq_qdepth"),
+    ("intrinsic_metadata.ingress_global_timestamp", "ingress_global_timestamp"),
+    ("intrinsic_metadata.egress_global_timestamp", "egress_global_timestamp"),
+    ("intrinsic_metadata.mcast_grp", "mcast_grp"),
+    ("intrinsic_metadata.egress_rid", "egress_rid"),
+    ("intrinsic_metadata.priority", "priority"),
+];
+
+/// Writes JSON for a lowered program.
+pub(crate) struct Emitter<'a> {
+    ir: &'a Ir,
+    map: &'a SourceMap,
+    errors: &'a [crate::syntax::token::Symbol],
+}
+
+/// An object from key-value pairs, in order.
+fn object<const N: usize>(pairs: [(&str, Value); N]) -> Map<String, Value> {
+    pairs.into_iter().map(|(k, v)| (k.to_owned(), v)).collect()
+}
+
+/// The JSON text of a lowered program.
+pub(crate) fn emit(ir: &Ir, map: &SourceMap, errors: &[crate::syntax::token::Symbol], program: &str) -> String {
+    let emitter = Emitter { ir, map, errors };
+    let mut text = serde_json::to_string_pretty(&emitter.root(program)).unwrap_or_default();
+    text.push('\n');
+    text
+}
+
+impl Emitter<'_> {
+    fn root(&self, program: &str) -> Value {
+        let list = |items: Vec<Value>| Value::Array(items);
+        Value::Object(object([
+            ("header_types", list(self.header_types())),
+            ("headers", list(self.headers())),
+            ("header_stacks", list(self.stacks())),
+            ("header_union_types", list(self.union_types())),
+            ("header_unions", list(self.unions())),
+            ("header_union_stacks", list(self.union_stacks())),
+            ("field_lists", list(self.ir.field_lists.iter().map(|l| self.field_list(l)).collect())),
+            ("errors", list(self.errors.iter().enumerate().map(|(i, e)| json!([&**e, i])).collect())),
+            ("enums", json!([])),
+            ("parsers", list(vec![self.parser()])),
+            ("parse_vsets", list(self.value_sets())),
+            ("deparsers", list(vec![self.deparser()])),
+            ("meter_arrays", list(self.meters())),
+            ("counter_arrays", list(self.counters())),
+            ("register_arrays", list(self.registers())),
+            ("calculations", list(self.calculations())),
+            ("learn_lists", list(self.ir.learn_lists.iter().map(|l| self.field_list(l)).collect())),
+            ("actions", list(self.actions())),
+            ("pipelines", list(self.pipelines())),
+            ("checksums", list(self.checksums())),
+            ("force_arith", json!([])),
+            ("extern_instances", json!([])),
+            ("field_aliases", list(ALIASES.iter().map(|(n, f)| json!([n, ["standard_metadata", f]])).collect())),
+            ("program", json!(program)),
+            ("__meta__", json!({"version": VERSION, "compiler": "https://github.com/p4sched/p4sched"})),
+        ]))
+    }
+
+    /// Adds where something is in the source, for the switch's log.
+    fn source(&self, to: &mut Map<String, Value>, span: Span) {
+        let Some(position) = self.map.position(span) else { return };
+        let fragment = self.map.snippet(span).lines().next().unwrap_or("");
+        let more = self.map.snippet(span).contains('\n');
+        let fragment = if more { format!("{fragment} ...") } else { fragment.to_owned() };
+        let info = json!({
+            "filename": position.file,
+            "line": position.line,
+            "column": position.column - 1,
+            "source_fragment": fragment,
+        });
+        to.insert("source_info".to_owned(), info);
+    }
+
+    fn header_types(&self) -> Vec<Value> {
+        let mut list = Vec::new();
+        for (id, ty) in self.ir.header_types.iter().enumerate() {
+            let field = |f: &crate::ir::Field| {
+                if f.is_varbit { json!([f.name, "*"]) } else { json!([f.name, f.width, f.signed]) }
+            };
+            let fields: Vec<Value> = ty.fields.iter().map(field).collect();
+            let mut header = object([("name", json!(ty.name)), ("id", json!(id)), ("fields", json!(fields))]);
+            if ty.fields.iter().any(|f| f.is_varbit) {
+                let bits: u32 = ty.fields.iter().map(|f| f.width).sum();
+                header.insert("max_length".to_owned(), json!(bits.div_ceil(8)));
+            }
+            list.push(Value::Object(header));
+        }
+        list
+    }
+
+    fn headers(&self) -> Vec<Value> {
+        let header = |(id, h): (usize, &crate::ir::Header)| {
+            json!({
+                "name": h.name,
+                "id": id,
+                "header_type": self.ir.header_types[h.ty].name,
+                "metadata": h.metadata,
+                "pi_omit": true,
+            })
+        };
+        self.ir.headers.iter().enumerate().map(header).collect()
+    }
+
+    fn stacks(&self) -> Vec<Value> {
+        let stack = |(id, s): (usize, &crate::ir::Stack)| {
+            json!({
+                "name": s.name,
+                "id": id,
+                "header_type": self.ir.header_types[s.ty].name,
+                "size": s.elements.len(),
+                "header_ids": s.elements,
+            })
+        };
+        self.ir.stacks.iter().enumerate().map(stack).collect()
+    }
+
+    fn union_types(&self) -> Vec<Value> {
+        let mut list: Vec<Value> = Vec::new();
+        let mut seen: Vec<&str> = Vec::new();
+        for union in &self.ir.unions {
+            if seen.contains(&union.type_name.as_str()) {
+                continue;
+            }
+            seen.push(&union.type_name);
+            let member = |(name, h): &(String, usize)| {
+                json!([name, self.ir.header_types[self.ir.headers[*h].ty].name])
+            };
+            let headers: Vec<Value> = union.members.iter().map(member).collect();
+            list.push(json!({"name": union.type_name, "id": list.len(), "headers": headers}));
+        }
+        list
+    }
+
+    fn unions(&self) -> Vec<Value> {
+        let union = |(id, u): (usize, &crate::ir::Union)| {
+            let ids: Vec<usize> = u.members.iter().map(|(_, h)| *h).collect();
+            json!({"name": u.name, "id": id, "union_type": u.type_name, "header_ids": ids, "pi_omit": true})
+        };
+        self.ir.unions.iter().enumerate().map(union).collect()
+    }
+
+    fn union_stacks(&self) -> Vec<Value> {
+        let stack = |(id, s): (usize, &crate::ir::UnionStack)| {
+            json!({
+                "name": s.name,
+                "id": id,
+                "union_type": s.type_name,
+                "size": s.elements.len(),
+                "header_union_ids": s.elements,
+            })
+        };
+        self.ir.union_stacks.iter().enumerate().map(stack).collect()
+    }
+
+    fn field_list(&self, list: &FieldList) -> Value {
+        let mut out = object([("id", json!(list.id)), ("name", json!(list.name))]);
+        self.source(&mut out, list.span);
+        let elements: Vec<Value> = list.fields.iter().map(|f| self.input(f)).collect();
+        out.insert("elements".to_owned(), json!(elements));
+        Value::Object(out)
+    }
+
+    fn value_sets(&self) -> Vec<Value> {
+        let mut list = Vec::new();
+        for (id, set) in self.ir.value_sets.iter().enumerate() {
+            let bits: u32 = set.widths.iter().sum();
+            let mut out = object([("name", json!(set.name)), ("id", json!(id))]);
+            self.source(&mut out, set.span);
+            out.insert("compressed_bitwidth".to_owned(), json!(bits));
+            out.insert("max_size".to_owned(), json!(set.size));
+            list.push(Value::Object(out));
+        }
+        list
+    }
+
+    fn counters(&self) -> Vec<Value> {
+        let all = self.ir.counters.iter().filter(|c| !c.direct || c.table.is_some());
+        all.enumerate().map(|(id, c)| Value::Object(self.cells(c, id))).collect()
+    }
+
+    fn cells(&self, meter: &Meter, id: usize) -> Map<String, Value> {
+        let mut out = object([("name", json!(meter.name)), ("id", json!(id))]);
+        self.source(&mut out, meter.span);
+        match meter.table {
+            Some(table) if meter.direct => {
+                out.insert("is_direct".to_owned(), json!(true));
+                out.insert("binding".to_owned(), json!(self.ir.tables[table].name));
+            }
+            _ => {
+                out.insert("size".to_owned(), json!(meter.size));
+                out.insert("is_direct".to_owned(), json!(meter.direct));
+            }
+        }
+        out
+    }
+
+    fn meters(&self) -> Vec<Value> {
+        let mut list = Vec::new();
+        let all = self.ir.meters.iter().filter(|m| !m.direct || m.table.is_some());
+        for (id, meter) in all.enumerate() {
+            let mut out = self.cells(meter, id);
+            let unit = if meter.unit == Unit::Packets { "packets" } else { "bytes" };
+            out.insert("rate_count".to_owned(), json!(2));
+            out.insert("type".to_owned(), json!(unit));
+            if let Some(table) = meter.table {
+                out.insert("size".to_owned(), json!(self.ir.tables[table].size));
+            }
+            if let Some(field) = &meter.result {
+                out.insert("result_target".to_owned(), self.field_name(field));
+            }
+            list.push(Value::Object(out));
+        }
+        list
+    }
+
+    fn registers(&self) -> Vec<Value> {
+        let mut list = Vec::new();
+        for (id, register) in self.ir.registers.iter().enumerate() {
+            let mut out = object([("name", json!(register.name)), ("id", json!(id))]);
+            self.source(&mut out, register.span);
+            out.insert("size".to_owned(), json!(register.size));
+            out.insert("bitwidth".to_owned(), json!(register.width));
+            list.push(Value::Object(out));
+        }
+        list
+    }
+
+    fn calculations(&self) -> Vec<Value> {
+        let mut list = Vec::new();
+        for (id, calculation) in self.ir.calculations.iter().enumerate() {
+            let mut out = object([("name", json!(calculation.name)), ("id", json!(id))]);
+            self.source(&mut out, calculation.span);
+            let mut input: Vec<Value> = calculation.input.iter().map(|e| self.input(e)).collect();
+            if calculation.payload {
+                input.push(json!({"type": "payload", "value": null}));
+            }
+            out.insert("algo".to_owned(), json!(calculation.algorithm));
+            out.insert("input".to_owned(), json!(input));
+            list.push(Value::Object(out));
+        }
+        list
+    }
+
+    fn checksums(&self) -> Vec<Value> {
+        let mut list = Vec::new();
+        for (id, checksum) in self.ir.checksums.iter().enumerate() {
+            let name = if id == 0 { "cksum".to_owned() } else { format!("cksum_{}", id - 1) };
+            let mut out = object([("name", json!(name)), ("id", json!(id))]);
+            self.source(&mut out, checksum.span);
+            let calculation = &self.ir.calculations[checksum.calculation].name;
+            out.insert("target".to_owned(), self.field_name(&checksum.target));
+            out.insert("type".to_owned(), json!("generic"));
+            out.insert("calculation".to_owned(), json!(calculation));
+            out.insert("verify".to_owned(), json!(checksum.verify));
+            out.insert("update".to_owned(), json!(!checksum.verify));
+            out.insert("if_cond".to_owned(), self.condition(&checksum.condition));
+            list.push(Value::Object(out));
+        }
+        list
+    }
+
+    fn deparser(&self) -> Value {
+        let mut out = object([("name", json!("deparser")), ("id", json!(0))]);
+        self.source(&mut out, self.ir.deparser_span);
+        let order: Vec<&str> = self.ir.deparser.iter().map(|h| self.ir.headers[*h].name.as_str()).collect();
+        out.insert("order".to_owned(), json!(order));
+        let primitives: Vec<Value> = self.ir.deparser_ops.iter().map(|p| self.primitive(p)).collect();
+        out.insert("primitives".to_owned(), json!(primitives));
+        Value::Object(out)
+    }
+}

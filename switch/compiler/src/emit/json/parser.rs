@@ -1,0 +1,99 @@
+//! The parser.
+
+use num_bigint::BigInt;
+use serde_json::{Value, json};
+
+use super::{Emitter, expr::hex, object};
+use crate::ir::{Case, Expr, HeaderRef, ParserOp, ParserState};
+
+impl Emitter<'_> {
+    pub(super) fn parser(&self) -> Value {
+        let order = self.reachable();
+        let mut states = Vec::new();
+        for (id, index) in order.iter().enumerate() {
+            states.push(self.state(&self.ir.states[*index], id));
+        }
+        let start = self.ir.states.get(self.ir.start).map_or("start", |s| s.name.as_str());
+        json!({"name": "parser", "id": 0, "init_state": start, "parse_states": states})
+    }
+
+    /// The states that can be reached, in the order of their declaration.
+    fn reachable(&self) -> Vec<usize> {
+        let mut seen = vec![false; self.ir.states.len()];
+        let mut pending = vec![self.ir.start];
+        while let Some(i) = pending.pop() {
+            if i < seen.len() && !std::mem::replace(&mut seen[i], true) {
+                pending.extend(self.ir.states[i].transitions.iter().filter_map(|(_, to)| *to));
+            }
+        }
+        (0..seen.len()).filter(|i| seen[*i]).collect()
+    }
+
+    fn state(&self, state: &ParserState, id: usize) -> Value {
+        let ops: Vec<Value> = state.ops.iter().map(|op| self.operation(op)).collect();
+        let bytes: u32 = state.key.iter().map(|k| k.ty.width().div_ceil(8)).sum();
+        let transition = |(case, to): &(Case, Option<usize>)| {
+            let (kind, value, mask) = match case {
+                Case::Default => ("default", Value::Null, Value::Null),
+                Case::Value(value, mask) => {
+                    let mask = mask.as_ref().map(|m| hex(m, bytes * 8));
+                    ("hexstr", json!(hex(value, bytes * 8)), json!(mask))
+                }
+                Case::ValueSet(set) => ("parse_vset", json!(self.ir.value_sets[*set].name), Value::Null),
+            };
+            let next = to.map(|t| self.ir.states[t].name.as_str());
+            json!({"type": kind, "value": value, "mask": mask, "next_state": next})
+        };
+        let transitions: Vec<Value> = state.transitions.iter().map(transition).collect();
+        let keys: Vec<Value> = state.key.iter().map(|k| self.data(k)).collect();
+        json!({
+            "name": state.name,
+            "id": id,
+            "parser_ops": ops,
+            "transitions": transitions,
+            "transition_key": keys,
+        })
+    }
+
+    fn extract_target(&self, header: &HeaderRef) -> Value {
+        match header {
+            HeaderRef::Static(h) => json!({"type": "regular", "value": self.ir.headers[*h].name}),
+            HeaderRef::Next(s) | HeaderRef::Last(s) | HeaderRef::Element(s, _) => {
+                json!({"type": "stack", "value": self.ir.stacks[*s].name})
+            }
+        }
+    }
+
+    fn operation(&self, op: &ParserOp) -> Value {
+        let (name, parameters) = match op {
+            ParserOp::Extract(header, None) => ("extract", vec![self.extract_target(header)]),
+            ParserOp::Extract(header, Some(bits)) => {
+                ("extract_VL", vec![self.extract_target(header), self.wrapped(bits)])
+            }
+            ParserOp::ExtractUnion(stack, member) => {
+                let name = &self.ir.union_stacks[*stack].name;
+                ("extract", vec![json!({"type": "union_stack", "value": [name, member]})])
+            }
+            ParserOp::Set(field, value) => {
+                ("set", vec![json!({"type": "field", "value": self.field_name(field)}), self.argument(value)])
+            }
+            ParserOp::Verify(check, error) => {
+                let code = error.as_int().unwrap_or(BigInt::ZERO);
+                let code = if error.is_known() {
+                    json!({"type": "hexstr", "value": format!("0x{code:x}")})
+                } else {
+                    self.argument(error)
+                };
+                ("verify", vec![json!({"type": "expression", "value": self.condition(check)}), code])
+            }
+            ParserOp::Advance(bits) => ("advance", vec![self.argument(bits)]),
+            ParserOp::Primitive(p) => ("primitive", vec![self.primitive(p)]),
+        };
+        Value::Object(object([("parameters", json!(parameters)), ("op", json!(name))]))
+    }
+
+    /// A value that must be an expression.
+    fn wrapped(&self, e: &Expr) -> Value {
+        json!({"type": "expression", "value": self.data(e)})
+    }
+}

@@ -1,0 +1,4 @@
+//! Output formats.
+
+pub mod json;
+pub mod p4info;

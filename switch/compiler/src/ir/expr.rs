@@ -1,0 +1,264 @@
+//! Expressions over flat storage, folded as they are built.
+
+use num_bigint::BigInt;
+
+use crate::{
+    check::{fold_binary, fold_unary, wrap},
+    syntax::ast::{BinaryOp, UnaryOp},
+};
+
+/// The type of a value.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Ty {
+    /// True or false; stored as one bit.
+    Bool,
+    /// A number.
+    Bits {
+        /// Two's complement.
+        signed: bool,
+        /// In bits.
+        width: u32,
+    },
+    /// Bits of a number known only at run time, at most this.
+    Varbit(u32),
+}
+
+impl Ty {
+    /// `bit<width>`
+    #[must_use]
+    pub fn bit(width: u32) -> Ty {
+        Ty::Bits { signed: false, width }
+    }
+
+    /// Bits that it takes.
+    #[must_use]
+    pub fn width(self) -> u32 {
+        match self {
+            Ty::Bool => 1,
+            Ty::Bits { width, .. } | Ty::Varbit(width) => width,
+        }
+    }
+
+    fn limits(self) -> Option<(bool, u32)> {
+        match self {
+            Ty::Bits { signed, width } => Some((signed, width)),
+            _ => None,
+        }
+    }
+}
+
+/// Which header.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum HeaderRef {
+    /// An instance, by index.
+    Static(usize),
+    /// An element of a stack, by an index known only at run time.
+    Element(usize, Box<Expr>),
+    /// The next element of a stack.
+    Next(usize),
+    /// The last extracted element of a stack.
+    Last(usize),
+}
+
+/// A field of a header.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FieldRef {
+    /// Which header.
+    pub header: HeaderRef,
+    /// Which field, as index of its type's.
+    pub field: usize,
+}
+
+/// A value.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Expr {
+    /// Which.
+    pub kind: ExprKind,
+    /// Its type.
+    pub ty: Ty,
+}
+
+/// The forms of a value.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum ExprKind {
+    /// A number.
+    Int(BigInt),
+    /// True or false.
+    Bool(bool),
+    /// A field.
+    Field(FieldRef),
+    /// A parameter of the action.
+    Param(usize),
+    /// Whether a header is valid.
+    Valid(HeaderRef),
+    /// Whether a union is valid.
+    ValidUnion(usize),
+    /// The index of the last extracted element of a stack.
+    LastIndex(usize),
+    /// Bits of the packet ahead: offset and width.
+    Lookahead(u32, u32),
+    /// An operator with one operand.
+    Unary(UnaryOp, Box<Expr>),
+    /// An operator with two operands.
+    Binary(BinaryOp, Box<Expr>, Box<Expr>),
+    /// One of two values.
+    Conditional(Box<Expr>, Box<Expr>, Box<Expr>),
+    /// A conversion to the type of this expression.
+    Cast(Box<Expr>),
+}
+
+impl Expr {
+    /// A number, wrapped to its type.
+    #[must_use]
+    pub fn int(value: &BigInt, ty: Ty) -> Expr {
+        match ty.limits() {
+            Some((signed, width)) => Expr { kind: ExprKind::Int(wrap(value, signed, width)), ty },
+            None => Expr { kind: ExprKind::Int(value.clone()), ty },
+        }
+    }
+
+    /// A small number of type `bit<width>`.
+    #[must_use]
+    pub fn number(value: u64, width: u32) -> Expr {
+        Expr::int(&BigInt::from(value), Ty::bit(width))
+    }
+
+    /// True or false.
+    #[must_use]
+    pub fn bool(value: bool) -> Expr {
+        Expr { kind: ExprKind::Bool(value), ty: Ty::Bool }
+    }
+
+    /// The number, if known.
+    #[must_use]
+    pub fn as_int(&self) -> Option<BigInt> {
+        match &self.kind {
+            ExprKind::Int(value) => Some(value.clone()),
+            ExprKind::Bool(value) => Some(BigInt::from(u8::from(*value))),
+            _ => None,
+        }
+    }
+
+    /// Whether it is known when compiling.
+    #[must_use]
+    pub fn is_known(&self) -> bool {
+        matches!(self.kind, ExprKind::Int(_) | ExprKind::Bool(_))
+    }
+
+    /// `op operand`
+    #[must_use]
+    pub fn unary(op: UnaryOp, operand: Expr) -> Expr {
+        let ty = operand.ty;
+        match (op, operand.kind) {
+            (UnaryOp::Not, ExprKind::Bool(value)) => Expr::bool(!value),
+            (UnaryOp::Not, ExprKind::Unary(UnaryOp::Not, inner)) => *inner,
+            (_, ExprKind::Int(value)) => Expr { kind: ExprKind::Int(fold_unary(op, &value, ty.limits())), ty },
+            (_, kind) => Expr { kind: ExprKind::Unary(op, Box::new(Expr { kind, ty })), ty },
+        }
+    }
+
+    /// `left op right`, of type `ty`.
+    #[must_use]
+    pub fn binary(op: BinaryOp, left: Expr, right: Expr, ty: Ty) -> Expr {
+        use BinaryOp as B;
+        if let (ExprKind::Bool(value), B::And | B::Or) = (&left.kind, op) {
+            return if *value == (op == B::And) { right } else { left };
+        }
+        if let (ExprKind::Bool(value), B::And | B::Or) = (&right.kind, op) {
+            if *value == (op == B::And) {
+                return left;
+            }
+        }
+        if let (Some(a), Some(b)) = (left.as_int(), right.as_int()) {
+            let comparison = match op {
+                B::Eq => Some(a == b),
+                B::NotEq => Some(a != b),
+                B::Less => Some(a < b),
+                B::LessEq => Some(a <= b),
+                B::Greater => Some(a > b),
+                B::GreaterEq => Some(a >= b),
+                _ => None,
+            };
+            if let Some(value) = comparison {
+                return Expr::bool(value);
+            }
+            if op == B::Concat {
+                let low = right.ty.width();
+                return Expr::int(&((a << low) + wrap(&b, false, low)), ty);
+            }
+            if let Ok(value) = fold_binary(op, &a, &b, ty.limits()) {
+                return Expr { kind: ExprKind::Int(value), ty };
+            }
+        }
+        Expr { kind: ExprKind::Binary(op, Box::new(left), Box::new(right)), ty }
+    }
+
+    /// `condition ? yes : no`
+    #[must_use]
+    pub fn conditional(condition: Expr, yes: Expr, no: Expr) -> Expr {
+        if let ExprKind::Bool(value) = condition.kind {
+            return if value { yes } else { no };
+        }
+        let ty = yes.ty;
+        Expr { kind: ExprKind::Conditional(Box::new(condition), Box::new(yes), Box::new(no)), ty }
+    }
+
+    /// The value as `ty`.
+    #[must_use]
+    pub fn cast(self, ty: Ty) -> Expr {
+        if self.ty == ty {
+            return self;
+        }
+        match (self.as_int(), ty) {
+            (Some(value), Ty::Bits { .. }) => Expr::int(&value, ty),
+            (Some(value), Ty::Bool) => Expr::bool(value != BigInt::ZERO),
+            _ => Expr { kind: ExprKind::Cast(Box::new(self)), ty },
+        }
+    }
+
+    /// Bits `high` to `low` of the value.
+    #[must_use]
+    pub fn slice(self, high: u32, low: u32) -> Expr {
+        let unsigned = self.clone().cast(Ty::bit(self.ty.width()));
+        if low == 0 && high + 1 == unsigned.ty.width() {
+            return unsigned;
+        }
+        let ty = unsigned.ty;
+        let shifted = if low == 0 {
+            unsigned
+        } else {
+            Expr::binary(BinaryOp::Shr, unsigned, Expr::number(u64::from(low), 32), ty)
+        };
+        shifted.cast(Ty::bit(high - low + 1))
+    }
+
+    /// `self && other`
+    #[must_use]
+    pub fn and(self, other: Expr) -> Expr {
+        Expr::binary(BinaryOp::And, self, other, Ty::Bool)
+    }
+
+    /// Every header and field that it reads.
+    pub fn visit_fields(&self, visit: &mut impl FnMut(&HeaderRef, Option<usize>)) {
+        match &self.kind {
+            ExprKind::Field(f) => {
+                visit(&f.header, Some(f.field));
+                if let HeaderRef::Element(_, index) = &f.header {
+                    index.visit_fields(visit);
+                }
+            }
+            ExprKind::Valid(h) => visit(h, None),
+            ExprKind::Unary(_, e) | ExprKind::Cast(e) => e.visit_fields(visit),
+            ExprKind::Binary(_, a, b) => {
+                a.visit_fields(visit);
+                b.visit_fields(visit);
+            }
+            ExprKind::Conditional(a, b, c) => {
+                a.visit_fields(visit);
+                b.visit_fields(visit);
+                c.visit_fields(visit);
+            }
+            _ => {}
+        }
+    }
+}

@@ -1,0 +1,52 @@
+//! What annotations say.
+
+use crate::{
+    syntax::{
+        ast::{Annotation, AnnotationBody, ExprKind},
+        token::Tok,
+    },
+    typed::tree::Annotations,
+};
+
+fn find<'a>(annotations: &'a Annotations, name: &str) -> Option<&'a Annotation> {
+    annotations.iter().find(|a| &*a.name == name)
+}
+
+/// The string in `@name("...")`.
+#[must_use]
+pub fn name_of(annotations: &Annotations) -> Option<String> {
+    text_of(annotations, "name").filter(|n| !n.is_empty() && n != ".")
+}
+
+/// The one string in the parentheses of an annotation.
+#[must_use]
+pub fn text_of(annotations: &Annotations, name: &str) -> Option<String> {
+    match &find(annotations, name)?.body {
+        AnnotationBody::Unstructured(tokens) => match tokens.first().map(|t| &t.tok) {
+            Some(Tok::Str(text)) => Some(text.to_string()),
+            _ => None,
+        },
+        AnnotationBody::List(list) => match list.first().map(|e| &e.kind) {
+            Some(ExprKind::Str(text)) => Some(text.to_string()),
+            _ => None,
+        },
+        _ => None,
+    }
+}
+
+/// The numbers in the parentheses of an annotation.
+pub(super) fn numbers_of(annotations: &Annotations, name: &str) -> Vec<u64> {
+    let Some(AnnotationBody::Unstructured(tokens)) = find(annotations, name).map(|a| &a.body) else {
+        return Vec::new();
+    };
+    let number = |tok: &Tok| match tok {
+        Tok::Int(literal) => u64::try_from(&literal.value).ok(),
+        _ => None,
+    };
+    tokens.iter().filter_map(|t| number(&t.tok)).collect()
+}
+
+/// Whether an annotation is there.
+pub(super) fn has(annotations: &Annotations, name: &str) -> bool {
+    find(annotations, name).is_some()
+}

@@ -1,0 +1,250 @@
+//! Inlining of functions, actions and sub-controls: parameters are bound to the places of their arguments where that
+//! means the same as copying in and out (specification section 6.8), and to new variables where it does not.
+
+use super::{
+    FrameRef, Lowerer, Object, ReturnTo,
+    value::{Loc, Value, overlap},
+};
+use crate::{
+    ir::{ExprKind, Stmt},
+    source::Span,
+    syntax::ast::Direction,
+    typed::{
+        tree::{self, Block, StmtKind, VarKind},
+        types::{ActionId, FunctionId, Type, VarId},
+    },
+};
+
+/// An argument, evaluated in the caller.
+struct Bound {
+    var: VarId,
+    value: Value,
+    /// Where the result goes after the call.
+    copy_out: Option<(Loc, Loc)>,
+    /// Headers to be made invalid first.
+    clear: Option<Loc>,
+}
+
+impl Lowerer<'_> {
+    fn direction(&self, var: VarId) -> Direction {
+        match self.program.vars[var.index()].kind {
+            VarKind::Parameter(direction) => direction,
+            _ => Direction::None,
+        }
+    }
+
+    /// Evaluates arguments in order.
+    fn bind(&mut self, params: &[VarId], args: &[Option<tree::Expr>], span: Span, out: &mut Vec<Stmt>) -> Vec<Bound> {
+        let mut places: Vec<Option<Loc>> = Vec::new();
+        for (var, arg) in params.iter().zip(args) {
+            let written = self.direction(*var).is_written();
+            places.push(match arg {
+                Some(arg) if written => Some(self.place(arg, out)),
+                _ => None,
+            });
+        }
+        let written: Vec<Vec<(usize, Option<usize>)>> =
+            places.iter().map(|p| p.as_ref().map(|l| l.cells(&self.ir)).unwrap_or_default()).collect();
+        let mut bound = Vec::new();
+        for (i, (var, arg)) in params.iter().zip(args).enumerate() {
+            let later = args[i + 1..].iter().flatten().any(tree::Expr::has_effects);
+            let clashes = |cells: &[(usize, Option<usize>)]| {
+                written.iter().enumerate().any(|(k, w)| k != i && overlap(w, cells))
+            };
+            let one = match (&places[i], arg) {
+                (Some(place), _) => {
+                    let clash = place.is_dynamic() || matches!(place, Loc::Slice(..)) || clashes(&written[i]);
+                    self.bind_written(*var, place.clone(), clash, span, out)
+                }
+                (None, Some(arg)) => {
+                    let value = self.value(arg, out);
+                    let clash = later || clashes(&value.cells(&self.ir));
+                    self.bind_read(*var, value, clash, span, out)
+                }
+                // `_` for an out parameter.
+                (None, None) => {
+                    let loc = self.parameter_storage(*var, span);
+                    Bound { var: *var, value: Value::Place(loc.clone()), copy_out: None, clear: Some(loc) }
+                }
+            };
+            bound.push(one);
+        }
+        bound
+    }
+
+    fn parameter_storage(&mut self, var: VarId, span: Span) -> Loc {
+        let def = &self.program.vars[var.index()];
+        let path = self.path();
+        self.storage(&format!("{path}.{}", def.name), &def.ty, span)
+    }
+
+    fn bind_written(&mut self, var: VarId, place: Loc, clash: bool, span: Span, out: &mut Vec<Stmt>) -> Bound {
+        let is_out = self.direction(var) == Direction::Out;
+        if !clash {
+            let clear = is_out.then(|| place.clone());
+            return Bound { var, value: Value::Place(place), copy_out: None, clear };
+        }
+        let copy = self.parameter_storage(var, span);
+        if !is_out {
+            self.assign(&copy, place.read(), span, out);
+        }
+        let clear = is_out.then(|| copy.clone());
+        Bound { var, value: Value::Place(copy.clone()), copy_out: Some((place, copy)), clear }
+    }
+
+    fn bind_read(&mut self, var: VarId, value: Value, clash: bool, span: Span, out: &mut Vec<Stmt>) -> Bound {
+        let is_simple = match &value {
+            Value::Scalar(e) => matches!(e.kind, ExprKind::Int(_) | ExprKind::Bool(_) | ExprKind::Field(_) | ExprKind::Param(_)),
+            Value::Place(loc) => !loc.is_dynamic(),
+            Value::List(parts) => parts.iter().all(|p| match p {
+                Value::Scalar(e) => !matches!(e.kind, ExprKind::Binary(..) | ExprKind::Conditional(..)),
+                Value::Place(_) | Value::List(_) => true,
+                _ => false,
+            }),
+            _ => true,
+        };
+        let is_header = matches!(value, Value::Header(_) | Value::Invalid);
+        if (is_simple && !clash && !is_header) || matches!(value, Value::Object(_) | Value::Text(_) | Value::Nothing) {
+            return Bound { var, value, copy_out: None, clear: None };
+        }
+        let copy = self.parameter_storage(var, span);
+        self.assign(&copy, value, span, out);
+        Bound { var, value: Value::Place(copy), copy_out: None, clear: None }
+    }
+
+    /// Gives the parameters their values, runs `body`, and copies results out.
+    fn with_bound(
+        &mut self,
+        bound: Vec<Bound>,
+        frame: &FrameRef,
+        span: Span,
+        out: &mut Vec<Stmt>,
+        body: impl FnOnce(&mut Self, &mut Vec<Stmt>),
+    ) {
+        let mut copy_outs = Vec::new();
+        for b in bound {
+            if let Some(loc) = &b.clear {
+                self.invalidate(loc, span, out);
+            }
+            frame.borrow_mut().vars.insert(b.var, b.value);
+            copy_outs.extend(b.copy_out);
+        }
+        self.copy_outs.push(copy_outs);
+        body(self, out);
+        for (to, from) in self.copy_outs.pop().unwrap_or_default() {
+            self.assign(&to, from.read(), span, out);
+        }
+    }
+
+    /// Lowers a body that may return.
+    pub(super) fn returning(
+        &mut self,
+        result: Option<Loc>,
+        out: &mut Vec<Stmt>,
+        body: impl FnOnce(&mut Self, &mut Vec<Stmt>),
+    ) {
+        let label = self.label();
+        self.returns.push(ReturnTo { label, result });
+        let loops = std::mem::take(&mut self.loops);
+        let mut inner = Vec::new();
+        body(self, &mut inner);
+        self.loops = loops;
+        self.returns.pop();
+        out.push(Stmt::Block(label, inner));
+    }
+
+    pub(super) fn call_function(
+        &mut self,
+        id: FunctionId,
+        args: &[Option<tree::Expr>],
+        span: Span,
+        out: &mut Vec<Stmt>,
+    ) -> Value {
+        let function = &self.program.functions[id.index()];
+        let frame = self.frame.clone();
+        let bound = self.bind(&function.params, args, span, out);
+        // `return e;` alone needs no variable for the result.
+        if let [tree::Stmt { kind: StmtKind::Return(Some(e)), .. }] = function.body.stmts.as_slice() {
+            if bound.iter().all(|b| b.copy_out.is_none()) {
+                let mut value = Value::Nothing;
+                self.deeper(span, |l| l.with_bound(bound, &frame, span, out, |l, out| value = l.value(e, out)));
+                return value;
+            }
+        }
+        let result = match &function.result {
+            Type::Void => None,
+            ty => Some(self.storage("tmp", ty, span)),
+        };
+        let body = function.body.clone();
+        let place = result.clone();
+        self.deeper(span, |l| {
+            l.with_bound(bound, &frame, span, out, |l, out| l.returning(place, out, |l, out| l.block(&body, out)));
+        });
+        result.map_or(Value::Nothing, |r| r.read())
+    }
+
+    pub(super) fn call_action(&mut self, id: ActionId, args: &[Option<tree::Expr>], span: Span, out: &mut Vec<Stmt>) {
+        let action = &self.program.actions[id.index()];
+        let frame = self.frame.clone();
+        let bound = self.bind(&action.params, args, span, out);
+        let body = action.body.clone();
+        self.deeper(span, |l| {
+            l.with_bound(bound, &frame, span, out, |l, out| l.returning(None, out, |l, out| l.block(&body, out)));
+        });
+    }
+
+    pub(super) fn call_apply(
+        &mut self,
+        object: &tree::Expr,
+        args: &[Option<tree::Expr>],
+        span: Span,
+        out: &mut Vec<Stmt>,
+    ) {
+        match self.value(object, out) {
+            Value::Object(Object::Control(id, frame)) => {
+                let params = &self.program.controls[id.index()].params;
+                let bound = self.bind(params, args, span, out);
+                self.deeper(span, |l| {
+                    let caller = std::mem::replace(&mut l.frame, frame.clone());
+                    l.with_bound(bound, &frame, span, out, |l, out| l.control_body(id, out));
+                    l.frame = caller;
+                });
+            }
+            Value::Object(Object::Parser(id, frame)) => self.call_parser(id, &frame, args, span, out),
+            _ => {}
+        }
+    }
+
+    /// Locals and body of a control, with its parameters bound.
+    pub(super) fn control_body(&mut self, id: crate::typed::types::ControlId, out: &mut Vec<Stmt>) {
+        let control = &self.program.controls[id.index()];
+        for local in &control.locals {
+            if let tree::Local::Variable(var, value) = local {
+                self.declare(*var, value.as_ref(), out);
+            }
+        }
+        let body: &Block = &control.body;
+        self.returning(None, out, |l, out| l.block(body, out));
+    }
+
+    /// Binds the parameters of a parser that is applied in another; its states are added later.
+    pub(super) fn bind_parser(
+        &mut self,
+        params: &[VarId],
+        frame: &FrameRef,
+        args: &[Option<tree::Expr>],
+        span: Span,
+        out: &mut Vec<Stmt>,
+    ) -> Vec<(Loc, Loc)> {
+        let bound = self.bind(params, args, span, out);
+        let mut copy_outs = Vec::new();
+        for b in bound {
+            if let Some(loc) = &b.clear {
+                self.invalidate(loc, span, out);
+            }
+            frame.borrow_mut().vars.insert(b.var, b.value);
+            copy_outs.extend(b.copy_out);
+        }
+        copy_outs
+    }
+}

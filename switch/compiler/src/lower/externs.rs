@@ -1,0 +1,384 @@
+//! v1model's functions and methods as BMv2's primitives (BMv2's docs/simple_switch.md and primitives.cpp).
+
+use num_bigint::BigInt;
+
+use super::{
+    Block, Lowerer, Object,
+    annotations::numbers_of,
+    assign::target,
+    value::{Loc, Value},
+};
+use crate::{
+    ir::{Arg, Calculation, Expr, ExprKind, FieldList, FieldRef, HeaderRef, Stmt, Ty},
+    source::Span,
+    syntax::ast::Composite,
+    typed::{
+        tree,
+        types::{ExternFnId, Type},
+    },
+};
+
+type Args<'a> = &'a [Option<tree::Expr>];
+
+impl Lowerer<'_> {
+    /// Argument `i` as a number.
+    fn number_arg(&mut self, args: Args, i: usize, out: &mut Vec<Stmt>) -> Expr {
+        match args.get(i).and_then(Option::as_ref) {
+            Some(e) => self.scalar_of(e, out),
+            None => Expr::number(0, 32),
+        }
+    }
+
+    fn value_arg(&mut self, args: Args, i: usize, out: &mut Vec<Stmt>) -> Value {
+        args.get(i).and_then(Option::as_ref).map_or(Value::Nothing, |e| self.value(e, out))
+    }
+
+    /// A primitive that writes argument `i`: `make` gets the field that is written. What is not a field by itself
+    /// gets the result through a new variable.
+    fn writing(
+        &mut self,
+        args: Args,
+        i: usize,
+        ty: Ty,
+        span: Span,
+        out: &mut Vec<Stmt>,
+        make: impl FnOnce(FieldRef) -> (&'static str, Vec<Arg>),
+    ) {
+        let place = args.get(i).and_then(Option::as_ref).map_or(Loc::Nowhere, |e| self.place(e, out));
+        if let Some(field) = target(&place).filter(|f| matches!(f.header, HeaderRef::Static(_))) {
+            let (op, args) = make(field);
+            Self::push(out, op, args, span);
+            return;
+        }
+        let variable = self.temporary(ty, span);
+        let Some(field) = target(&variable) else { return };
+        let (op, args) = make(field);
+        Self::push(out, op, args, span);
+        self.assign(&place, variable.read(), span, out);
+    }
+
+    fn arg_type(&self, args: Args, i: usize, otherwise: Ty) -> Ty {
+        let ty = args.get(i).and_then(Option::as_ref).and_then(|e| self.scalar_type(&e.ty));
+        ty.unwrap_or(otherwise)
+    }
+
+    fn only_in(&mut self, allowed: Block, name: &str, span: Span) -> bool {
+        if self.block == allowed {
+            return true;
+        }
+        let place = if allowed == Block::Ingress { "ingress" } else { "egress" };
+        self.error(span, format!("'{name}' can be called in {place} only"));
+        false
+    }
+
+    pub(super) fn call_extern(&mut self, id: ExternFnId, args: Args, span: Span, out: &mut Vec<Stmt>) -> Value {
+        let name = self.program.extern_functions[id.index()].name.clone();
+        match &*name {
+            "mark_to_drop" => {
+                Self::push(out, "mark_to_drop", vec![Arg::Header(HeaderRef::Static(super::storage::STANDARD))], span);
+            }
+            "hash" => self.hash(args, span, out),
+            "random" => {
+                let (low, high) = (self.number_arg(args, 1, out), self.number_arg(args, 2, out));
+                let ty = self.arg_type(args, 0, low.ty);
+                self.writing(args, 0, ty, span, out, |field| {
+                    ("modify_field_rng_uniform", vec![Arg::Target(field), Arg::Value(low), Arg::Value(high)])
+                });
+            }
+            "digest" => self.digest(args, span, out),
+            "clone" | "clone_preserving_field_list" | "clone3" => self.clone_packet(&name, args, span, out),
+            "resubmit" | "resubmit_preserving_field_list" => {
+                self.only_in(Block::Ingress, &name, span);
+                self.again("resubmit", &name, args, span, out);
+            }
+            "recirculate" | "recirculate_preserving_field_list" => {
+                self.only_in(Block::Egress, &name, span);
+                self.again("recirculate", &name, args, span, out);
+            }
+            "truncate" => {
+                let length = self.number_arg(args, 0, out);
+                Self::push(out, "truncate", vec![Arg::Value(length)], span);
+            }
+            "assert" | "assume" => {
+                let check = self.number_arg(args, 0, out);
+                let op = if &*name == "assert" { "assert" } else { "assume" };
+                Self::push(out, op, vec![Arg::Value(check)], span);
+            }
+            "log_msg" => self.log_message(args, span, out),
+            "verify" => {
+                let (check, error) = (self.number_arg(args, 0, out), self.number_arg(args, 1, out));
+                if self.block != Block::Parser {
+                    self.error(span, "'verify' can be called in parsers only");
+                }
+                Self::push(out, "verify", vec![Arg::Value(check), Arg::Value(error)], span);
+            }
+            "verify_checksum" | "update_checksum" | "verify_checksum_with_payload" | "update_checksum_with_payload" => {
+                self.checksum(&name, args, span, out);
+            }
+            other => self.error(span, format!("the extern function '{other}' is not known to BMv2's simple_switch")),
+        }
+        Value::Nothing
+    }
+
+    pub(super) fn call_method(
+        &mut self,
+        object: &tree::Expr,
+        method: usize,
+        types: &[Type],
+        args: Args,
+        span: Span,
+        out: &mut Vec<Stmt>,
+    ) -> Value {
+        let Type::Extern(id, _) = &object.ty else { return Value::Nothing };
+        let name = self.program.externs[id.index()].methods[method].name.clone();
+        let Value::Object(instance) = self.value(object, out) else { return Value::Nothing };
+        match (instance, &*name) {
+            (Object::Counter(c), "count") => self.count(c, args, span, out),
+            (Object::Meter(m), "execute_meter") => {
+                let meter = Arg::Named("meter_array", self.ir.meters[m].name.clone());
+                let index = self.number_arg(args, 0, out);
+                let ty = self.arg_type(args, 1, Ty::bit(32));
+                self.writing(args, 1, ty, span, out, |field| {
+                    ("execute_meter", vec![meter, Arg::Value(index), Arg::Target(field)])
+                });
+            }
+            (Object::Meter(m), "read") => self.direct_meter(m, args, span, out),
+            (Object::Register(r), "read") => {
+                let register = Arg::Named("register_array", self.ir.registers[r].name.clone());
+                let index = self.number_arg(args, 1, out);
+                let ty = self.arg_type(args, 0, Ty::bit(self.ir.registers[r].width));
+                self.writing(args, 0, ty, span, out, |field| {
+                    ("register_read", vec![Arg::Target(field), register, Arg::Value(index)])
+                });
+            }
+            (Object::Register(r), "write") => {
+                let register = Arg::Named("register_array", self.ir.registers[r].name.clone());
+                let (index, value) = (self.number_arg(args, 0, out), self.number_arg(args, 1, out));
+                Self::push(out, "register_write", vec![register, Arg::Value(index), Arg::Value(value)], span);
+            }
+            (Object::PacketIn, _) => return self.packet_in(&name, types, args, span, out),
+            (Object::PacketOut, "emit") => self.emit(args, span, out),
+            (Object::Unsupported, _) => {}
+            _ => self.error(span, format!("the method '{name}' is not supported by BMv2")),
+        }
+        Value::Nothing
+    }
+
+    fn count(&mut self, counter: usize, args: Args, span: Span, out: &mut Vec<Stmt>) {
+        if self.ir.counters[counter].direct {
+            // BMv2 counts every hit of the table by itself.
+            return;
+        }
+        let name = Arg::Named("counter_array", self.ir.counters[counter].name.clone());
+        let index = self.number_arg(args, 0, out);
+        Self::push(out, "count", vec![name, Arg::Value(index)], span);
+    }
+
+    /// BMv2 writes a direct meter's result by itself; here is said where.
+    fn direct_meter(&mut self, meter: usize, args: Args, span: Span, out: &mut Vec<Stmt>) {
+        let place = args.first().and_then(Option::as_ref).map_or(Loc::Nowhere, |e| self.place(e, out));
+        let Some(field) = target(&place) else {
+            self.error(span, "the result of a direct meter must go to a whole field");
+            return;
+        };
+        let known = self.ir.meters[meter].result.replace(field.clone());
+        if known.is_some_and(|k| k != field) {
+            self.error(span, "all reads of a direct meter must go to the same field");
+        }
+    }
+
+    /// The inputs of a hash, each a field or a constant with a width; others go to new variables first.
+    pub(super) fn inputs(&mut self, value: Value, span: Span, out: &mut Vec<Stmt>) -> Vec<Expr> {
+        match value {
+            Value::Scalar(e) => {
+                let direct = match &e.kind {
+                    ExprKind::Int(_) => true,
+                    ExprKind::Field(f) => matches!(f.header, HeaderRef::Static(_)),
+                    _ => false,
+                };
+                if direct {
+                    return vec![e];
+                }
+                let variable = self.temporary(e.ty, span);
+                self.assign(&variable, Value::Scalar(e), span, out);
+                vec![variable.read().scalar()]
+            }
+            Value::List(parts) | Value::Header(parts) => {
+                parts.into_iter().flat_map(|p| self.inputs(p, span, out)).collect()
+            }
+            Value::Place(Loc::Header(header, id)) => {
+                let fields = self.header_fields(&header, id);
+                fields.iter().flat_map(|f| self.inputs(f.read(), span, out)).collect()
+            }
+            Value::Place(loc @ Loc::Struct(_)) => self.inputs(loc.read(), span, out),
+            Value::Place(loc) => {
+                let mut list = Vec::new();
+                for header in self.headers_in(&loc) {
+                    let fields = self.ir.header_types[self.ir.headers[header].ty].fields.clone();
+                    for (i, field) in fields.iter().enumerate() {
+                        let place = FieldRef { header: HeaderRef::Static(header), field: i };
+                        let ty = Ty::Bits { signed: field.signed, width: field.width };
+                        list.push(Expr { kind: ExprKind::Field(place), ty });
+                    }
+                }
+                list
+            }
+            _ => Vec::new(),
+        }
+    }
+
+    fn calculation(&mut self, algorithm: String, input: Vec<Expr>, payload: bool, span: Span) -> usize {
+        let n = self.ir.calculations.len();
+        let name = if n == 0 { "calc".to_owned() } else { format!("calc_{}", n - 1) };
+        self.ir.calculations.push(Calculation { name, algorithm, input, payload, span });
+        n
+    }
+
+    fn hash(&mut self, args: Args, span: Span, out: &mut Vec<Stmt>) {
+        let Some(Some(algorithm)) = args.get(1) else { return };
+        let algorithm = self.algorithm(algorithm);
+        let base = self.number_arg(args, 2, out);
+        let data = self.value_arg(args, 3, out);
+        let input = self.inputs(data, span, out);
+        let most = self.number_arg(args, 4, out);
+        let calculation = self.calculation(algorithm, input, false, span);
+        let name = Arg::Named("calculation", self.ir.calculations[calculation].name.clone());
+        let ty = self.arg_type(args, 0, Ty::bit(32));
+        self.writing(args, 0, ty, span, out, |field| {
+            let args = vec![Arg::Target(field), Arg::Value(base), name, Arg::Value(most)];
+            ("modify_field_with_hash_based_offset", args)
+        });
+    }
+
+    fn checksum(&mut self, name: &str, args: Args, span: Span, out: &mut Vec<Stmt>) {
+        let verify = name.starts_with("verify");
+        let wanted = if verify { Block::Verify } else { Block::Update };
+        if self.block != wanted {
+            let place = if verify { "checksum verification" } else { "checksum update" };
+            self.error(span, format!("'{name}' can be called in the {place} control only"));
+            return;
+        }
+        let condition = self.number_arg(args, 0, out);
+        let data = self.value_arg(args, 1, out);
+        let input = self.inputs(data, span, out);
+        let place = args.get(2).and_then(Option::as_ref).map_or(Loc::Nowhere, |e| self.place(e, out));
+        let Some(Some(algorithm)) = args.get(3) else { return };
+        let algorithm = self.algorithm(algorithm);
+        let Some(target) = target(&place) else {
+            self.error(span, "a checksum is held in a whole field");
+            return;
+        };
+        let payload = name.ends_with("_with_payload");
+        let calculation = self.calculation(algorithm, input, payload, span);
+        self.ir.checksums.push(crate::ir::Checksum { target, calculation, verify, condition, span });
+    }
+
+    fn digest(&mut self, args: Args, span: Span, out: &mut Vec<Stmt>) {
+        let receiver = self.number_arg(args, 0, out);
+        let Some(Some(data)) = args.get(1) else { return };
+        let value = self.value(data, out);
+        // The fields are read when the digest is sent, so their values now are kept in new variables.
+        let value = match value {
+            Value::Place(loc) => loc.read(),
+            other => other,
+        };
+        let fields = self.inputs(value, span, out);
+        let name = match &data.ty {
+            Type::Struct(id) if self.program.types.get(*id).kind == Composite::Struct => {
+                self.program.types.get(*id).name.to_string()
+            }
+            _ => "digest".to_owned(),
+        };
+        let id = self.ir.learn_lists.len() as u32 + 1;
+        let list = FieldList { name, id, fields, digest: Some(data.ty.clone()), span };
+        self.ir.learn_lists.push(list);
+        let args = vec![Arg::Value(receiver), Arg::Number(BigInt::from(id))];
+        Self::push(out, "generate_digest", args, span);
+    }
+
+    fn add_field_list(&mut self, name: String, fields: Vec<Expr>, span: Span) -> u32 {
+        let id = self.ir.field_lists.len() as u32 + 1;
+        self.ir.field_lists.push(FieldList { name, id, fields, digest: None, span });
+        id
+    }
+
+    /// The list of user metadata fields annotated `@field_list(number)`.
+    fn numbered_list(&mut self, args: Args, i: usize, span: Span) -> u32 {
+        let Some(Some(arg)) = args.get(i) else { return 0 };
+        let Some(number) = self.known(arg, "the number of a field list").and_then(|n| u64::try_from(n).ok()) else {
+            return 0;
+        };
+        if let Some(id) = self.field_lists.get(&number) {
+            return *id;
+        }
+        let fields = self.metadata_fields(number);
+        if fields.is_empty() {
+            let message = format!("no field of the user metadata is annotated @field_list({number})");
+            self.reporter.warning("invalid", arg.span, message);
+        }
+        let id = self.add_field_list(format!("field_list{number}"), fields, span);
+        self.field_lists.insert(number, id);
+        id
+    }
+
+    fn clone_packet(&mut self, name: &str, args: Args, span: Span, out: &mut Vec<Stmt>) {
+        let Some(Some(kind)) = args.first() else { return };
+        let (op, allowed) = match kind.kind {
+            tree::ExprKind::Member(0) => ("clone_ingress_pkt_to_egress", Block::Ingress),
+            tree::ExprKind::Member(1) => ("clone_egress_pkt_to_egress", Block::Egress),
+            _ => return self.error(kind.span, "the type of a clone must be known when compiling"),
+        };
+        self.only_in(allowed, name, span);
+        let session = self.number_arg(args, 1, out);
+        let list = match name {
+            "clone" => self.add_field_list(format!("fl{}", self.ir.field_lists.len()), Vec::new(), span),
+            "clone3" => self.given_list(args, 2, span, out),
+            _ => self.numbered_list(args, 2, span),
+        };
+        Self::push(out, op, vec![Arg::Value(session), Arg::Number(BigInt::from(list))], span);
+    }
+
+    fn given_list(&mut self, args: Args, i: usize, span: Span, out: &mut Vec<Stmt>) -> u32 {
+        let value = self.value_arg(args, i, out);
+        let fields = match value {
+            Value::Place(loc) => self.inputs(loc.read(), span, out),
+            other => self.inputs(other, span, out),
+        };
+        self.add_field_list(format!("fl{}", self.ir.field_lists.len()), fields, span)
+    }
+
+    fn again(&mut self, op: &'static str, name: &str, args: Args, span: Span, out: &mut Vec<Stmt>) {
+        let list = if name.ends_with("_preserving_field_list") {
+            self.numbered_list(args, 0, span)
+        } else {
+            self.given_list(args, 0, span, out)
+        };
+        Self::push(out, op, vec![Arg::Number(BigInt::from(list))], span);
+    }
+
+    fn log_message(&mut self, args: Args, span: Span, out: &mut Vec<Stmt>) {
+        let Value::Text(text) = self.value_arg(args, 0, out) else {
+            return self.error(span, "the message must be a string");
+        };
+        let value = match self.value_arg(args, 1, out) {
+            Value::Place(loc) => loc.read(),
+            other => other,
+        };
+        let mut values = Vec::new();
+        flatten(value, &mut values);
+        Self::push(out, "log_msg", vec![Arg::Text(text), Arg::Values(values)], span);
+    }
+
+    /// The number that numbers annotate a metadata field with.
+    pub(super) fn in_list(annotations: &tree::Annotations, number: u64) -> bool {
+        numbers_of(annotations, "field_list").contains(&number)
+    }
+}
+
+fn flatten(value: Value, out: &mut Vec<Expr>) {
+    match value {
+        Value::Scalar(e) => out.push(e),
+        Value::List(parts) => parts.into_iter().for_each(|p| flatten(p, out)),
+        _ => {}
+    }
+}

@@ -1,0 +1,213 @@
+//! Instances: their full names, and the cells of counters, meters, registers, action profiles.
+
+use std::rc::Rc;
+
+use num_bigint::BigInt;
+
+use super::{Frame, FrameRef, Lowerer, Object, annotations::numbers_of, value::Value};
+use crate::{
+    ir::{Meter, Profile, Register, Unit},
+    typed::{
+        tree::{ExprKind, Instance, Local, Maker},
+        types::{InstanceId, Type, VarId},
+    },
+};
+
+/// Largest array of counters, meters or registers, in cells.
+const MAX_CELLS: u64 = 1 << 32;
+/// Largest group of an action selector, unless `@max_group_size` says otherwise.
+const DEFAULT_GROUP: u64 = 0;
+
+impl Lowerer<'_> {
+    /// Makes an instance and all that it contains. `path` is the full name of what it is declared in.
+    pub(super) fn instantiate(&mut self, id: InstanceId, path: &str) -> Object {
+        let instance = &self.program.instances[id.index()];
+        let name = self.full_name(path, &instance.name, &instance.annotations);
+        let made = self.deeper(instance.span, |l| match &instance.maker {
+            Maker::Control(control) => {
+                let def = &l.program.controls[control.index()];
+                let frame = l.block_frame(instance, &name, &def.constructor);
+                l.locals(&def.locals, &frame);
+                Object::Control(*control, frame)
+            }
+            Maker::Parser(parser) => {
+                let def = &l.program.parsers[parser.index()];
+                let frame = l.block_frame(instance, &name, &def.constructor);
+                l.locals(&def.locals, &frame);
+                Object::Parser(*parser, frame)
+            }
+            Maker::Extern(id, types) => {
+                let kind = l.program.externs[id.index()].name.clone();
+                l.extern_instance(&kind, types, instance, name)
+            }
+            Maker::Package(..) => Object::Unsupported,
+        });
+        made.unwrap_or(Object::Unsupported)
+    }
+
+    fn block_frame(&mut self, instance: &Instance, name: &str, constructor: &[VarId]) -> FrameRef {
+        let frame = Frame::new(name.to_owned());
+        for (var, arg) in constructor.iter().zip(&instance.args) {
+            let value = match arg {
+                Some(arg) => {
+                    let mut out = Vec::new();
+                    self.value(arg, &mut out)
+                }
+                None => Value::Nothing,
+            };
+            frame.borrow_mut().vars.insert(*var, value);
+        }
+        frame
+    }
+
+    fn locals(&mut self, locals: &[Local], frame: &FrameRef) {
+        let outer = std::mem::replace(&mut self.frame, frame.clone());
+        let path = self.path();
+        for local in locals {
+            match local {
+                Local::Instance(id) => {
+                    if !self.spend(self.program.instances[id.index()].span, 1) {
+                        break;
+                    }
+                    let object = self.instantiate(*id, &path);
+                    frame.borrow_mut().objects.insert(*id, object);
+                }
+                Local::ValueSet(id) => self.value_set(*id, &path),
+                Local::Variable(..) | Local::Table(_) => {}
+            }
+        }
+        self.frame = outer;
+    }
+
+    fn value_set(&mut self, id: crate::typed::types::ValueSetId, path: &str) {
+        let def = &self.program.value_sets[id.index()];
+        let name = self.full_name(path, &def.name, &def.annotations);
+        let size = self.known(&def.size, "the size").and_then(|s| u64::try_from(s).ok()).unwrap_or(0);
+        let widths = match &def.element {
+            Type::Struct(s) => {
+                let fields = &self.program.types.get(*s).fields;
+                fields.iter().map(|f| self.scalar_type(&f.ty).map_or(0, |t| t.width())).collect()
+            }
+            Type::Tuple(types) => types.iter().map(|t| self.scalar_type(t).map_or(0, |t| t.width())).collect(),
+            ty => vec![self.scalar_type(ty).map_or(0, |t| t.width())],
+        };
+        let (ty, annotations, span) = (def.element.clone(), def.annotations.clone(), def.span);
+        self.ir.value_sets.push(crate::ir::ValueSet { name, size, widths, ty, annotations, span });
+        let index = self.ir.value_sets.len() - 1;
+        self.frame.borrow_mut().value_sets.insert(id, index);
+    }
+
+    /// A constructor's argument as a number of cells.
+    fn size_arg(&mut self, instance: &Instance, at: usize) -> u64 {
+        let Some(Some(arg)) = instance.args.get(at) else { return 0 };
+        let Some(size) = self.known(arg, "the size") else { return 0 };
+        match u64::try_from(&size).ok().filter(|s| *s <= MAX_CELLS) {
+            Some(size) => size,
+            None => {
+                self.error(arg.span, format!("the size {size} is not between 0 and {MAX_CELLS}"));
+                0
+            }
+        }
+    }
+
+    /// The member of an enum that a constructor's argument is.
+    fn member_arg(&mut self, instance: &Instance, at: usize) -> Option<usize> {
+        let arg = instance.args.get(at)?.as_ref()?;
+        if let ExprKind::Member(index) = arg.kind {
+            return Some(index);
+        }
+        let value = self.known(arg, "this argument")?;
+        usize::try_from(value).ok()
+    }
+
+    fn unit(&mut self, instance: &Instance, at: usize) -> Unit {
+        match self.member_arg(instance, at) {
+            Some(0) | None => Unit::Packets,
+            Some(1) => Unit::Bytes,
+            Some(_) => Unit::Both,
+        }
+    }
+
+    fn meter(&mut self, instance: &Instance, name: String, direct: bool, types: &[Type]) -> Meter {
+        let size = if direct { 0 } else { self.size_arg(instance, 0) };
+        let unit = self.unit(instance, usize::from(!direct));
+        let index = if direct { None } else { types.first().cloned() };
+        Meter {
+            name,
+            unit,
+            size,
+            direct,
+            table: None,
+            result: None,
+            index: index.unwrap_or(Type::bit(32)),
+            annotations: instance.annotations.clone(),
+            span: instance.span,
+        }
+    }
+
+    fn extern_instance(&mut self, kind: &str, types: &Rc<[Type]>, instance: &Instance, name: String) -> Object {
+        match kind {
+            "counter" | "direct_counter" => {
+                let counter = self.meter(instance, name, kind == "direct_counter", types);
+                self.ir.counters.push(counter);
+                Object::Counter(self.ir.counters.len() - 1)
+            }
+            "meter" | "direct_meter" => {
+                let meter = self.meter(instance, name, kind == "direct_meter", types);
+                self.ir.meters.push(meter);
+                Object::Meter(self.ir.meters.len() - 1)
+            }
+            "register" => self.register(types, instance, name),
+            "action_profile" | "action_selector" => self.profile(kind == "action_selector", instance, name),
+            "packet_in" => Object::PacketIn,
+            "packet_out" => Object::PacketOut,
+            other => {
+                self.error(instance.span, format!("the extern {other} is not supported by BMv2's simple_switch"));
+                Object::Unsupported
+            }
+        }
+    }
+
+    fn register(&mut self, types: &Rc<[Type]>, instance: &Instance, name: String) -> Object {
+        let size = self.size_arg(instance, 0);
+        let ty = types.first().cloned().unwrap_or(Type::Unknown);
+        let Some(scalar) = self.scalar_type(&ty) else {
+            let shown = self.show(&ty);
+            if ty != Type::Unknown {
+                let message = format!("a register of BMv2 holds numbers, not {shown}; use a register for each field");
+                self.error(instance.span, message);
+            }
+            return Object::Unsupported;
+        };
+        let (annotations, span) = (instance.annotations.clone(), instance.span);
+        self.ir.registers.push(Register { name, size, width: scalar.width(), ty, annotations, span });
+        Object::Register(self.ir.registers.len() - 1)
+    }
+
+    fn profile(&mut self, selector: bool, instance: &Instance, name: String) -> Object {
+        let size = self.size_arg(instance, usize::from(selector));
+        let selector = selector.then(|| {
+            let algorithm = instance.args.first().cloned().flatten();
+            (algorithm.map_or(String::new(), |a| self.algorithm(&a)), Vec::new())
+        });
+        let max_group = numbers_of(&instance.annotations, "max_group_size").first().copied().unwrap_or(DEFAULT_GROUP);
+        let (annotations, span) = (instance.annotations.clone(), instance.span);
+        self.ir.profiles.push(Profile { name, size, selector, max_group, annotations, span, tables: Vec::new() });
+        Object::Profile(self.ir.profiles.len() - 1)
+    }
+
+    /// The name of a hash algorithm, which must be known when compiling.
+    pub(super) fn algorithm(&mut self, e: &crate::typed::tree::Expr) -> String {
+        let index = match e.kind {
+            ExprKind::Member(index) => Some(index),
+            _ => self.known(e, "the algorithm").and_then(|i: BigInt| usize::try_from(i).ok()),
+        };
+        match (&e.ty, index) {
+            (Type::Enum(id), Some(index)) => {
+                let members = &self.program.types.enums[id.index()].members;
+                members.get(index).map_or(String::new(), |(name, _)| name.to_string())
+            }
+            _ => String::new(),
+        }
+    }
+}

@@ -1,0 +1,257 @@
+//! From the typed tree to flat storage: instances get their names and cells, parsers, controls, functions and actions
+//! called directly are inlined.
+
+mod annotations;
+mod assign;
+mod block;
+mod call;
+mod code;
+mod deparser;
+mod expr;
+mod externs;
+mod flow;
+mod instance;
+mod parser;
+mod stmt;
+mod storage;
+mod table;
+mod value;
+
+use std::{
+    cell::RefCell,
+    collections::{HashMap, HashSet},
+    rc::Rc,
+};
+
+use crate::{
+    diagnostics::Reporter,
+    ir::{self, Ir, Label},
+    source::{SourceMap, Span},
+    typed::{
+        tree::{Expr, Maker, Program},
+        types::{ActionId, ControlId, InstanceId, ParserId, StructId, TableId, Type, VarId},
+    },
+};
+use value::{Loc, Value};
+
+pub use annotations::{name_of, text_of};
+
+/// Lowers a checked program. `None` if there was an error.
+pub(crate) fn lower(program: &Program, map: &SourceMap, reporter: &mut Reporter) -> Option<Ir> {
+    let mut lowerer = Lowerer {
+        program,
+        map,
+        reporter,
+        ir: Ir::default(),
+        frame: Frame::new(String::new()),
+        globals: HashMap::new(),
+        header_types: HashMap::new(),
+        names: HashSet::new(),
+        returns: Vec::new(),
+        loops: Vec::new(),
+        copy_outs: Vec::new(),
+        labels: 0,
+        states: Vec::new(),
+        depth: 0,
+        work: 0,
+        block: Block::Parser,
+        actions: HashMap::new(),
+        field_lists: HashMap::new(),
+        metadata: None,
+    };
+    lowerer.run();
+    if lowerer.reporter.has_errors() { None } else { Some(lowerer.ir) }
+}
+
+/// Most statements and storage that inlining may make.
+const MAX_WORK: usize = 400_000;
+/// Deepest nesting of instances and calls.
+const MAX_DEPTH: usize = 64;
+
+/// Which of the six blocks of v1model is lowered.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Block {
+    Parser,
+    Verify,
+    Ingress,
+    Egress,
+    Update,
+    Deparser,
+}
+
+/// An instance.
+#[derive(Clone, Debug)]
+enum Object {
+    Control(ControlId, FrameRef),
+    Parser(ParserId, FrameRef),
+    Counter(usize),
+    Meter(usize),
+    Register(usize),
+    Profile(usize),
+    PacketIn,
+    PacketOut,
+    Unsupported,
+}
+
+/// What a parser or control instance, while its body is lowered, knows.
+#[derive(Debug)]
+struct Frame {
+    /// Full name of the instance.
+    path: String,
+    vars: HashMap<VarId, Value>,
+    objects: HashMap<InstanceId, Object>,
+    tables: HashMap<TableId, usize>,
+    value_sets: HashMap<crate::typed::types::ValueSetId, usize>,
+}
+
+type FrameRef = Rc<RefCell<Frame>>;
+
+impl Frame {
+    fn new(path: String) -> FrameRef {
+        Rc::new(RefCell::new(Frame {
+            path,
+            vars: HashMap::new(),
+            objects: HashMap::new(),
+            tables: HashMap::new(),
+            value_sets: HashMap::new(),
+        }))
+    }
+}
+
+/// Where `return` goes, and where it leaves the value.
+struct ReturnTo {
+    label: Label,
+    result: Option<Loc>,
+}
+
+struct Lowerer<'a> {
+    program: &'a Program,
+    map: &'a SourceMap,
+    reporter: &'a mut Reporter,
+    ir: Ir,
+    frame: FrameRef,
+    globals: HashMap<InstanceId, Object>,
+    /// Header types made of structs, by struct.
+    header_types: HashMap<StructId, usize>,
+    /// Names of storage that are taken.
+    names: HashSet<String>,
+    returns: Vec<ReturnTo>,
+    /// Labels of `break` and `continue`.
+    loops: Vec<(Label, Label)>,
+    /// What the calls around this place still copy out when `exit` ends them.
+    copy_outs: Vec<Vec<(Loc, Loc)>>,
+    labels: u32,
+    /// Parser states whose body calls a sub-parser.
+    states: Vec<parser::Call>,
+    depth: usize,
+    work: usize,
+    block: Block,
+    /// Actions of tables made already, by full name, with the source action.
+    actions: HashMap<(String, ActionId), usize>,
+    /// Field lists made for @field_list numbers.
+    field_lists: HashMap<u64, u32>,
+    /// The user metadata, and its struct.
+    metadata: Option<(Loc, Option<StructId>)>,
+}
+
+impl Lowerer<'_> {
+    fn error(&mut self, span: Span, message: impl Into<String>) {
+        self.reporter.error(span, message);
+    }
+
+    fn show(&self, ty: &Type) -> String {
+        self.program.types.show(ty)
+    }
+
+    fn label(&mut self) -> Label {
+        self.labels += 1;
+        Label(self.labels)
+    }
+
+    /// Counts a piece of work; false when there is too much of it.
+    fn spend(&mut self, span: Span, amount: usize) -> bool {
+        self.work += amount;
+        let over = self.work > MAX_WORK;
+        if over {
+            self.error(span, "the program becomes too large when its controls and functions are inlined");
+        }
+        !over
+    }
+
+    /// Runs `rule` one call deeper; nothing happens beyond the limit.
+    fn deeper<T>(&mut self, span: Span, rule: impl FnOnce(&mut Self) -> T) -> Option<T> {
+        if self.depth >= MAX_DEPTH {
+            self.error(span, format!("calls and instances are nested more than {MAX_DEPTH} deep; recursion is not allowed"));
+            return None;
+        }
+        self.depth += 1;
+        let result = rule(self);
+        self.depth -= 1;
+        Some(result)
+    }
+
+    fn run(&mut self) {
+        let Some(main) = self.program.main else {
+            let message = "no instance 'main' of a package: V1Switch(...) main;";
+            self.error(Span::default(), message);
+            return;
+        };
+        let instance = &self.program.instances[main.index()];
+        let Maker::Package(package, _) = &instance.maker else {
+            self.error(instance.span, "'main' must be an instance of the package V1Switch");
+            return;
+        };
+        let package = &self.program.packages[package.index()];
+        if &*package.name != "V1Switch" || instance.args.len() != 6 {
+            self.error(instance.span, format!("'main' must be an instance of V1Switch, not of {}", package.name));
+            return;
+        }
+        for id in &self.program.top_level {
+            let top = &self.program.instances[id.index()];
+            if matches!(top.maker, Maker::Extern(..)) {
+                let object = self.instantiate(*id, "");
+                self.globals.insert(*id, object);
+            }
+        }
+        let args: Vec<Option<Expr>> = instance.args.clone();
+        self.switch(&args, instance.span);
+        self.controller_headers();
+    }
+
+    fn controller_headers(&mut self) {
+        for (index, def) in self.program.types.structs.iter().enumerate() {
+            if let Some(name) = annotations::text_of(&def.annotations, "controller_header") {
+                self.ir.controller_headers.push((name, StructId(index as u32)));
+            }
+        }
+    }
+
+    /// A name for the control plane: within the instance's path, or as `@name` says.
+    fn full_name(&self, path: &str, name: &str, annotations: &crate::typed::tree::Annotations) -> String {
+        let own = annotations::name_of(annotations).unwrap_or_else(|| name.to_owned());
+        match own.strip_prefix('.') {
+            Some(absolute) => absolute.to_owned(),
+            None if path.is_empty() => own,
+            None => format!("{path}.{own}"),
+        }
+    }
+
+    fn path(&self) -> String {
+        self.frame.borrow().path.clone()
+    }
+
+    /// A name for storage that no other has.
+    fn fresh_name(&mut self, wanted: &str) -> String {
+        let mut name = wanted.to_owned();
+        let mut n = 0;
+        while !self.names.insert(name.clone()) {
+            name = format!("{wanted}_{n}");
+            n += 1;
+        }
+        name
+    }
+
+    fn push(out: &mut Vec<ir::Stmt>, op: &'static str, args: Vec<ir::Arg>, span: Span) {
+        out.push(ir::Stmt::Primitive(ir::Primitive { op, args, span }));
+    }
+}

@@ -1,0 +1,348 @@
+//! Tables: keys, actions with their values, entries, and what is attached to them.
+
+use std::rc::Rc;
+
+use num_bigint::BigInt;
+
+use super::{
+    Lowerer, Object,
+    value::{Loc, Value},
+};
+use crate::{
+    check::wrap,
+    ir::{self, Action, ActionCall, ActionParam, Entry, Key, Match, Outcome, Stmt, Table, Ty},
+    source::Span,
+    syntax::ast::{BinaryOp, Direction},
+    typed::{
+        tree::{self, ActionRef, ExprKind, TableEntry, VarKind},
+        types::TableId,
+    },
+};
+
+/// Entries of a table whose size the program does not give, as in p4c.
+const DEFAULT_SIZE: u64 = 1024;
+
+impl Lowerer<'_> {
+    pub(super) fn apply_table(&mut self, id: TableId, outcome: Outcome, span: Span, out: &mut Vec<Stmt>) {
+        let source = &self.program.tables[id.index()];
+        let mut keys = Vec::new();
+        for field in &source.key {
+            keys.extend(self.key(field, out));
+        }
+        let known = self.frame.borrow().tables.get(&id).copied();
+        let table = match known {
+            Some(table) => {
+                let same = self.ir.tables[table].keys.iter().zip(&keys).all(|(a, b)| a.target == b.target);
+                if !same {
+                    self.error(span, format!("the table '{}' is applied twice with different keys", source.name));
+                }
+                table
+            }
+            None => self.make_table(id, keys),
+        };
+        out.push(Stmt::Apply(table, outcome, span));
+    }
+
+    fn key(&mut self, field: &tree::KeyField, out: &mut Vec<Stmt>) -> Option<Key> {
+        let span = field.expr.span;
+        let (expr, mask) = match &field.expr.kind {
+            ExprKind::Binary(BinaryOp::BitAnd, a, b) if b.as_int().is_some() => (&**a, b.as_int().cloned()),
+            _ => (&field.expr, None),
+        };
+        let mut value = self.scalar_of(expr, out);
+        let mut mask = mask;
+        // A mask only makes sense on a plain field.
+        if mask.is_some() && !matches!(value.kind, ir::ExprKind::Field(_)) {
+            value = self.scalar_of(&field.expr, out);
+            mask = None;
+        }
+        let width = value.ty.width();
+        let target = match value.kind {
+            ir::ExprKind::Field(f) if matches!(f.header, ir::HeaderRef::Static(_)) => f,
+            ir::ExprKind::Valid(header @ ir::HeaderRef::Static(_)) => ir::FieldRef { header, field: usize::MAX },
+            kind => {
+                let ty = value.ty;
+                let variable = self.scalar("key", ty, span);
+                self.assign(&variable, Value::Scalar(ir::Expr { kind, ty }), span, out);
+                super::assign::target(&variable)?
+            }
+        };
+        let name = super::name_of(&field.annotations).unwrap_or_else(|| field.text.clone());
+        if name.is_empty() {
+            self.error(span, "a key that is an expression needs a name for the control plane: @name(\"...\")");
+        }
+        let (ty, annotations) = (field.expr.ty.clone(), field.annotations.clone());
+        Some(Key { name, target, width, kind: field.match_kind.clone(), mask, ty, annotations })
+    }
+
+    fn make_table(&mut self, id: TableId, keys: Vec<Key>) -> usize {
+        let source = &self.program.tables[id.index()];
+        let path = self.path();
+        let name = self.full_name(&path, &source.name, &source.annotations);
+        let mut actions = Vec::new();
+        for action in &source.actions {
+            actions.push((self.table_action(action), action.annotations.clone()));
+        }
+        let default = match &source.default_action {
+            Some(chosen) => self.action_call(chosen),
+            None => self.no_action(),
+        };
+        let size = source.size.as_ref().and_then(|s| self.known(s, "the size of a table"));
+        let table = Table {
+            name,
+            keys,
+            actions,
+            default,
+            has_default: source.default_action.is_some(),
+            const_default: source.const_default,
+            entries: None,
+            const_entries: source.const_entries,
+            size: size.and_then(|s| u64::try_from(s).ok()).unwrap_or(DEFAULT_SIZE),
+            counter: None,
+            meter: None,
+            profile: None,
+            timeout: false,
+            annotations: source.annotations.clone(),
+            hidden: super::annotations::has(&source.annotations, "hidden"),
+            span: source.span,
+        };
+        self.ir.tables.push(table);
+        let index = self.ir.tables.len() - 1;
+        self.frame.borrow_mut().tables.insert(id, index);
+        self.entries(source, index);
+        self.properties(source, index);
+        self.check_kinds(index);
+        index
+    }
+
+    fn check_kinds(&mut self, index: usize) {
+        let table = &self.ir.tables[index];
+        let span = table.span;
+        let lpm = table.keys.iter().filter(|k| &*k.kind == "lpm").count();
+        let selector_without = table.keys.iter().any(|k| &*k.kind == "selector") && table.profile.is_none();
+        if lpm > 1 {
+            self.error(span, "BMv2 takes at most one key field of kind lpm in a table; use ternary for the others");
+        }
+        if selector_without {
+            self.error(span, "key fields of kind selector need an action_selector as the table's implementation");
+        }
+    }
+
+    fn entries(&mut self, source: &tree::Table, index: usize) {
+        let Some(entries) = &source.entries else { return };
+        if !source.const_entries {
+            let message = "entries that are not const are not part of BMv2's JSON; write 'const entries'";
+            self.error(source.span, message);
+        }
+        let list = entries.iter().enumerate().filter_map(|(i, e)| self.entry(e, index, i as u32 + 1)).collect();
+        self.ir.tables[index].entries = Some(list);
+    }
+
+    fn entry(&mut self, entry: &TableEntry, table: usize, order: u32) -> Option<Entry> {
+        let kinds: Vec<(Rc<str>, u32)> =
+            self.ir.tables[table].keys.iter().map(|k| (k.kind.clone(), k.width)).collect();
+        let mut matches = Vec::new();
+        for (key, (kind, width)) in entry.keys.iter().zip(&kinds) {
+            matches.push(self.entry_match(key, kind, *width)?);
+        }
+        let any = entry.keys.iter().map(|k| matches!(k.kind, ExprKind::Any)).collect();
+        let call = self.action_call(&entry.action);
+        let priority = entry.priority.as_ref().and_then(|p| self.known(p, "a priority"));
+        Some(Entry { matches, any, call, order, priority, is_const: entry.is_const, span: entry.span })
+    }
+
+    fn entry_match(&mut self, key: &tree::Expr, kind: &str, width: u32) -> Option<Match> {
+        let all: BigInt = (BigInt::from(1) << width) - 1;
+        let value = |l: &mut Self, e: &tree::Expr| l.known(e, "the key of an entry").map(|v| wrap(&v, false, width));
+        let (low, mask, high) = match &key.kind {
+            ExprKind::Any => (BigInt::ZERO, BigInt::ZERO, all.clone()),
+            ExprKind::Mask(v, m) => {
+                let (v, m) = (value(self, v)?, value(self, m)?);
+                (&v & &m, m, all.clone())
+            }
+            ExprKind::Range(a, b) => (value(self, a)?, all.clone(), value(self, b)?),
+            _ => {
+                let v = value(self, key)?;
+                (v.clone(), all.clone(), v)
+            }
+        };
+        let is_range = matches!(key.kind, ExprKind::Range(..));
+        let is_mask = matches!(key.kind, ExprKind::Mask(..));
+        match kind {
+            "exact" if !is_range && mask == all => Some(Match::Exact(low)),
+            "ternary" | "optional" if !is_range => Some(Match::Ternary(low, mask)),
+            "range" if !is_mask => Some(Match::Range(low, high)),
+            "lpm" if !is_range => {
+                let length = (0..u64::from(width)).filter(|bit| mask.bit(*bit)).count() as u32;
+                let prefix = (&all >> (width - length)) << (width - length);
+                if prefix != mask {
+                    self.error(key.span, format!("the mask {mask} is not a prefix"));
+                    return None;
+                }
+                Some(Match::Lpm(low, length))
+            }
+            _ => {
+                self.error(key.span, format!("a key field of kind {kind} does not match this"));
+                None
+            }
+        }
+    }
+
+    fn properties(&mut self, source: &tree::Table, index: usize) {
+        for (name, value) in &source.properties {
+            let mut out = Vec::new();
+            let object = self.value(value, &mut out);
+            match (&**name, object) {
+                ("counters", Value::Object(Object::Counter(c))) if self.ir.counters[c].direct => {
+                    self.bind_direct(index, true, c, value.span);
+                }
+                ("meters", Value::Object(Object::Meter(m))) if self.ir.meters[m].direct => {
+                    self.bind_direct(index, false, m, value.span);
+                }
+                ("implementation", Value::Object(Object::Profile(p))) => self.use_profile(index, p, value.span),
+                ("support_timeout", Value::Scalar(e)) => {
+                    self.ir.tables[index].timeout = e.kind == ir::ExprKind::Bool(true);
+                }
+                (_, Value::Nothing) => {}
+                (name, _) => {
+                    let wanted = match name {
+                        "counters" => "a direct_counter",
+                        "meters" => "a direct_meter",
+                        "implementation" => "an action_profile or action_selector",
+                        _ => "a bool",
+                    };
+                    self.error(value.span, format!("the property '{name}' must be {wanted}"));
+                }
+            }
+        }
+    }
+
+    fn bind_direct(&mut self, table: usize, is_counter: bool, index: usize, span: Span) {
+        let list = if is_counter { &mut self.ir.counters } else { &mut self.ir.meters };
+        if list[index].table.replace(table).is_some_and(|t| t != table) {
+            self.error(span, "a direct counter or meter belongs to one table only");
+            return;
+        }
+        let table = &mut self.ir.tables[table];
+        if is_counter { table.counter = Some(index) } else { table.meter = Some(index) }
+    }
+
+    fn use_profile(&mut self, table: usize, profile: usize, span: Span) {
+        let fields: Vec<ir::FieldRef> = {
+            let keys = self.ir.tables[table].keys.iter();
+            keys.filter(|k| &*k.kind == "selector").map(|k| k.target.clone()).collect()
+        };
+        self.ir.tables[table].profile = Some(profile);
+        let known = &mut self.ir.profiles[profile];
+        let first = known.tables.is_empty();
+        known.tables.push(table);
+        let mut differs = false;
+        if let Some((_, inputs)) = &mut known.selector {
+            if first {
+                *inputs = fields;
+            } else {
+                differs = *inputs != fields;
+            }
+        }
+        if differs {
+            self.error(span, "the tables that share an action_selector must have the same selector fields");
+        }
+    }
+
+    fn no_action(&mut self) -> ActionCall {
+        let found = self.ir.actions.iter().position(|a| a.name == "NoAction" && a.params.is_empty());
+        let action = found.unwrap_or_else(|| {
+            let source = self.program.actions.iter().position(|a| &*a.name == "NoAction" && a.top_level);
+            let annotations = source.map_or(ir::no_annotations(), |i| self.program.actions[i].annotations.clone());
+            let source = source.map(|i| crate::typed::types::ActionId(i as u32));
+            self.ir.actions.push(Action {
+                name: "NoAction".to_owned(),
+                params: Vec::new(),
+                code: Vec::new(),
+                annotations,
+                source,
+                span: Span::default(),
+            });
+            if let Some(source) = source {
+                self.actions.insert(("NoAction".to_owned(), source), self.ir.actions.len() - 1);
+            }
+            self.ir.actions.len() - 1
+        });
+        ActionCall { action, values: Vec::new() }
+    }
+
+    /// The action that a table's list names, made when it is first used.
+    fn table_action(&mut self, reference: &ActionRef) -> usize {
+        let source = &self.program.actions[reference.action.index()];
+        let path = if source.top_level { String::new() } else { self.path() };
+        let name = self.full_name(&path, &source.name, &source.annotations);
+        let directional = reference.args.iter().any(Option::is_some);
+        let key = (name.clone(), reference.action);
+        if let (Some(index), false) = (self.actions.get(&key), directional) {
+            return *index;
+        }
+        let mut params: Vec<ActionParam> = Vec::new();
+        let mut out = Vec::new();
+        for (var, arg) in source.params.iter().zip(&reference.args) {
+            let def = &self.program.vars[var.index()];
+            let is_data = def.kind == VarKind::Parameter(Direction::None);
+            let value = match (is_data, arg) {
+                (true, _) => self.action_param(def, &mut params),
+                (false, Some(arg)) => {
+                    let place = self.place(arg, &mut out);
+                    if matches!(place, Loc::Nowhere) { self.value(arg, &mut out) } else { Value::Place(place) }
+                }
+                (false, None) => Value::Nothing,
+            };
+            self.frame.borrow_mut().vars.insert(*var, value);
+        }
+        let body = source.body.clone();
+        self.returning(None, &mut out, |l, out| l.block(&body, out));
+        let code = self.action_code(&out, source.span);
+        let (annotations, span) = (source.annotations.clone(), source.span);
+        self.ir.actions.push(Action { name, params, code, annotations, source: Some(reference.action), span });
+        self.actions.insert(key, self.ir.actions.len() - 1);
+        self.ir.actions.len() - 1
+    }
+
+    fn action_param(&mut self, def: &tree::Var, params: &mut Vec<ActionParam>) -> Value {
+        let Some(ty) = self.scalar_type(&def.ty) else {
+            let shown = self.show(&def.ty);
+            self.error(def.span, format!("an action's data are numbers and bools, not {shown}"));
+            return Value::Nothing;
+        };
+        let index = params.len();
+        params.push(ActionParam {
+            name: def.name.clone(),
+            ty: def.ty.clone(),
+            width: ty.width(),
+            annotations: def.annotations.clone(),
+        });
+        // Entries hold data without a sign; as a signed number it is converted.
+        let raw = if ty == Ty::Bool { Ty::Bool } else { Ty::bit(ty.width()) };
+        Value::Scalar(ir::Expr { kind: ir::ExprKind::Param(index), ty: raw }.cast(ty))
+    }
+
+    fn action_call(&mut self, chosen: &ActionRef) -> ActionCall {
+        let action = self.table_action(&ActionRef {
+            args: chosen.args.iter().zip(&self.program.actions[chosen.action.index()].params).map(|(a, var)| {
+                let is_data = self.program.vars[var.index()].kind == VarKind::Parameter(Direction::None);
+                a.clone().filter(|_| !is_data)
+            }).collect(),
+            ..chosen.clone()
+        });
+        let source = &self.program.actions[chosen.action.index()];
+        let mut values = Vec::new();
+        for (var, arg) in source.params.iter().zip(&chosen.args) {
+            let def = &self.program.vars[var.index()];
+            if def.kind != VarKind::Parameter(Direction::None) {
+                continue;
+            }
+            let width = self.scalar_type(&def.ty).map_or(1, Ty::width);
+            let value = arg.as_ref().and_then(|a| self.known(a, "the value of an action's parameter"));
+            values.push(wrap(&value.unwrap_or_default(), false, width));
+        }
+        ActionCall { action, values }
+    }
+
+}

@@ -1,0 +1,136 @@
+//! Places and values of any type.
+
+use super::Object;
+use crate::{
+    ir::{Expr, ExprKind, FieldRef, HeaderRef, Ir, Ty},
+    syntax::token::Symbol,
+    typed::types::StructId,
+};
+
+/// Where something is stored.
+#[derive(Clone, Debug)]
+pub(super) enum Loc {
+    /// A field.
+    Field(FieldRef, Ty),
+    /// Bits of a field: high and low.
+    Slice(FieldRef, Ty, u32, u32),
+    /// A header.
+    Header(HeaderRef, StructId),
+    /// A struct or tuple.
+    Struct(Vec<Loc>),
+    /// A header stack, with the struct of its elements.
+    Stack(usize, StructId),
+    /// A header union.
+    Union(usize, StructId),
+    /// A stack of header unions.
+    UnionStack(usize, StructId),
+    /// The next element of a stack of unions.
+    NextUnion(usize, StructId),
+    /// A member of the next element of a stack of unions.
+    NextUnionMember(usize, String),
+    /// Nowhere: a result that is not wanted.
+    Nowhere,
+}
+
+/// A value.
+#[derive(Clone, Debug)]
+pub(super) enum Value {
+    /// A number or bool.
+    Scalar(Expr),
+    /// What is stored there: a header, struct, stack, union.
+    Place(Loc),
+    /// A struct or tuple.
+    List(Vec<Value>),
+    /// A valid header with these fields.
+    Header(Vec<Value>),
+    /// An invalid header.
+    Invalid,
+    /// A text.
+    Text(Symbol),
+    /// An instance.
+    Object(Object),
+    /// There was an error, or there is no value.
+    Nothing,
+}
+
+impl Loc {
+    /// What is stored there.
+    pub fn read(&self) -> Value {
+        match self {
+            Loc::Field(f, ty) => Value::Scalar(Expr { kind: ExprKind::Field(f.clone()), ty: *ty }),
+            Loc::Slice(f, ty, high, low) => {
+                let whole = Expr { kind: ExprKind::Field(f.clone()), ty: *ty };
+                Value::Scalar(whole.slice(*high, *low))
+            }
+            Loc::Struct(parts) => Value::List(parts.iter().map(Loc::read).collect()),
+            Loc::Nowhere => Value::Nothing,
+            other => Value::Place(other.clone()),
+        }
+    }
+
+    /// Whether its place depends on a value or on how far the parser is.
+    pub fn is_dynamic(&self) -> bool {
+        let moving = |h: &HeaderRef| !matches!(h, HeaderRef::Static(_));
+        match self {
+            Loc::Field(f, _) | Loc::Slice(f, ..) => moving(&f.header),
+            Loc::Header(h, _) => moving(h),
+            Loc::Struct(parts) => parts.iter().any(Loc::is_dynamic),
+            Loc::NextUnion(..) | Loc::NextUnionMember(..) => true,
+            _ => false,
+        }
+    }
+
+    /// Headers and fields that it covers; `None` for a whole header.
+    pub fn cells(&self, ir: &Ir) -> Vec<(usize, Option<usize>)> {
+        let headers = |h: &HeaderRef| match h {
+            HeaderRef::Static(h) => vec![*h],
+            HeaderRef::Element(s, _) | HeaderRef::Next(s) | HeaderRef::Last(s) => ir.stacks[*s].elements.clone(),
+        };
+        let union = |u: usize| ir.unions[u].members.iter().map(|(_, h)| (*h, None)).collect::<Vec<_>>();
+        match self {
+            Loc::Field(f, _) | Loc::Slice(f, ..) => {
+                headers(&f.header).into_iter().map(|h| (h, Some(f.field))).collect()
+            }
+            Loc::Header(h, _) => headers(h).into_iter().map(|h| (h, None)).collect(),
+            Loc::Struct(parts) => parts.iter().flat_map(|p| p.cells(ir)).collect(),
+            Loc::Stack(s, _) => ir.stacks[*s].elements.iter().map(|h| (*h, None)).collect(),
+            Loc::Union(u, _) => union(*u),
+            Loc::UnionStack(s, _) | Loc::NextUnion(s, _) | Loc::NextUnionMember(s, _) => {
+                ir.union_stacks[*s].elements.iter().flat_map(|u| union(*u)).collect()
+            }
+            Loc::Nowhere => Vec::new(),
+        }
+    }
+}
+
+/// Whether two sets of cells have one in common.
+pub(super) fn overlap(a: &[(usize, Option<usize>)], b: &[(usize, Option<usize>)]) -> bool {
+    a.iter().any(|(h, f)| b.iter().any(|(i, g)| h == i && (f.is_none() || g.is_none() || f == g)))
+}
+
+impl Value {
+    /// The number or bool; an error elsewhere makes it zero.
+    pub fn scalar(self) -> Expr {
+        match self {
+            Value::Scalar(e) => e,
+            _ => Expr::number(0, 1),
+        }
+    }
+
+    /// Headers and fields that it reads.
+    pub fn cells(&self, ir: &Ir) -> Vec<(usize, Option<usize>)> {
+        match self {
+            Value::Scalar(e) => {
+                let mut list = Vec::new();
+                e.visit_fields(&mut |h, field| {
+                    let field = FieldRef { header: h.clone(), field: field.unwrap_or(0) };
+                    list.extend(Loc::Field(field, Ty::Bool).cells(ir));
+                });
+                list
+            }
+            Value::Place(loc) => loc.cells(ir),
+            Value::List(parts) | Value::Header(parts) => parts.iter().flat_map(|p| p.cells(ir)).collect(),
+            _ => Vec::new(),
+        }
+    }
+}
