@@ -1,0 +1,123 @@
+"""AIFO's control law: target length C, sampling S and headroom k from the counters of one port.
+
+AIFO (Yu et al., SIGCOMM 2021) admits iff c <= k C or q/|W| <= 1/(1-k) (C-c)/C; its parameters were set by hand. Here:
+
+**C = drain rate * delay target / packet size**, at least 1 and at most the physical queue. A queue of C packets of
+the mean size waits just the delay target, so the delay stays the same when the link's rate or the packets change. In
+overload the queue settles at (1 - (1-k) drain/arrivals) C (theorem 1), below the target.
+
+**S = arrival rate * span / |W|**: |W| entries, each standing for S arrivals, span a set time of arrivals. The paper's
+default, 20 * 15 arrivals for C = 20, spans 15 delay targets of a link loaded with 1 (PACKS 6.1: 1000 arrivals for 80
+packets, 12.5). The span must be long against the delay target, for the ranks that compete for the queue's room are
+those that arrive while it turns over several times; and it is how long a change of the ranks needs to be seen in
+full.
+
+**k** from the burstiness of arrivals. The admission rule reacts to the queue within the time in which C (1-k) packets
+arrive: near the headroom h = k C its relaxation time. What arrivals exceed or miss the drain rate by within that
+time, about sqrt(I C (1-k)) packets for an index of dispersion I, must fit into the room, or packets are refused now
+that the link lacks a moment later. Precisely: near the critical load, where this is worst, the queue is a diffusion
+of variance I a packet; below h it has no drift, above it the share (c-h)/(C-h) of arrivals is refused. Its stationary
+density is flat up to h and falls off like a Gaussian of variance I (C-h) / 2 above, and the link idles the share
+
+    loss = (I / 2) / (h + sqrt(pi I (C - h)) / 2)
+
+of the time. The law takes the smallest k with at most the loss allowed, 5 % by default, for a larger one only
+lengthens the queue (paper, Fig. 8). A constant bit rate gets k = 0, as PACKS 6.1 chose; Poisson arrivals at C = 20
+get 0.34 (the paper's 0.1 allows 8.7 %), at C = 80 0.03.
+
+**Limits.** Heavy overload needs less headroom than the critical load; the law grants it all the same, since flows may
+end at any time. Ranks that differ from all in the window are refused above h until the window has seen them, for as
+long as the span; no k below 1 prevents that. S is at least 1: with fewer than |W| arrivals in the span, the window
+spans longer. C counts packets: a mix of sizes waits the delay target on average only.
+"""
+
+from dataclasses import dataclass
+from typing import ClassVar, Self
+
+from p4sched.laws.ranked import (
+    HEADROOM_UNIT,
+    MAX_COUNT,
+    MAX_PACKETS,
+    MAX_WINDOW,
+    Decision,
+    Sample,
+    State,
+    Traffic,
+    close_to,
+    decide,
+    in_range,
+    quantile_headroom,
+)
+from p4sched.laws.ranked import Config as RankedConfig
+from p4sched.laws.ranked import Parameters as RankedParameters
+
+__all__ = ["ACTION", "TABLE", "Config", "Decision", "Parameters", "Sample", "State", "decide"]
+
+TABLE = "aifo_params"
+ACTION = "set_aifo"
+SPAN_DELAY_TARGETS = 15
+
+
+@dataclass(frozen=True)
+class Parameters(RankedParameters):
+    """Action data of `set_aifo`. The defaults are the paper's and the program's."""
+
+    target_packets: int = 20
+    """C."""
+    capacity_packets: int = 20
+    headroom_256: int = 26
+    """K: k in 1/256."""
+    window_ranks: int = 20
+    """|W|."""
+    sampling: int = 15
+    """S: every S-th rank enters the window."""
+
+    def __post_init__(self) -> None:
+        in_range("target length C", self.target_packets, 1, MAX_PACKETS, "packets")
+        in_range("queue size", self.capacity_packets, 1, MAX_PACKETS, "packets")
+        in_range("headroom K", self.headroom_256, 0, HEADROOM_UNIT - 1, "in 1/256")
+        in_range("window |W|", self.window_ranks, 1, MAX_WINDOW, "ranks")
+        in_range("sampling S", self.sampling, 1, MAX_COUNT, "packets")
+
+    def near(self, wanted: Self) -> bool:
+        """C within 10 %, S within 25 %, k within 1/16."""
+        return (
+            close_to(self.target_packets, wanted.target_packets, 0.1)
+            and close_to(self.sampling, wanted.sampling, 0.25)
+            and abs(self.headroom_256 - wanted.headroom_256) <= HEADROOM_UNIT // 16
+            and self.capacity_packets == wanted.capacity_packets
+            and self.window_ranks == wanted.window_ranks
+        )
+
+
+@dataclass(frozen=True)
+class Config(RankedConfig):
+    """What the law needs to know, and what is asked of it."""
+
+    law: ClassVar[str] = "aifo"
+    symbols: ClassVar[tuple[str, ...]] = ("C", "S", "k")
+
+    window_ranks: int = 20
+    """|W|."""
+
+    def parameters_for(self, traffic: Traffic) -> Parameters:
+        """The law."""
+        target = self.fixed_packets("C")
+        if target is None:
+            target = max(1, min(self.queue_packets, round(traffic.packets_in(self.delay_ns))))
+        return Parameters(
+            target_packets=target,
+            capacity_packets=self.queue_packets,
+            headroom_256=self.headroom_256(quantile_headroom(traffic.dispersion, target, self.loss, self.max_headroom)),
+            window_ranks=self.window_ranks,
+            sampling=sampling(self, traffic, self.window_ranks),
+        )
+
+
+def sampling(config: RankedConfig, traffic: Traffic, window_ranks: int) -> int:
+    """S, with which the window spans the configured time of arrivals."""
+    fixed = config.fixed_packets("S")
+    if fixed is not None:
+        return fixed
+    span_ns = config.span_ns or SPAN_DELAY_TARGETS * config.delay_ns
+    return max(1, min(MAX_COUNT, round(traffic.arrivals_in(span_ns) / max(1, window_ranks))))

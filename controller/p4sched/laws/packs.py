@@ -1,0 +1,139 @@
+"""PACKS's control law: queue sizes B_i, sampling S and headroom k from the counters of one port.
+
+PACKS (Alcoz et al., NSDI 2025) drops exactly the packets that AIFO drops with C = B (theorem 2). So its buffer, its
+window and its headroom follow AIFO's law (`p4sched.laws.aifo`):
+
+**B = drain rate * delay target / packet size**, at least one packet a queue and at most what the physical queues
+hold. It bounds the wait of the least urgent packets that are served at all; urgent ones wait less.
+**S = arrival rate * span / |W|**; **k** the smallest headroom that keeps the idling of a critically loaded link below
+the loss allowed.
+
+**B_i = B / n**, the remainder to the most urgent queues. The rank histogram has no say in it, by design of the
+algorithm: a packet goes by its *quantile*, so that sizes are shares of the packets, not of the ranks, and equal sizes
+are equal shares under every distribution (section 4.2: the bounds that need no knowledge of it). It was tried all the
+same: sizes that give each queue the same share of the *admitted* packets, or each distinct rank a queue of its own,
+made from 0.8 times to 20 times the inversions of equal ones (80 packets, 8 queues, |W| = 32, loads 1.1 to 4, uniform,
+exponential and Poisson ranks and four or fewer distinct ones), being better only where the load is 2 or more and by a
+quarter at most: small urgent queues overflow into the next ones, and the queues of packets that are hardly served
+need little room.
+
+**Limits.** AIFO's. While a size shrinks below the packets that wait, the queue admits nothing and loses nothing. The
+drain rate is measured only if the depth histogram shows the depth of all queues together; otherwise arrivals find an
+empty queue in every poll and the configured rate stands. BMv2's queues do not share a link: there B waits up to n
+times less.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import ClassVar, Self
+
+from p4sched.laws.aifo import sampling
+from p4sched.laws.ranked import (
+    HEADROOM_UNIT,
+    MAX_COUNT,
+    MAX_PACKETS,
+    MAX_WINDOW,
+    PRIORITIES,
+    Decision,
+    Sample,
+    State,
+    Traffic,
+    close_to,
+    decide,
+    in_range,
+    quantile_headroom,
+)
+from p4sched.laws.ranked import Config as RankedConfig
+from p4sched.laws.ranked import Parameters as RankedParameters
+
+__all__ = ["ACTION", "TABLE", "Config", "Decision", "Parameters", "Sample", "State", "decide", "queue_sizes"]
+
+TABLE = "packs_params"
+ACTION = "set_packs"
+
+
+def queue_sizes(buffer_packets: int, queues: int) -> tuple[int, ...]:
+    """B_1 .. B_n: equal shares of the buffer, the remainder to the most urgent queues."""
+    in_range("number of queues n", queues, 1, PRIORITIES, "queues")
+    return tuple(buffer_packets // queues + (place < buffer_packets % queues) for place in range(queues))
+
+
+@dataclass(frozen=True)
+class Parameters(RankedParameters):
+    """Action data of `set_packs`. The defaults are the program's: PACKS 6.1 with the window of its Tofino 2 build."""
+
+    sizes: tuple[int, ...] = (10,) * PRIORITIES
+    """B_1 .. B_n, packets; queue 1 is the most urgent."""
+    headroom_256: int = 0
+    """K: k in 1/256."""
+    window_ranks: int = 16
+    """|W|."""
+    sampling: int = 1
+    """S: every S-th rank enters the window."""
+
+    def __post_init__(self) -> None:
+        in_range("number of queues n", len(self.sizes), 1, PRIORITIES, "queues")
+        for number, size in enumerate(self.sizes, 1):
+            in_range(f"queue size B_{number}", size, 1, MAX_PACKETS, "packets")
+        in_range("headroom K", self.headroom_256, 0, HEADROOM_UNIT - 1, "in 1/256")
+        in_range("window |W|", self.window_ranks, 1, MAX_WINDOW, "ranks")
+        in_range("sampling S", self.sampling, 1, MAX_COUNT, "packets")
+
+    def action_data(self) -> dict[str, int]:
+        """Parameter names of the P4 action and their values; size 0: there is no such queue."""
+        sizes = (*self.sizes, *(0,) * (PRIORITIES - len(self.sizes)))
+        return {
+            **{f"size_{number}": size for number, size in enumerate(sizes, 1)},
+            "headroom_256": self.headroom_256,
+            "window_ranks": self.window_ranks,
+            "sampling": self.sampling,
+        }
+
+    @classmethod
+    def from_action_data(cls, data: Mapping[str, int]) -> Self:
+        """The inverse of `action_data`."""
+        sizes = [data[f"size_{number}"] for number in range(1, PRIORITIES + 1)]
+        return cls(
+            sizes=tuple(size for size in sizes if size),
+            headroom_256=data["headroom_256"],
+            window_ranks=data["window_ranks"],
+            sampling=data["sampling"],
+        )
+
+    def near(self, wanted: Self) -> bool:
+        """B within 10 %, S within 25 %, k within 1/16."""
+        return (
+            len(self.sizes) == len(wanted.sizes)
+            and close_to(sum(self.sizes), sum(wanted.sizes), 0.1)
+            and close_to(self.sampling, wanted.sampling, 0.25)
+            and abs(self.headroom_256 - wanted.headroom_256) <= HEADROOM_UNIT // 16
+            and self.window_ranks == wanted.window_ranks
+        )
+
+
+@dataclass(frozen=True)
+class Config(RankedConfig):
+    """What the law needs to know, and what is asked of it."""
+
+    law: ClassVar[str] = "packs"
+    symbols: ClassVar[tuple[str, ...]] = ("B", "S", "k")
+
+    queues: int = 8
+    """n."""
+    window_ranks: int = 16
+    """|W|."""
+
+    def parameters_for(self, traffic: Traffic) -> Parameters:
+        """The law."""
+        in_range("number of queues n", self.queues, 1, PRIORITIES, "queues")
+        buffer = self.fixed_packets("B")
+        if buffer is None:
+            most = self.queues * self.queue_packets
+            buffer = max(self.queues, min(most, round(traffic.packets_in(self.delay_ns))))
+        in_range("buffer B", buffer, self.queues, self.queues * MAX_PACKETS, "packets (one for each queue at least)")
+        return Parameters(
+            sizes=queue_sizes(buffer, self.queues),
+            headroom_256=self.headroom_256(quantile_headroom(traffic.dispersion, buffer, self.loss, self.max_headroom)),
+            window_ranks=self.window_ranks,
+            sampling=sampling(self, traffic, self.window_ranks),
+        )
