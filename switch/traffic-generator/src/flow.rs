@@ -24,6 +24,8 @@ pub enum Arrivals {
     Constant,
     /// As a Poisson process.
     Poisson,
+    /// Each at a random instant of its own equal slot: the rate is exact, and flows of one rate do not march in step.
+    Jittered,
 }
 
 /// A UDP flow of ranked packets.
@@ -71,7 +73,7 @@ impl UdpFlow {
         if !(start >= 0.0 && stop > start && stop.is_finite()) {
             return wrong(format!("start_s {start} and stop_s {stop} are not a span of time"));
         }
-        self.ranks.check()
+        self.ranks.source().map(|_| ())
     }
 }
 
@@ -201,7 +203,10 @@ mod tests {
             ),
             (
                 UdpFlow {
-                    ranks: Ranks::Uniform(0),
+                    ranks: Ranks::Drawn {
+                        distribution: "uniform".into(),
+                        below: 0,
+                    },
                     ..flow.clone()
                 },
                 "rank",

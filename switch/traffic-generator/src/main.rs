@@ -3,6 +3,7 @@
 mod clock;
 mod error;
 mod flow;
+mod observe;
 mod plan;
 mod rank;
 mod tcp;
@@ -36,6 +37,9 @@ enum Command {
         /// Seed of ranks and Poisson arrivals
         #[arg(long, default_value_t = 1)]
         seed: u64,
+        /// File for a line on every datagram
+        #[arg(long)]
+        log: Option<PathBuf>,
     },
     /// Receive UDP flows and report loss, reordering and rate of each
     UdpReceive {
@@ -51,6 +55,18 @@ enum Command {
         /// Length of a sample, in seconds
         #[arg(long, value_parser = seconds, default_value = "1")]
         interval: Duration,
+        /// File for a line on every datagram
+        #[arg(long)]
+        log: Option<PathBuf>,
+    },
+    /// Record the TCP segments that arrive, in order: rank, flow and IP identification
+    Observe {
+        /// How long, in seconds
+        #[arg(long, value_parser = seconds)]
+        duration: Duration,
+        /// File for a line on every segment
+        #[arg(long)]
+        log: Option<PathBuf>,
     },
     /// Send the TCP flows of a JSON list
     TcpSend {
@@ -121,15 +137,17 @@ fn print(report: &impl Serialize) {
 
 fn run(command: Command) -> Result<(), TrafficError> {
     match command {
-        Command::UdpSend { flows, seed } => print(&udp::send(&flow::read(&flows)?, seed)?),
+        Command::UdpSend { flows, seed, log } => print(&udp::send(&flow::read(&flows)?, seed, log.as_deref())?),
         Command::UdpReceive {
             address,
             ports,
             duration,
             interval,
+            log,
         } => {
-            print(&udp::receive(address, &ports, duration, interval)?);
+            print(&udp::receive(address, &ports, duration, interval, log.as_deref())?);
         }
+        Command::Observe { duration, log } => print(&observe::observe(duration, log.as_deref())?),
         Command::TcpSend {
             flows,
             congestion,

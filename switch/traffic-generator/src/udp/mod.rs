@@ -1,9 +1,12 @@
 //! UDP flows of ranked packets: sent on a schedule of absolute times, so that the rate is exact however late one packet
 //! is, and counted at the other end.
 
+mod log;
+
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap};
 use std::net::{Ipv4Addr, SocketAddrV4, UdpSocket};
+use std::path::Path;
 use std::time::{Duration, Instant};
 
 use rand::{Rng, SeedableRng};
@@ -14,6 +17,8 @@ use socket2::{Domain, Protocol, Socket, Type};
 use crate::clock::monotonic_ns;
 use crate::error::{TrafficError, socket};
 use crate::flow::{Arrivals, UDP_FRAME_OVERHEAD, UdpFlow};
+use crate::rank::RankSource;
+use log::Datagram;
 
 /// Rank (4 bytes), flow (4), sequence number (8), time of sending in ns of the monotonic clock (8); big-endian.
 pub const HEADER_BYTES: usize = 24;
@@ -37,15 +42,19 @@ struct Sender<'a> {
     flow: &'a UdpFlow,
     socket: UdpSocket,
     random: ChaCha8Rng,
+    ranks: RankSource,
     payload: Vec<u8>,
     sent: u64,
     refused: u64,
-    /// Time of the next packet, in ns from the start of the run; a fraction would add up to a wrong rate.
+    /// Start of the next packet's slot, in ns from the start of the run; a fraction would add up to a wrong rate.
+    slot_ns: f64,
+    /// Time of the next packet.
     next_ns: f64,
+    log: Option<Vec<Datagram>>,
 }
 
 impl Sender<'_> {
-    fn open(flow: &UdpFlow, seed: u64) -> Result<Sender<'_>, TrafficError> {
+    fn open(flow: &UdpFlow, seed: u64, logged: bool) -> Result<Sender<'_>, TrafficError> {
         flow.check()?;
         let from = SocketAddrV4::new(flow.src.unwrap_or(Ipv4Addr::UNSPECIFIED), 0);
         let udp = UdpSocket::bind(from).map_err(socket(format!("flow {}: cannot send from {from}", flow.flow)))?;
@@ -58,29 +67,53 @@ impl Sender<'_> {
             flow,
             socket: udp,
             random: ChaCha8Rng::seed_from_u64(seed ^ (u64::from(flow.flow) << 32)),
+            ranks: flow.ranks.source()?,
             payload: vec![0; (flow.frame_bytes - UDP_FRAME_OVERHEAD) as usize],
             sent: 0,
             refused: 0,
+            slot_ns: flow.start_s * 1e9,
             next_ns: flow.start_s * 1e9,
+            log: logged.then(Vec::new),
         })
     }
 
     fn send(&mut self) {
-        let rank = self.flow.ranks.sample(&mut self.random);
+        let rank = self.ranks.next(&mut self.random);
+        let now_ns = monotonic_ns();
         self.payload[..4].copy_from_slice(&rank.to_be_bytes());
         self.payload[4..8].copy_from_slice(&self.flow.flow.to_be_bytes());
         self.payload[8..16].copy_from_slice(&self.sent.to_be_bytes());
-        self.payload[16..24].copy_from_slice(&monotonic_ns().to_be_bytes());
+        self.payload[16..24].copy_from_slice(&now_ns.to_be_bytes());
         match self.socket.send(&self.payload) {
-            Ok(_) => self.sent += 1,
+            Ok(_) => {
+                if let Some(log) = &mut self.log {
+                    log.push(Datagram {
+                        flow: self.flow.flow,
+                        sequence: self.sent,
+                        rank,
+                        sent_ns: now_ns,
+                        received_ns: None,
+                    });
+                }
+                self.sent += 1;
+            }
             // A full socket buffer, or an ICMP error of an earlier datagram: this one is lost, the schedule goes on.
             Err(_) => self.refused += 1,
         }
+        self.schedule();
+    }
+
+    fn schedule(&mut self) {
         let mean = f64::from(self.flow.frame_bytes) * 8e9 / self.flow.rate_bps as f64;
-        self.next_ns += match self.flow.arrivals {
-            Arrivals::Constant => mean,
-            Arrivals::Poisson => -mean * (1.0 - self.random.random::<f64>()).ln(),
-        };
+        let chance: f64 = self.random.random();
+        match self.flow.arrivals {
+            Arrivals::Constant => self.next_ns += mean,
+            Arrivals::Poisson => self.next_ns -= mean * (1.0 - chance).ln(),
+            Arrivals::Jittered => {
+                self.slot_ns += mean;
+                self.next_ns = self.slot_ns + mean * chance;
+            }
+        }
     }
 
     fn report(&self) -> Sent {
@@ -95,14 +128,14 @@ impl Sender<'_> {
     }
 }
 
-/// Sends all flows, from now on, and returns when the last one has stopped.
+/// Sends all flows, from now on, and returns when the last one has stopped. With a log, every datagram is written there.
 ///
 /// # Errors
-/// If a flow makes no sense or its socket cannot be opened; nothing was sent then.
-pub fn send(flows: &[UdpFlow], seed: u64) -> Result<Vec<Sent>, TrafficError> {
+/// If a flow makes no sense or its socket cannot be opened (nothing was sent then), or the log cannot be written.
+pub fn send(flows: &[UdpFlow], seed: u64, log: Option<&Path>) -> Result<Vec<Sent>, TrafficError> {
     let mut senders = flows
         .iter()
-        .map(|flow| Sender::open(flow, seed))
+        .map(|flow| Sender::open(flow, seed, log.is_some()))
         .collect::<Result<Vec<_>, _>>()?;
     let mut due: BinaryHeap<Reverse<(u64, usize)>> = senders
         .iter()
@@ -122,6 +155,11 @@ pub fn send(flows: &[UdpFlow], seed: u64) -> Result<Vec<Sent>, TrafficError> {
         if sender.next_ns < sender.flow.stop_s * 1e9 {
             due.push(Reverse((sender.next_ns as u64, index)));
         }
+    }
+    if let Some(path) = log {
+        let mut all: Vec<Datagram> = senders.iter_mut().filter_map(|s| s.log.take()).flatten().collect();
+        all.sort_by_key(|datagram| datagram.sent_ns);
+        log::write(path, &all)?;
     }
     Ok(senders.iter().map(Sender::report).collect())
 }
@@ -171,30 +209,37 @@ impl Received {
     }
 }
 
-/// Receives ranked datagrams on these ports for so long.
+/// Receives ranked datagrams on these ports for so long. With a log, every datagram is written there, in order of arrival.
 ///
 /// # Errors
-/// If a port cannot be bound.
+/// If a port cannot be bound or the log not be written.
 pub fn receive(
     address: Ipv4Addr,
     ports: &[u16],
     duration: Duration,
     interval: Duration,
+    log: Option<&Path>,
 ) -> Result<Vec<Received>, TrafficError> {
     let sockets = ports
         .iter()
         .map(|&port| bind(address, port))
         .collect::<Result<Vec<_>, _>>()?;
     let start = Instant::now();
+    let logged = log.is_some();
     let threads: Vec<_> = sockets
         .into_iter()
-        .map(|udp| std::thread::spawn(move || collect(&udp, start, duration, interval)))
+        .map(|udp| std::thread::spawn(move || collect(&udp, start, duration, interval, logged)))
         .collect();
     let mut flows = BTreeMap::new();
+    let mut all = Vec::new();
     for thread in threads {
-        for (flow, seen) in thread.join().expect("a receiving thread does not panic") {
-            flows.insert(flow, seen);
-        }
+        let (seen, datagrams) = thread.join().expect("a receiving thread does not panic");
+        flows.extend(seen);
+        all.extend(datagrams);
+    }
+    if let Some(path) = log {
+        all.sort_by_key(|datagram| datagram.received_ns);
+        log::write(path, &all)?;
     }
     Ok(flows.into_values().collect())
 }
@@ -212,8 +257,15 @@ fn bind(address: Ipv4Addr, port: u16) -> Result<UdpSocket, TrafficError> {
     open().map_err(socket(format!("cannot receive at {at}")))
 }
 
-fn collect(udp: &UdpSocket, start: Instant, duration: Duration, interval: Duration) -> BTreeMap<u32, Received> {
+fn collect(
+    udp: &UdpSocket,
+    start: Instant,
+    duration: Duration,
+    interval: Duration,
+    logged: bool,
+) -> (BTreeMap<u32, Received>, Vec<Datagram>) {
     let mut flows: BTreeMap<u32, Received> = BTreeMap::new();
+    let mut log = Vec::new();
     let mut datagram = [0; 2048];
     while start.elapsed() < duration {
         let Ok(length) = udp.recv(&mut datagram) else { continue };
@@ -222,16 +274,25 @@ fn collect(udp: &UdpSocket, start: Instant, duration: Duration, interval: Durati
         }
         let field = |at: usize| u64::from_be_bytes(datagram[at..at + 8].try_into().expect("eight bytes"));
         let flow = u32::from_be_bytes(datagram[4..8].try_into().expect("four bytes"));
-        let delay_ns = monotonic_ns().saturating_sub(field(16));
+        let (sent_ns, received_ns) = (field(16), monotonic_ns());
+        if logged {
+            log.push(Datagram {
+                flow,
+                sequence: field(8),
+                rank: u32::from_be_bytes(datagram[..4].try_into().expect("four bytes")),
+                sent_ns,
+                received_ns: Some(received_ns),
+            });
+        }
         let bin = (start.elapsed().as_nanos() / interval.as_nanos().max(1)) as usize;
         let frame_bytes = length as u64 + u64::from(UDP_FRAME_OVERHEAD);
         let seen = flows.entry(flow).or_insert_with(|| Received {
             flow,
             ..Received::default()
         });
-        seen.note(field(8), delay_ns, frame_bytes, bin);
+        seen.note(field(8), received_ns.saturating_sub(sent_ns), frame_bytes, bin);
     }
-    flows
+    (flows, log)
 }
 
 #[cfg(test)]
@@ -249,22 +310,43 @@ mod tests {
             port,
             rate_bps: 8_000_000,
             frame_bytes: 1000,
-            ranks: Ranks::Uniform(100),
-            arrivals: Arrivals::Constant,
+            ranks: Ranks::Drawn {
+                distribution: "uniform".into(),
+                below: 100,
+            },
+            arrivals: Arrivals::Jittered,
             start_s: 0.1,
             stop_s: 0.6,
         };
+        let folder = tempfile::tempdir().unwrap();
+        let (sent_log, received_log) = (folder.path().join("sent.csv"), folder.path().join("received.csv"));
+        let received_log_path = received_log.clone();
         let receiver = std::thread::spawn(move || {
             receive(
                 Ipv4Addr::LOCALHOST,
                 &[port],
                 Duration::from_millis(1500),
                 Duration::from_secs(1),
+                Some(&received_log),
             )
             .unwrap()
         });
-        let sent = send(std::slice::from_ref(&flow), 1).unwrap();
+        let sent = send(std::slice::from_ref(&flow), 1, Some(&sent_log)).unwrap();
         let received = receiver.join().unwrap();
+        let lines = |path| {
+            std::fs::read_to_string(path)
+                .unwrap()
+                .lines()
+                .map(String::from)
+                .collect::<Vec<_>>()
+        };
+        let (sent_lines, received_lines) = (lines(&sent_log), lines(&received_log_path));
+        assert_eq!((sent_lines.len(), received_lines.len()), (501, 501));
+        assert!(
+            received_lines[500].starts_with(&sent_lines[500]),
+            "{}",
+            received_lines[500]
+        );
         // 8 Mbit/s of 8000-bit frames for half a second.
         assert_eq!((sent[0].packets, sent[0].refused), (500, 0));
         assert_eq!(

@@ -1,0 +1,50 @@
+//! Logs of single datagrams: one line each, `flow,sequence,rank,sent_ns` and, at the receiver, `received_ns`.
+
+use std::fmt::Write as _;
+use std::path::Path;
+
+use crate::error::TrafficError;
+
+/// One datagram. Times are in ns of the monotonic clock.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Datagram {
+    /// Its flow.
+    pub flow: u32,
+    /// Its number in the flow, from 0.
+    pub sequence: u64,
+    /// Its rank.
+    pub rank: u32,
+    /// When it was handed to the kernel.
+    pub sent_ns: u64,
+    /// When it was received; `None` in a sender's log.
+    pub received_ns: Option<u64>,
+}
+
+/// Writes a log as CSV with a head line.
+///
+/// # Errors
+/// If the file cannot be written.
+pub fn write(path: &Path, datagrams: &[Datagram]) -> Result<(), TrafficError> {
+    let received = datagrams.first().is_some_and(|first| first.received_ns.is_some());
+    let mut text = String::from("flow,sequence,rank,sent_ns");
+    text.push_str(if received { ",received_ns\n" } else { "\n" });
+    for datagram in datagrams {
+        let Datagram {
+            flow,
+            sequence,
+            rank,
+            sent_ns,
+            received_ns,
+        } = datagram;
+        // Writing to a String cannot fail.
+        let _ = write!(text, "{flow},{sequence},{rank},{sent_ns}");
+        if let Some(at) = received_ns {
+            let _ = write!(text, ",{at}");
+        }
+        text.push('\n');
+    }
+    std::fs::write(path, text).map_err(|source| TrafficError::File {
+        path: path.display().to_string(),
+        source,
+    })
+}
