@@ -324,6 +324,12 @@ mod tests {
         assert_eq!(outcome.sent, [0, 1, 2, 3]);
         let outcome = run(&mut Pifo::new(10).unwrap(), link, &[5, 9, 1, 2]);
         assert_eq!((outcome.total_inversions(), outcome.sent), (0, vec![0, 2, 3, 1]));
+        let outcome = run(&mut Fifo::new(10).unwrap(), link, &[5, 5, 5, 5]);
+        assert_eq!(
+            outcome.total_inversions(),
+            0,
+            "a packet of the same rank waits, not of a lower one"
+        );
     }
 
     #[test]
