@@ -4,22 +4,51 @@ The first line of each controller's run holds the configuration and the paramete
 line one sample of the counters and what the law made of it:
 
     {"kind": "start", "law": "fdpa", "wall": "...", "config": {...}, "found": {...} | null}
-    {"kind": "decision", "time_ns": ..., "wall": "...", "users": {"1": [bytes, scale], ...}, "active": [1, ...],
-     "fair_share_bps": ..., "changed": true, "parameters": {...}}
+    {"kind": "decision", "time_ns": ..., "wall": "...", COUNTERS, OUTCOME}
+
+    law                COUNTERS                                OUTCOME
+    fdpa               "users": {"1": [bytes, scale], ...}     "active": [1, ...], "fair_share_bps": ...
+    aifo, rifo, packs  "read_ns": ...,                         "traffic": {"arrival_pps": ..., "packet_bytes": ...,
+                       "admitted", "refused",                               "drain_bps": ..., "load": ...,
+                       "full": [packets, bytes],                            "dispersion": ...} | null
+                       "ranks", "depths": [bucket 0, ...]
+    all                                                        "changed": true, "parameters": {...}
 
 A file may hold several runs: a restarted controller appends.
 """
 
 import dataclasses
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
-from p4sched.bands import Bands
 from p4sched.errors import P4schedError
-from p4sched.laws import fdpa
+from p4sched.laws import Law, law
+
+
+class Recorded(Protocol):
+    """A configuration, sample or decision: what it says goes into the log."""
+
+    def record(self) -> dict[str, Any]:
+        """Its part of a line."""
+
+
+class Config(Recorded, Protocol):
+    """A law's configuration."""
+
+    @property
+    def law(self) -> str:
+        """Name of the law."""
+
+
+class Sample(Recorded, Protocol):
+    """A law's counters."""
+
+    @property
+    def time_ns(self) -> int:
+        """When they were read."""
 
 
 class DecisionLogError(P4schedError):
@@ -40,28 +69,28 @@ class DecisionLog:
         """Closes the file."""
         self._file.close()
 
-    def start(self, config: fdpa.Config, state: fdpa.State) -> None:
+    def start(self, config: Config, state: Any) -> None:
         """A controller begins with this configuration and what it found on the switch."""
         found = state.parameters
         self._write(
             {
                 "kind": "start",
-                "law": "fdpa",
+                "law": config.law,
                 "wall": _wall_clock(),
-                "config": {**dataclasses.asdict(config), "bands": str(config.bands)},
+                "config": config.record(),
                 "found": None if found is None else found.action_data(),
             }
         )
 
-    def decision(self, sample: fdpa.Sample, decision: fdpa.Decision) -> None:
+    def decision(self, sample: Sample, decision: Recorded) -> None:
         """One round of the control loop."""
         self._write(
             {
                 "kind": "decision",
                 "time_ns": sample.time_ns,
                 "wall": _wall_clock(),
-                "users": {user: [count.sent_bytes, count.scale] for user, count in sample.users.items()},
-                **_outcome(decision),
+                **sample.record(),
+                **decision.record(),
             }
         )
 
@@ -74,52 +103,67 @@ class Logged:
     """A decision from a log, and the one that the law makes today from the same inputs."""
 
     line: int
-    sample: fdpa.Sample
-    logged: dict[str, Any]
-    again: fdpa.Decision
+    sample: Any
+    logged: Mapping[str, Any]
+    again: Any
 
     @property
     def agrees(self) -> bool:
         """Whether both are the same."""
-        outcome: dict[str, Any] = json.loads(json.dumps(_outcome(self.again)))
-        return all(self.logged[key] == value for key, value in outcome.items())
+        return self.difference is None
+
+    @property
+    def difference(self) -> str | None:
+        """What differs first: its name, the value logged and the one decided now."""
+        outcome: dict[str, Any] = json.loads(json.dumps(self.again.record()))
+        return _difference("", self.logged, outcome)
 
 
 def replay(path: Path) -> Iterator[Logged]:
     """Makes every decision of a log again, in order."""
-    config: fdpa.Config | None = None
-    state = fdpa.State()
-    with path.open(encoding="utf-8") as file:
+    the_law: Law | None = None
+    config: Any = None
+    state: Any = None
+    try:
+        file = path.open(encoding="utf-8")
+    except OSError as error:
+        raise DecisionLogError(f"{path}: cannot read the decision log: {error.strerror}") from error
+    with file:
         for number, text in enumerate(file, 1):
             try:
                 line = json.loads(text)
                 if line["kind"] == "start":
-                    config, state = _started(line)
+                    the_law, config, state = _started(line)
                     continue
-                users = {int(user): fdpa.UserCounter(*counts) for user, counts in line["users"].items()}
-                sample = fdpa.Sample(line["time_ns"], users)
-            except (ValueError, KeyError, TypeError) as error:
+                if the_law is None:
+                    raise DecisionLogError(f"{path}:{number}: a decision before any start line")
+                sample = the_law.Sample.from_record(line)
+                decision = the_law.decide(config, state, sample)
+            except (ValueError, KeyError, TypeError, IndexError) as error:
                 raise DecisionLogError(f"{path}:{number}: not a line of a decision log: {error}") from error
-            if config is None:
-                raise DecisionLogError(f"{path}:{number}: a decision before any start line")
-            decision = fdpa.decide(config, state, sample)
             state = decision.state
             yield Logged(number, sample, line, decision)
 
 
-def _started(line: dict[str, Any]) -> tuple[fdpa.Config, fdpa.State]:
-    config = fdpa.Config(**{**line["config"], "bands": Bands.parse(line["config"]["bands"])})
+def _started(line: Mapping[str, Any]) -> tuple[Law, Any, Any]:
+    the_law = law(line["law"])
     found = line["found"]
-    return config, fdpa.State.take_over(None if found is None else fdpa.Parameters.from_action_data(found))
+    parameters = None if found is None else the_law.Parameters.from_action_data(found)
+    return the_law, the_law.Config.from_record(line["config"]), the_law.State.take_over(parameters)
 
 
-def _outcome(decision: fdpa.Decision) -> dict[str, Any]:
-    return {
-        "active": list(decision.active),
-        "fair_share_bps": decision.fair_share_bps,
-        "changed": decision.changed,
-        "parameters": None if decision.parameters is None else decision.parameters.action_data(),
-    }
+def _difference(name: str, logged: Any, again: Any) -> str | None:
+    if isinstance(logged, Mapping) and isinstance(again, Mapping):
+        for key, value in again.items():
+            if key not in logged:
+                return f"{name}{key} is not in the log, now {json.dumps(value)}"
+            found = _difference(f"{name}{key}.", logged[key], value)
+            if found is not None:
+                return found
+        return None
+    if logged == again:
+        return None
+    return f"{name.removesuffix('.')} was {json.dumps(logged)}, now {json.dumps(again)}"
 
 
 def _wall_clock() -> str:

@@ -36,11 +36,14 @@ capacity * interval / users >> 1500 bytes.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
+from typing import Any, ClassVar
 
 from p4sched.bands import Bands
 from p4sched.errors import UsageError
 
+TABLE = "fdpa_params"
+ACTION = "set_bands"
 UNUSED_EDGE = 0xFFFF_FFFF
 """The edge that no rate exceeds."""
 EDGES = 7
@@ -72,6 +75,8 @@ def queue_depths(capacity_bps: int, rtt_ns: int, bands: int) -> tuple[int, ...]:
 class Config:
     """What the law needs to know of the link and of the scheme."""
 
+    law: ClassVar[str] = "fdpa"
+
     capacity_bps: int
     """Rate of the shaped link, bit/s of Ethernet frames."""
     bands: Bands
@@ -97,6 +102,15 @@ class Config:
         _require(self.activity_window_ns > 0, f"activity window {self.activity_window_ns} ns is not positive")
         _require(self.active_bytes > 0, f"activity threshold {self.active_bytes} bytes is not positive")
 
+    def record(self) -> dict[str, Any]:
+        """All fields, for the decision log."""
+        return {**asdict(self), "bands": str(self.bands)}
+
+    @classmethod
+    def from_record(cls, record: Mapping[str, Any]) -> "Config":
+        """The inverse of `record`."""
+        return cls(**{**record, "bands": Bands.parse(record["bands"])})
+
 
 @dataclass(frozen=True)
 class UserCounter:
@@ -115,6 +129,15 @@ class Sample:
     time_ns: int
     """Any clock that never goes back."""
     users: Mapping[int, UserCounter]
+
+    def record(self) -> dict[str, Any]:
+        """The counters, for the decision log."""
+        return {"users": {user: [count.sent_bytes, count.scale] for user, count in self.users.items()}}
+
+    @classmethod
+    def from_record(cls, line: Mapping[str, Any]) -> "Sample":
+        """The inverse of `record`, from a line that also holds `time_ns`."""
+        return cls(line["time_ns"], {int(user): UserCounter(*counts) for user, counts in line["users"].items()})
 
 
 @dataclass(frozen=True)
@@ -198,6 +221,15 @@ class Decision:
     """Active users, ascending."""
     fair_share_bps: float
     """Of a user of weight 1, if it follows from the active users; 0 while there are none."""
+
+    def record(self) -> dict[str, Any]:
+        """The outcome, for the decision log."""
+        return {
+            "active": list(self.active),
+            "fair_share_bps": self.fair_share_bps,
+            "changed": self.changed,
+            "parameters": None if self.parameters is None else self.parameters.action_data(),
+        }
 
 
 def decide(config: Config, state: State, sample: Sample) -> Decision:

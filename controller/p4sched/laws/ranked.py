@@ -441,4 +441,4 @@ def require(condition: bool, wrong: str) -> None:
 
 def in_range(name: str, value: int, low: int, high: int, unit: str) -> None:
     """Fails if `value` is outside of low .. high."""
-    require(low <= value <= high, f"{name} = {value} is out of range: {low} to {high} {unit}")
+    require(low <= value <= high, f"{name} = {value} is out of range: {low} to {high} {unit}".rstrip())
