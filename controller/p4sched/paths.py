@@ -25,6 +25,16 @@ def compiler_binary() -> Path:
     return _rust_binary("p4sched-p4c", "P4SCHED_P4C")
 
 
+def traffic_binary() -> Path:
+    """The traffic generator; `P4SCHED_TRAFFIC` names another build of it."""
+    return _rust_binary("p4sched-traffic", "P4SCHED_TRAFFIC")
+
+
+def stepped_binary() -> Path:
+    """The runner of models and programs in stepped time; `P4SCHED_STEPPED` names another build of it."""
+    return _rust_binary("p4sched-stepped", "P4SCHED_STEPPED")
+
+
 def tool(name: str, reason: str) -> Path:
     """A program on the PATH, or an error that says what needs it."""
     found = shutil.which(name)

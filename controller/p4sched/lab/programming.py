@@ -97,6 +97,7 @@ def bottleneck(port: int, scheme: Scheme, link: Link) -> PortSettings:
         queues=_queues(scheme.depths) if strict else {},
         buffer_packets=None if strict else scheme.depths[0],
         user_field=scheme.user_field,
+        rank_field=scheme.rank_field,
     )
 
 

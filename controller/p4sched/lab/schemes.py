@@ -47,6 +47,7 @@ class Scheme:
     depths: tuple[int, ...]
     """Room in packets of queues 7, 6, ...; of the one buffer for a discipline with one."""
     user_field: str | None = None
+    rank_field: str | None = None
     bmv2: bool = True
     """Whether stock BMv2 has it."""
 

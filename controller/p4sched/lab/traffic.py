@@ -28,6 +28,8 @@ class Transfer:
     connections: int
     tcp_port: int
     """Port of the user's own iperf3 server."""
+    tos: int = 0
+    """TOS byte of the segments."""
 
 
 @dataclass(frozen=True)
@@ -86,6 +88,7 @@ class Iperf3Traffic:
             words += ["--port", str(transfer.tcp_port), "--bind", transfer.seat.address]
             words += ["--congestion", self._congestion_control, "--parallel", str(transfer.connections)]
             words += ["--time", str(round(seconds)), "--omit", str(round(warm_up))]
+            words += ["--tos", str(transfer.tos)] if transfer.tos else []
             words += ["--interval", "0", "--json", "--connect-timeout", str(CONNECT_MILLISECONDS)]
             with self._report_path(transfer.seat.user).open("wb") as report:
                 self._clients[transfer.seat.user] = self._spawn(transfer.seat.host, words, report)

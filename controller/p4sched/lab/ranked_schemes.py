@@ -1,0 +1,210 @@
+"""The ranked schemes as the lab runs them: program, parameters, queues; and where packets get their ranks from."""
+
+from collections.abc import AsyncIterator, Mapping, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from enum import IntEnum
+
+from p4sched.errors import UsageError, unknown_name
+from p4sched.lab.network import Dumbbell
+from p4sched.lab.programming import Testbed, programmed
+from p4sched.lab.schemes import Link, Scheme
+from p4sched.reader import Reader
+
+NAMES = ("fifo", "sp_pifo", "aifo", "rifo", "packs", "pifo")
+QUEUES = 8
+LARGEST_WINDOW = 32
+"""Entries that the programs were compiled for (p4/include/window.p4)."""
+HEADROOM_UNIT = 256
+LONGEST_QUEUE = 65535
+BMV2_REASON = {
+    "sp_pifo": "BMv2 limits every priority queue on its own, so its queues never compete for the link",
+    "packs": "BMv2 limits every priority queue on its own, so its queues never compete for the link",
+    "pifo": "BMv2 has no queue sorted by rank",
+}
+
+
+class RankSource(IntEnum):
+    """Where a packet's rank comes from (p4/include/rank.p4)."""
+
+    STATIC = 0
+    """Table `flow_ranks`."""
+    HEADER = 1
+    """The rank header of UDP datagrams to ports 5376 to 5631."""
+    TOS = 2
+    """The TOS byte."""
+    STFQ = 3
+    """Start-time fair queueing: the virtual start time, computed by the switch."""
+
+
+@dataclass(frozen=True)
+class Sizes:
+    """Queues and parameters; the defaults are each paper's own."""
+
+    buffer: int = 80
+    """FIFO's and PIFO's one queue, packets."""
+    queue: int = 10
+    """Each of the 8 queues of SP-PIFO and PACKS (PACKS 6.1)."""
+    aifo_target: int = 20
+    """C."""
+    aifo_headroom: float = 0.1
+    """k."""
+    aifo_window: int = 20
+    """|W|."""
+    aifo_sampling: int = 15
+    """S."""
+    rifo_buffer: int = 20
+    """B."""
+    rifo_tracking: int = 50
+    """T."""
+    rifo_headroom: float = 0.1
+    """k."""
+    packs_window: int = 16
+    """|W| (PACKS 5)."""
+    packs_headroom: float = 0.0
+    packs_sampling: int = 1
+
+    def __post_init__(self) -> None:
+        for what, packets in (
+            ("a buffer", self.buffer),
+            ("a queue", self.queue),
+            ("AIFO's target C", self.aifo_target),
+            ("RIFO's buffer B", self.rifo_buffer),
+        ):
+            if not 1 <= packets <= LONGEST_QUEUE:
+                raise UsageError(f"{what} of {packets} packets: it must be 1 to {LONGEST_QUEUE}")
+        for window in (self.aifo_window, self.packs_window):
+            if not 1 <= window <= LARGEST_WINDOW:
+                raise UsageError(
+                    f"a window of {window} ranks: the programs were compiled for 1 to {LARGEST_WINDOW} entries"
+                )
+        for what, count in (
+            ("AIFO samples", self.aifo_sampling),
+            ("PACKS samples", self.packs_sampling),
+            ("RIFO's T", self.rifo_tracking),
+        ):
+            if count < 1:
+                raise UsageError(f"{what} every {count} packets: it must be at least 1")
+        for headroom in (self.aifo_headroom, self.rifo_headroom, self.packs_headroom):
+            if not 0 <= headroom < 1:
+                raise UsageError(f"headroom k = {headroom}: it must be at least 0 and below 1")
+
+
+def equal_buffers(buffer: int, window: int, headroom: float = 0.0) -> Sizes:
+    """The comparison of PACKS 6.1: all schemes hold the same number of packets and look back equally far."""
+    if buffer % QUEUES:
+        raise UsageError(f"a buffer of {buffer} packets cannot be split into {QUEUES} queues of one size")
+    return Sizes(
+        buffer=buffer,
+        queue=buffer // QUEUES,
+        aifo_target=buffer,
+        aifo_headroom=headroom,
+        aifo_window=window,
+        aifo_sampling=1,
+        rifo_buffer=buffer,
+        rifo_tracking=window,
+        rifo_headroom=headroom,
+        packs_window=window,
+        packs_headroom=headroom,
+    )
+
+
+@dataclass(frozen=True)
+class RankedScheme:
+    """One column of a comparison."""
+
+    scheme: Scheme
+    table: str | None = None
+    """The table whose default action holds the parameters; None for a program without any."""
+    action: str = ""
+    arguments: Mapping[str, int] = field(default_factory=dict)
+
+    @property
+    def name(self) -> str:
+        """As on the command line."""
+        return self.scheme.name
+
+    @property
+    def why_not_on_bmv2(self) -> str | None:
+        """Why BMv2 cannot show it; None when it can."""
+        return BMV2_REASON.get(self.name)
+
+
+def ranked_scheme(name: str, sizes: Sizes) -> RankedScheme:
+    """The scheme of this name."""
+    queues = (sizes.queue,) * QUEUES
+    rooms = {f"size_{number}": sizes.queue for number in range(1, QUEUES + 1)}
+    many = f"{QUEUES}x{sizes.queue} packets"
+    match name:
+        case "fifo":
+            return RankedScheme(Scheme(name, "fifo", "fifo", f"{sizes.buffer} packets", (sizes.buffer,)))
+        case "pifo":
+            ideal = Scheme(name, "fifo", "pifo", "ideal", (sizes.buffer,), rank_field="meta.rank", bmv2=False)
+            return RankedScheme(ideal)
+        case "sp_pifo":
+            strict = Scheme(name, "sp_pifo", "strict", many, queues, bmv2=False)
+            return RankedScheme(strict, "sp_pifo_params", "set_sp_pifo", rooms)
+        case "packs":
+            window = {"headroom_256": part(sizes.packs_headroom), "window_ranks": sizes.packs_window}
+            strict = Scheme(name, "packs", "strict", f"{many}, |W| = {sizes.packs_window}", queues, bmv2=False)
+            return RankedScheme(
+                strict, "packs_params", "set_packs", rooms | window | {"sampling": sizes.packs_sampling}
+            )
+        case "aifo":
+            target = sizes.aifo_target
+            return RankedScheme(
+                Scheme(name, "aifo", "fifo", f"C = {target}, |W| = {sizes.aifo_window}", (target,)),
+                "aifo_params",
+                "set_aifo",
+                {
+                    "target_packets": target,
+                    "capacity_packets": target,
+                    "headroom_256": part(sizes.aifo_headroom),
+                    "window_ranks": sizes.aifo_window,
+                    "sampling": sizes.aifo_sampling,
+                },
+            )
+        case "rifo":
+            room, tracking = sizes.rifo_buffer, sizes.rifo_tracking
+            return RankedScheme(
+                Scheme(name, "rifo", "fifo", f"B = {room}, T = {tracking}", (room,)),
+                "rifo_params",
+                "set_rifo",
+                {
+                    "capacity_packets": room,
+                    "headroom_256": part(sizes.rifo_headroom),
+                    "tracking_packets": tracking,
+                },
+            )
+        case _:
+            raise unknown_name("scheme", name, NAMES)
+
+
+def part(share: float) -> int:
+    """A share below 1 in 1/256."""
+    return min(round(share * HEADROOM_UNIT), HEADROOM_UNIT - 1)
+
+
+@asynccontextmanager
+async def ranked_testbed(
+    network: Dumbbell, ranked: RankedScheme, link: Link, source: RankSource, users: Sequence[int]
+) -> AsyncIterator[Testbed]:
+    """The switch runs the scheme with its parameters and takes ranks from `source`, on every port."""
+    async with programmed(network, ranked.scheme, link, dict.fromkeys(users, 1.0)) as testbed:
+        session = testbed.session
+        await session.set_default_action("rank_sources", "set_rank_source", {"rank_source": int(source)})
+        if ranked.table is not None:
+            await session.set_default_action(ranked.table, ranked.action, ranked.arguments)
+        yield testbed
+
+
+async def decisions(reader: Reader, ranked: RankedScheme, port: int) -> dict[str, int]:
+    """Packets for a port that the program admitted and dropped so far; empty for FIFO and PIFO, which admit everything."""
+    if ranked.table is None:
+        return {}
+    cells = [(port << 3) | priority for priority in range(QUEUES)]
+    counted = {}
+    for counter in ("admitted", "dropped_by_admission", "dropped_full"):
+        counts = await reader.counts(counter, cells)
+        counted[counter] = sum(count.packets for count in counts.values())
+    return counted

@@ -1,0 +1,156 @@
+"""AIFO Fig. 15, PACKS Fig. 14: four UDP flows of rising urgency join and leave."""
+
+import asyncio
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from rich.console import Console
+
+from p4sched.errors import UsageError
+from p4sched.experiment import Experiment, SwitchKind, choose
+from p4sched.lab import ranked_join_leave as join_leave
+from p4sched.lab import ranked_schemes
+from p4sched.lab.ledger import Ledger
+from p4sched.lab.measurement import Sample, departures_of, sample_rates
+from p4sched.lab.network import Dumbbell, dumbbell
+from p4sched.lab.observation import Observer
+from p4sched.lab.ranked_figures import draw_join_leave
+from p4sched.lab.ranked_run import SchemeOutcome, Tell, print_end, run_schemes
+from p4sched.lab.ranked_schemes import RankSource, Sizes, decisions, ranked_scheme, ranked_testbed
+from p4sched.lab.ranked_traffic import FRAME_BYTES, RANK_PORT, GeneratedTraffic
+from p4sched.lab.schemes import Link
+from p4sched.units import Duration, Rate
+
+RTT = Duration.parse("10ms")
+"""Nothing in this experiment reacts to it; it sets how late frames may leave (a tenth of it)."""
+RANKS = (40, 30, 20, 10)
+"""Of flow 1 to 4."""
+QUICK_DURATION = Duration.parse("14s")
+LEAD_S = 0.6
+"""From starting the senders to the first packet: all of them have started by then."""
+
+
+def run(
+    scheme_names: Annotated[
+        str, typer.Option("--schemes", metavar=",".join(ranked_schemes.NAMES), help="Schemes to compare.")
+    ] = "fifo,sp_pifo,aifo,rifo,packs,pifo",
+    rate: Annotated[Rate, typer.Option(parser=Rate.parse, metavar="RATE", help="Bottleneck's rate.")] = Rate.parse(
+        "50mbit"
+    ),
+    load: Annotated[float, typer.Option(help="Rate of each flow in shares of the bottleneck's.")] = 2.0,
+    duration: Annotated[
+        Duration, typer.Option(parser=Duration.parse, metavar="TIME", help="All seven phases together.")
+    ] = Duration.parse("28s"),
+    seed: Annotated[int, typer.Option(help="Of the packets' spacing.", min=0)] = 1,
+    quick: Annotated[bool, typer.Option("--quick", help=f"Phases of 2 s: --duration {QUICK_DURATION}.")] = False,
+    switch: Annotated[SwitchKind, typer.Option(help="The project's own switch, or BMv2.")] = SwitchKind.EMBEDDED,
+    out: Annotated[Path, typer.Option(metavar="DIR", help="Folder for the results.")] = Path("results/priority_udp"),
+) -> None:
+    """Runs four UDP flows through each scheme; each of them starts later and is more urgent than the one before, and
+    the most urgent one stops first. Prints a table and writes DIR/summary.json, DIR/samples.csv and DIR/figure.png."""
+    wanted = choose("scheme", scheme_names, ranked_schemes.NAMES)
+    if not 0 < load <= 20:
+        raise UsageError(f"--load {load:g}: a flow sends more than 0 and at most 20 times the link's rate")
+    schedule = join_leave.Schedule.over(QUICK_DURATION if quick else duration)
+    link = Link(rate, RTT)
+    rows: dict[str, list[list[float]]] = {}
+
+    async def measure(name: str, ledger: Ledger, folder: Path, tell: Tell) -> SchemeOutcome:
+        with dumbbell(ledger, join_leave.FLOWS, switch.value, folder) as network:
+            outcome, rows[name] = await _measure(network, name, link, load, schedule, seed, ledger, folder, tell)
+        return outcome
+
+    configuration = {
+        "rate_bps": int(rate),
+        "flow_rate_bps": int(load * rate),
+        "ranks": RANKS,
+        "duration_s": schedule.seconds,
+        "phase_s": schedule.phase_s,
+        "frame_bytes": FRAME_BYTES,
+        "seed": seed,
+    }
+    found = run_schemes("priority_udp", wanted, switch, out, configuration, measure)
+    join_leave.write_samples(rows, out / "samples.csv")
+    heading = (
+        f"Four UDP flows of {load * rate / 1e6:g} Mbit/s each join and leave a link of {rate / 1e6:g} Mbit/s;"
+        f" later = more urgent; {switch.value} switch"
+    )
+    draw_join_leave(found, rows, heading, out / "figure.png")
+    console = Console()
+    console.print(join_leave.table(found))
+    print_end(console, found, out)
+
+
+async def _measure(
+    network: Dumbbell,
+    name: str,
+    link: Link,
+    load: float,
+    schedule: join_leave.Schedule,
+    seed: int,
+    ledger: Ledger,
+    folder: Path,
+    tell: Tell,
+) -> tuple[SchemeOutcome, list[list[float]]]:
+    ranked = ranked_scheme(name, Sizes())
+    users = [seat.user for seat in network.seats]
+    ports = [RANK_PORT + user for user in users]
+    async with ranked_testbed(network, ranked, link, RankSource.HEADER, users) as testbed:
+        with GeneratedTraffic(network, ledger, folder / "traffic") as traffic:
+            await traffic.receive_udp(ports, LEAD_S + schedule.seconds + 1)
+            for seat, port, rank in zip(network.seats, ports, RANKS, strict=True):
+                flow: dict[str, Any] = {
+                    "flow": seat.user,
+                    "src": seat.address,
+                    "dst": network.server_address,
+                    "port": port,
+                    "rate_bps": int(load * link.rate_bps),
+                    "frame_bytes": FRAME_BYTES,
+                    "ranks": {"fixed": rank},
+                    # flows of one rate that march in step would show a sampling window the same flow each time
+                    "arrivals": "jittered",
+                    "start_s": LEAD_S + schedule.start(seat.user),
+                    "stop_s": LEAD_S + schedule.stop(seat.user),
+                }
+                traffic.send_udp(seat.host, [flow], seed)
+            await asyncio.sleep(LEAD_S)
+            observer = await Observer.start(network, testbed.traffic_manager, link)
+            begun = asyncio.get_running_loop().time()
+
+            def on_sample(sample: Sample) -> None:
+                network.check_alive()
+                traffic.check()
+                tell(f"{sample.end - begun:.0f} of {schedule.seconds:.0f} s")
+
+            count = round(schedule.seconds / join_leave.SAMPLE_S)
+            read = departures_of(testbed.session, users)
+            samples = await sample_rates(read, users, count, join_leave.SAMPLE_S, on_sample)
+            observation = await observer.finish()
+            tell("collecting")
+            sent = [await traffic.report(f"send-{seat.host}", 5) for seat in network.seats]
+            received = {flow["flow"]: flow for flow in await traffic.report("receive", 10)}
+            counted = await decisions(testbed.session, ranked, network.bottleneck_port)
+    phases = join_leave.phase_shares(samples, schedule, begun, link.rate_bps)
+    flows = [_flow(report[0], received.get(report[0]["flow"], {})) for report in sent]
+    found = join_leave.summarise(phases) | {"flows": flows}
+    outcome = SchemeOutcome(found, observation, ranked.scheme.label, counted, testbed.notes)
+    return outcome, join_leave.series(samples, begun)
+
+
+def _flow(sent: dict[str, Any], received: dict[str, Any]) -> dict[str, Any]:
+    """What the two ends of a flow saw of it."""
+    return {
+        "flow": sent["flow"],
+        "sent_packets": sent["packets"],
+        "refused_packets": sent["refused"],
+        "sent_bps": sent["rate_bps"],
+        "received_packets": received.get("packets", 0),
+        "reordered_packets": received.get("reordered", 0),
+        "delay_mean_ms": received.get("delay_mean_ns", 0.0) / 1e6,
+    }
+
+
+EXPERIMENT = Experiment(
+    "priority_udp", "The most urgent of four UDP flows takes the link (AIFO paper, Fig. 15; PACKS paper, Fig. 14)", run
+)
