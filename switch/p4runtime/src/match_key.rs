@@ -41,6 +41,7 @@ pub fn from_request(owner: &str, fields: &[Field], matches: &[FieldMatch]) -> Re
             given.and_then(|given| given.field_match_type.as_ref()),
             given.is_some(),
         )
+        .map(|key| as_in_program(field, key))
     });
     key.collect()
 }
@@ -54,7 +55,12 @@ fn field_from_request(
     let place = format_args!("{owner}: key field '{}'", field.name).to_string();
     let full = |bytes: &[u8]| full_width(&place, bytes, field.width);
     let width = byte_width(field.width);
-    match (field.kind, given) {
+    let kind = if field.in_program == MatchKind::Valid {
+        MatchKind::Valid
+    } else {
+        field.kind
+    };
+    match (kind, given) {
         (_, None) if present => Err(Fault::invalid(format!("{place}: a match without a value"))),
         (MatchKind::Exact | MatchKind::Valid, None) => Err(Fault::invalid(format!(
             "{place} is missing; an exact field cannot be omitted"
@@ -82,6 +88,18 @@ fn field_from_request(
         (kind, Some(_)) => Err(Fault::invalid(format!(
             "{place} is matched as {kind:?}, the request has another kind"
         ))),
+    }
+}
+
+/// An optional field that the program matches as a ternary one: all bits of the value, or none.
+fn as_in_program(field: &Field, key: MatchKey) -> MatchKey {
+    match (field.in_program, key) {
+        (MatchKind::Ternary, MatchKey::Optional(Some(value))) => MatchKey::Ternary(value, ones(field.width)),
+        (MatchKind::Ternary, MatchKey::Optional(None)) => {
+            let zeros = vec![0; byte_width(field.width)];
+            MatchKey::Ternary(zeros.clone(), zeros)
+        }
+        (_, key) => key,
     }
 }
 
@@ -196,6 +214,7 @@ mod tests {
             id: 1,
             name: "f".to_owned(),
             kind,
+            in_program: kind,
             width,
         }]
     }

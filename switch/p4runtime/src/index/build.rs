@@ -110,6 +110,7 @@ fn fields(owner: &str, fields: &[p4info::MatchField]) -> Result<Vec<Field>, Faul
             id: field.id,
             name: field.name.clone(),
             kind,
+            in_program: kind,
             width: width("key field", &field.name, field.bitwidth)?,
         })
     };
@@ -183,8 +184,11 @@ fn check_key(name: &str, fields: &mut [Field], table: TableId, pipeline: &Pipeli
         return Err(mismatch("table", name, problem));
     }
     for (field, in_program) in fields.iter_mut().zip(key) {
-        let same_kind =
-            field.kind == in_program.kind || (field.kind == MatchKind::Exact && in_program.kind == MatchKind::Valid);
+        let same_kind = field.kind == in_program.kind
+            || matches!(
+                (field.kind, in_program.kind),
+                (MatchKind::Exact, MatchKind::Valid) | (MatchKind::Optional, MatchKind::Ternary)
+            );
         if !same_kind || field.width < in_program.width {
             let problem = format!(
                 "key field '{}' is {:?} of {} bits in P4Info, {:?} of {} bits in the program",
@@ -192,7 +196,7 @@ fn check_key(name: &str, fields: &mut [Field], table: TableId, pipeline: &Pipeli
             );
             return Err(mismatch("table", name, problem));
         }
-        field.kind = in_program.kind;
+        field.in_program = in_program.kind;
         field.width = in_program.width;
     }
     Ok(())

@@ -79,6 +79,8 @@ pub struct Field {
     pub name: String,
     /// How it is matched.
     pub kind: MatchKind,
+    /// How the program matches it: p4c makes ternary fields of optional ones.
+    pub in_program: MatchKind,
     /// Width in bits.
     pub width: u32,
 }
