@@ -199,7 +199,7 @@ async def ranked_testbed(
 
 
 async def decisions(reader: Reader, ranked: RankedScheme, port: int) -> dict[str, int]:
-    """Packets for a port that the program admitted and dropped so far; empty for FIFO and PIFO, which admit everything."""
+    """Packets for a port that the program admitted and dropped so far; empty for FIFO and PIFO."""
     if ranked.table is None:
         return {}
     cells = [(port << 3) | priority for priority in range(QUEUES)]
