@@ -14,7 +14,7 @@ from rich.table import Table
 from typer.core import TyperCommand, TyperGroup
 from typer.exceptions import TyperException
 
-from p4sched import control, experiment
+from p4sched import control, experiment, replay
 from p4sched.compile import Compiler, compile_program
 from p4sched.errors import P4schedError, unknown_name
 from p4sched.paths import SHELL_PYTHON, switch_binary
@@ -135,6 +135,7 @@ def clean() -> None:
 
 
 app.command("control")(control.control)
+app.command("replay")(replay.replay)
 
 
 def main() -> None:

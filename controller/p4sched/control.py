@@ -3,80 +3,240 @@
 import asyncio
 import json
 import signal
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
 from p4sched.bands import Bands
-from p4sched.errors import P4schedError, unknown_name
-from p4sched.laws import fdpa
-from p4sched.loop import FdpaLoop, Update
-from p4sched.session import Program, connect
+from p4sched.errors import P4schedError, UsageError, unknown_name
+from p4sched.laws import LAWS, aifo, fdpa, packs, ranked, rifo
+from p4sched.loop import ControlLoop, FdpaLoop, Round, Update
+from p4sched.ranked_loop import RankedLoop
+from p4sched.session import Program, Session, connect
 from p4sched.units import Duration, Rate
 
 STATE_FILE = Path("/run/p4sched/state.json")
 """Where the running lab says which switches it has: {"switches": {"s1": {"address": "127.0.0.1:9559"}}}."""
+SCHEMES = ",".join(LAWS)
+FDPA_OPTIONS = ("bands", "rtt", "interval", "token_bucket", "flowlet_gap")
+RANKED_OPTIONS = ("port", "delay", "span", "depth", "loss", "fix")
+OPTIONS = {
+    "fdpa": FDPA_OPTIONS,
+    "aifo": (*RANKED_OPTIONS, "window"),
+    "rifo": RANKED_OPTIONS,
+    "packs": (*RANKED_OPTIONS, "window", "queues"),
+}
+"""Options that mean something for each scheme, besides those of all."""
+FDPA_PANEL = "FDPA"
+RANKED_PANEL = "AIFO, RIFO, PACKS"
 
 
 def control(
+    ctx: typer.Context,
     switch: Annotated[str, typer.Argument(metavar="SWITCH", help="A switch of the running lab (s1), or HOST:PORT.")],
     rate: Annotated[Rate, typer.Option(parser=Rate.parse, metavar="RATE", help="Capacity of the shared link.")],
     program: Annotated[
-        Path, typer.Option(metavar="DIR", help="Folder with fdpa.json and fdpa.p4info.txtpb, as 'compile' writes it.")
+        Path,
+        typer.Option(
+            metavar="DIR", help="Folder with SCHEME.json and SCHEME.p4info.txtpb, as 'p4sched compile' writes them."
+        ),
     ],
+    scheme: Annotated[str, typer.Option(metavar=SCHEMES.replace(",", "|"), help="Which scheduler's law.")] = "fdpa",
+    log: Annotated[Path | None, typer.Option(metavar="FILE", help="Append decisions to FILE as JSON lines.")] = None,
     bands: Annotated[
-        Bands, typer.Option(parser=Bands.parse, metavar="BANDS", help="Bands in fair shares: FIRST+COUNT*SIZE.")
+        Bands,
+        typer.Option(
+            parser=Bands.parse,
+            metavar="BANDS",
+            help="Bands in fair shares: FIRST+COUNT*SIZE.",
+            rich_help_panel=FDPA_PANEL,
+        ),
     ] = Bands.parse("1+4*0.5"),
     rtt: Annotated[
-        Duration, typer.Option(parser=Duration.parse, metavar="TIME", help="Round-trip time.")
+        Duration,
+        typer.Option(parser=Duration.parse, metavar="TIME", help="Round-trip time.", rich_help_panel=FDPA_PANEL),
     ] = Duration.parse("10ms"),
     interval: Annotated[
         Duration | None,
-        typer.Option(parser=Duration.parse, metavar="TIME", help="Estimator interval; default: 6 RTTs."),
+        typer.Option(
+            parser=Duration.parse,
+            metavar="TIME",
+            help="Estimator interval; default: 6 RTTs.",
+            rich_help_panel=FDPA_PANEL,
+        ),
     ] = None,
-    token_bucket: Annotated[bool, typer.Option(help="Token buckets instead of the average rate.")] = False,
+    token_bucket: Annotated[
+        bool, typer.Option(help="Token buckets instead of the average rate.", rich_help_panel=FDPA_PANEL)
+    ] = False,
     flowlet_gap: Annotated[
         Duration | None,
-        typer.Option(parser=Duration.parse, metavar="TIME", help="A flow keeps its band until it pauses this long."),
+        typer.Option(
+            parser=Duration.parse,
+            metavar="TIME",
+            help="A flow keeps its band until it pauses this long.",
+            rich_help_panel=FDPA_PANEL,
+        ),
     ] = None,
-    log: Annotated[Path | None, typer.Option(metavar="FILE", help="Append decisions to FILE as JSON lines.")] = None,
+    port: Annotated[
+        int | None, typer.Option(help="Egress port whose traffic the law follows.", rich_help_panel=RANKED_PANEL)
+    ] = None,
+    delay: Annotated[
+        Duration,
+        typer.Option(
+            parser=Duration.parse,
+            metavar="TIME",
+            help="Delay target: what a packet may wait in a queue of the target length.",
+            rich_help_panel=RANKED_PANEL,
+        ),
+    ] = Duration.parse("5ms"),
+    span: Annotated[
+        Duration | None,
+        typer.Option(
+            parser=Duration.parse,
+            metavar="TIME",
+            help="Arrivals that the window or range spans; default: 15 delay targets, RIFO 2.5.",
+            rich_help_panel=RANKED_PANEL,
+        ),
+    ] = None,
+    depth: Annotated[
+        int, typer.Option(help="Packets that each queue of the port can hold.", rich_help_panel=RANKED_PANEL)
+    ] = 512,
+    loss: Annotated[
+        float,
+        typer.Option(
+            help="Share of the time that the link may idle for refused packets.", rich_help_panel=RANKED_PANEL
+        ),
+    ] = 0.05,
+    fix: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="NAME=VALUE",
+            help="Keep a parameter as it is, by the paper's name: C, S, k (AIFO); B, T, k (RIFO); B, S, k (PACKS).",
+            rich_help_panel=RANKED_PANEL,
+        ),
+    ] = None,
+    window: Annotated[
+        int | None, typer.Option(help="Ranks in the window, |W|: AIFO 20, PACKS 16.", rich_help_panel=RANKED_PANEL)
+    ] = None,
+    queues: Annotated[
+        int, typer.Option(help="Queues that PACKS uses.", rich_help_panel=RANKED_PANEL)
+    ] = ranked.PRIORITIES,
 ) -> None:
-    """Run FDPA's control loop on a switch until SIGTERM or Ctrl-C.
+    """Run a scheduler's control loop on a switch until SIGTERM or Ctrl-C.
 
     A switch that already runs the program is taken over as it is. When the controller ends, however it ends, traffic
-    goes on with the last bands.
+    goes on with the last parameters.
     """
-    config = fdpa.Config(
-        capacity_bps=rate,
-        bands=bands,
-        interval_us=(interval or 6 * rtt) // 1000,
-        rtt_ns=rtt,
-        token_bucket=token_bucket,
-        flowlet_gap_us=0 if flowlet_gap is None else max(1, flowlet_gap // 1000),
-    )
-    asyncio.run(_control(switch_address(switch), Program.in_folder(program, "fdpa"), config, log))
+    if scheme not in LAWS:
+        raise unknown_name("scheme", scheme, LAWS)
+    _refuse_others(ctx, scheme)
+    config: fdpa.Config | ranked.Config
+    if scheme == "fdpa":
+        config = fdpa.Config(
+            capacity_bps=rate,
+            bands=bands,
+            interval_us=(interval or 6 * rtt) // 1000,
+            rtt_ns=rtt,
+            token_bucket=token_bucket,
+            flowlet_gap_us=0 if flowlet_gap is None else max(1, flowlet_gap // 1000),
+        )
+    else:
+        asked = {
+            "rate_bps": int(rate),
+            "delay_ns": int(delay),
+            "queue_packets": depth,
+            "span_ns": int(span or 0),
+            "loss": loss,
+            "fixed": fixed_parameters(fix or ()),
+        }
+        config = _ranked_config(scheme, asked, window, queues)
+        if port is None:
+            raise UsageError(f"--scheme {scheme} needs --port: the egress port whose traffic its law follows")
+        ranked.in_range("--port", port, 0, ranked.MAX_PORT, "")
+    asyncio.run(_control(switch_address(switch), Program.in_folder(program, scheme), config, port, log))
 
 
-async def _control(address: str, program: Program, config: fdpa.Config, log: Path | None) -> None:
+def _refuse_others(ctx: typer.Context, scheme: str) -> None:
+    """Fails if an option was given that means nothing for this scheme."""
+    every = {name for names in OPTIONS.values() for name in names}
+    for name in sorted(every.difference(OPTIONS[scheme])):
+        source = ctx.get_parameter_source(name)
+        if source is not None and source.name == "COMMANDLINE":
+            takers = ", ".join(other for other, names in OPTIONS.items() if name in names)
+            raise UsageError(f"--{name.replace('_', '-')} means nothing for {scheme}; it is for {takers}")
+
+
+def _ranked_config(scheme: str, asked: Mapping[str, Any], window: int | None, queues: int) -> ranked.Config:
+    given: dict[str, Any] = {} if window is None else {"window_ranks": window}
+    match scheme:
+        case "aifo":
+            return aifo.Config(**asked, **given)
+        case "rifo":
+            return rifo.Config(**asked)
+        case _:
+            return packs.Config(**asked, **given, queues=queues)
+
+
+def fixed_parameters(given: Sequence[str]) -> dict[str, float]:
+    """["C=20", "k=0.1"] as numbers by name."""
+    fixed = {}
+    for text in given:
+        name, equals, value = text.partition("=")
+        try:
+            fixed[name.strip()] = float(value)
+        except ValueError:
+            equals = ""
+        if not equals:
+            raise UsageError(f"--fix '{text}' is not NAME=VALUE, for example k=0.1")
+    return fixed
+
+
+async def _control(
+    address: str, program: Program, config: fdpa.Config | ranked.Config, port: int | None, log: Path | None
+) -> None:
     task = asyncio.current_task()
     assert task is not None
     for number in (signal.SIGTERM, signal.SIGINT):
         asyncio.get_running_loop().add_signal_handler(number, task.cancel)
     try:
         async with connect(address, program) as session:
-            loop = FdpaLoop(session, config, log=log, on_update=_report)
+            loop = _loop(session, config, port, log)
             await loop.take_over()
             typer.echo(f"controller of {address}: {'program loaded' if session.loaded else 'taken over as it is'}")
             await loop.run()
     except asyncio.CancelledError:
-        typer.echo(f"controller of {address}: ended; traffic goes on with the last bands")
+        last = "bands" if isinstance(config, fdpa.Config) else "parameters"
+        typer.echo(f"controller of {address}: ended; traffic goes on with the last {last}")
 
 
-def _report(update: Update) -> None:
+def _loop(
+    session: Session, config: fdpa.Config | ranked.Config, port: int | None, log: Path | None
+) -> ControlLoop[Any, Any]:
+    if isinstance(config, fdpa.Config):
+        return FdpaLoop(session, config, log=log, on_update=_report_bands)
+    assert port is not None
+    return RankedLoop(session, config, port, log=log, on_update=_report_parameters)
+
+
+def _report_bands(update: Update) -> None:
     if update.written:
         decision = update.decision
         typer.echo(f"{len(decision.active)} active users, fair share {decision.fair_share_bps / 1e6:.3f} Mbit/s")
+
+
+def _report_parameters(update: Round[ranked.Sample, ranked.Decision]) -> None:
+    if update.written:
+        traffic = update.decision.traffic
+        seen = "nothing measured yet"
+        if traffic is not None:
+            seen = (
+                f"load {traffic.load:.2f}, drain {traffic.drain_bps / 1e6:.3f} Mbit/s, "
+                f"index of dispersion {traffic.dispersion:.2f}"
+            )
+        values = ", ".join(f"{name} {value}" for name, value in update.decision.parameters.action_data().items())
+        typer.echo(f"{seen}: {values}")
 
 
 def switch_address(name: str, state_file: Path = STATE_FILE) -> str:

@@ -13,7 +13,6 @@ VERDICTS = ("admitted", "dropped_by_admission", "dropped_full")
 """Counters by (port << 3) | priority."""
 HISTOGRAMS = ("rank_histogram", "depth_histogram")
 """Counters by (port << 6) | bucket."""
-MAX_PORT = 511
 
 
 class RankedLoop(ControlLoop[ranked.Sample, ranked.Decision]):
@@ -30,7 +29,7 @@ class RankedLoop(ControlLoop[ranked.Sample, ranked.Decision]):
         on_update: Callable[[Round[ranked.Sample, ranked.Decision]], None] | None = None,
         clock: Callable[[], int] = time.monotonic_ns,
     ) -> None:
-        ranked.in_range("egress port", port, 0, MAX_PORT, "")
+        ranked.in_range("egress port", port, 0, ranked.MAX_PORT, "")
 
         async def read() -> ranked.Sample:
             return await port_sample(session, port, clock)

@@ -105,6 +105,7 @@ class Config(RankedConfig):
         target = self.fixed_packets("C")
         if target is None:
             target = max(1, min(self.queue_packets, round(traffic.packets_in(self.delay_ns))))
+        in_range("target length C", target, 1, self.queue_packets, "packets")
         return Parameters(
             target_packets=target,
             capacity_packets=self.queue_packets,

@@ -17,10 +17,8 @@ exponential and Poisson ranks and four or fewer distinct ones), being better onl
 quarter at most: small urgent queues overflow into the next ones, and the queues of packets that are hardly served
 need little room.
 
-**Limits.** AIFO's. While a size shrinks below the packets that wait, the queue admits nothing and loses nothing. The
-drain rate is measured only if the depth histogram shows the depth of all queues together; otherwise arrivals find an
-empty queue in every poll and the configured rate stands. BMv2's queues do not share a link: there B waits up to n
-times less.
+**Limits.** AIFO's. While a size shrinks below the packets that wait, the queue admits nothing and loses nothing.
+BMv2's queues do not share a link: there the port drains up to n times the rate of one queue.
 """
 
 from collections.abc import Mapping
@@ -126,11 +124,11 @@ class Config(RankedConfig):
     def parameters_for(self, traffic: Traffic) -> Parameters:
         """The law."""
         in_range("number of queues n", self.queues, 1, PRIORITIES, "queues")
+        most = self.queues * self.queue_packets
         buffer = self.fixed_packets("B")
         if buffer is None:
-            most = self.queues * self.queue_packets
             buffer = max(self.queues, min(most, round(traffic.packets_in(self.delay_ns))))
-        in_range("buffer B", buffer, self.queues, self.queues * MAX_PACKETS, "packets (one for each queue at least)")
+        in_range("buffer B", buffer, self.queues, most, f"packets in {self.queues} queues")
         return Parameters(
             sizes=queue_sizes(buffer, self.queues),
             headroom_256=self.headroom_256(quantile_headroom(traffic.dispersion, buffer, self.loss, self.max_headroom)),

@@ -43,6 +43,7 @@ from typing import Any, ClassVar, Self
 from p4sched.errors import UsageError, unknown_name
 
 PRIORITIES = 8
+MAX_PORT = 511
 BUCKETS = 33
 """Of the logarithmic histograms: bucket 0 is the value 0, bucket i the values 2^(i-1) .. 2^i - 1."""
 MAX_PACKETS = 0xFFFF
@@ -202,8 +203,7 @@ class Config(ABC):
         for symbol, value in self.fixed.items():
             if symbol not in self.symbols:
                 raise unknown_name(f"parameter of {self.law.upper()}", symbol, self.symbols)
-            whole = symbol == "k" or value == int(value)
-            require(whole, f"{symbol} = {value:g} is not a whole number")
+            require(symbol == "k" or float(value).is_integer(), f"{symbol} = {value:g} is not a whole number")
         # whatever is wrong with the other values is said now, not when the first packet comes
         self.parameters_for(self.at_first())
 

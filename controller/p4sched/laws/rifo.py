@@ -108,6 +108,7 @@ class Config(RankedConfig):
         buffer = self.fixed_packets("B")
         if buffer is None:
             buffer = max(1, min(self.queue_packets, round(traffic.packets_in(self.delay_ns))))
+        in_range("queue size B", buffer, 1, self.queue_packets, "packets")
         tracking = self.fixed_packets("T")
         if tracking is None:
             span_ns = self.span_ns or round(SPAN_DELAY_TARGETS * self.delay_ns)

@@ -1,0 +1,24 @@
+"""`p4sched replay LOG`: makes every decision of a controller again, from the inputs it logged."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from p4sched import decision_log
+from p4sched.errors import P4schedError
+
+
+class DifferentDecisionError(P4schedError):
+    """A law decides otherwise than the log says."""
+
+
+def replay(
+    log: Annotated[Path, typer.Argument(metavar="LOG", help="Decision log of a controller (JSON lines).")],
+) -> None:
+    """Make all decisions of a log again and compare. The first difference is shown, with exit code 1."""
+    count = 0
+    for count, entry in enumerate(decision_log.replay(log), 1):  # noqa: B007 - the last value is the number of them
+        if not entry.agrees:
+            raise DifferentDecisionError(f"{log}:{entry.line}: {entry.difference}")
+    typer.echo(f"{count} decision{'' if count == 1 else 's'}, all as logged")
