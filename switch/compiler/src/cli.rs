@@ -7,10 +7,10 @@ use std::{
 };
 
 use clap::{Parser, ValueEnum};
-use p4sched_compiler::{Define, IncludeResolver, Input, Options, compile, embedded, preprocess};
+use p4sched_compiler::{Define, IncludeResolver, Input, Options, compile, embedded, p4info_text, preprocess};
 use p4sched_proto::{DESCRIPTORS, p4::config::v1::P4Info};
 use prost::Message as _;
-use prost_reflect::{DynamicMessage, text_format::FormatOptions};
+use prost_reflect::DynamicMessage;
 
 /// Compiles P4_16 programs for v1model to BMv2 JSON and P4Info.
 #[derive(Parser, Debug)]
@@ -101,7 +101,10 @@ fn only(flag: &str, value: &str, allowed: &[&str]) -> Result<(), String> {
     if allowed.contains(&value) {
         return Ok(());
     }
-    Err(format!("p4sched-p4c: {flag} {value} is not known; it is {}\n", allowed[0]))
+    Err(format!(
+        "p4sched-p4c: {flag} {value} is not known; it is {}\n",
+        allowed[0]
+    ))
 }
 
 fn compile_files(args: &Args) -> Result<(), String> {
@@ -111,8 +114,13 @@ fn compile_files(args: &Args) -> Result<(), String> {
     let program = args.program.display().to_string();
     let text = fs::read(&args.program).map_err(|e| format!("p4sched-p4c: cannot read {program}: {}\n", reason(&e)))?;
     let text = String::from_utf8_lossy(&text).into_owned();
-    let input = Input { name: &program, text: &text };
-    let files = Files { directories: args.include.clone() };
+    let input = Input {
+        name: &program,
+        text: &text,
+    };
+    let files = Files {
+        directories: args.include.clone(),
+    };
     let options = Options {
         defines: defines(args),
         disabled_warnings: args.disable.clone(),
@@ -124,7 +132,10 @@ fn compile_files(args: &Args) -> Result<(), String> {
         return Ok(());
     }
     let compiled = compile(&input, &files, &options).map_err(|d| {
-        let errors = d.iter().filter(|d| d.severity == p4sched_compiler::Severity::Error).count();
+        let errors = d
+            .iter()
+            .filter(|d| d.severity == p4sched_compiler::Severity::Error)
+            .count();
         format!("{d}p4sched-p4c: {errors} error(s) in {program}\n")
     })?;
     eprint!("{}", compiled.warnings);
@@ -143,7 +154,10 @@ fn defines(args: &Args) -> Vec<Define> {
     for text in &args.define {
         let (name, text) = text.split_once('=').unwrap_or((text, "1"));
         if !args.undefine.iter().any(|u| u == name) {
-            list.push(Define { name: name.to_owned(), text: text.to_owned() });
+            list.push(Define {
+                name: name.to_owned(),
+                text: text.to_owned(),
+            });
         }
     }
     list
@@ -174,11 +188,7 @@ fn p4info_bytes(p4info: &P4Info, format: Format) -> Vec<u8> {
     let descriptor = DESCRIPTORS.get_message_by_name("p4.config.v1.P4Info");
     let message = descriptor.and_then(|d| DynamicMessage::decode(d, bytes.as_slice()).ok());
     match (format, message) {
-        (Format::Text, Some(message)) => {
-            let head = "# proto-file: p4/config/v1/p4info.proto\n# proto-message: p4.config.v1.P4Info\n\n";
-            let options = FormatOptions::new().pretty(true);
-            format!("{head}{}\n", message.to_text_format_with_options(&options)).into_bytes()
-        }
+        (Format::Text, _) => p4info_text(p4info).into_bytes(),
         (Format::Json, Some(message)) => {
             let text = serde_json::to_string_pretty(&message).unwrap_or_default();
             (text + "\n").into_bytes()

@@ -43,7 +43,11 @@ impl fmt::Display for Diagnostic {
         if let (Some(line), Some(position)) = (&self.line, &self.position) {
             let before = position.column as usize - 1;
             // Tabs are kept in the padding so that the mark stands under what it marks.
-            let pad: String = line.chars().take(before).map(|c| if c == '\t' { '\t' } else { ' ' }).collect();
+            let pad: String = line
+                .chars()
+                .take(before)
+                .map(|c| if c == '\t' { '\t' } else { ' ' })
+                .collect();
             let room = line.chars().count().saturating_sub(before).max(1);
             write!(f, "\n    {line}\n    {pad}{}", "^".repeat(self.width.clamp(1, room)))?;
         }
@@ -112,7 +116,10 @@ const ERROR_LIMIT: usize = 50;
 
 impl Reporter {
     pub fn new() -> Reporter {
-        Reporter { reported: Vec::new(), errors: 0 }
+        Reporter {
+            reported: Vec::new(),
+            errors: 0,
+        }
     }
 
     pub fn error(&mut self, span: Span, message: impl Into<String>) {
@@ -127,7 +134,8 @@ impl Reporter {
 
     pub fn warning(&mut self, class: &'static str, span: Span, message: impl Into<String>) {
         if self.reported.len() < 4 * ERROR_LIMIT {
-            self.reported.push((Severity::Warning, span, message.into(), Some(class)));
+            self.reported
+                .push((Severity::Warning, span, message.into(), Some(class)));
         }
     }
 
@@ -145,7 +153,14 @@ impl Reporter {
         for (severity, span, message, class) in self.reported {
             let width = map.snippet(span).lines().next().unwrap_or("").chars().count();
             let line = map.line(span).map(str::to_owned);
-            all.push(Diagnostic { severity, position: map.position(span), message, line, class, width });
+            all.push(Diagnostic {
+                severity,
+                position: map.position(span),
+                message,
+                line,
+                class,
+                width,
+            });
         }
         all
     }
@@ -154,7 +169,10 @@ impl Reporter {
 /// The candidate that a person most likely meant by `written`, if one is close enough.
 pub(crate) fn nearest<'a>(written: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let limit = (written.chars().count() / 3).max(1);
-    let scored = candidates.into_iter().filter(|c| *c != written).map(|c| (distance(written, c), c));
+    let scored = candidates
+        .into_iter()
+        .filter(|c| *c != written)
+        .map(|c| (distance(written, c), c));
     scored.filter(|(d, _)| *d <= limit).min().map(|(_, c)| c)
 }
 
@@ -199,7 +217,10 @@ mod tests {
         let mut reporter = Reporter::new();
         reporter.error(Span { start, end: start + 4 }, "no field 'dscp'");
         let shown = reporter.finish(&map).to_string();
-        assert_eq!(shown, "a.p4:2:6: no field 'dscp'\n    \thdr.dscp = 1;\n    \t    ^^^^\n");
+        assert_eq!(
+            shown,
+            "a.p4:2:6: no field 'dscp'\n    \thdr.dscp = 1;\n    \t    ^^^^\n"
+        );
     }
 
     #[test]

@@ -19,6 +19,7 @@ mod syntax;
 mod typed;
 
 pub use diagnostics::{Diagnostic, Diagnostics, Severity};
+pub use emit::p4info::p4info_text;
 pub use include::{EmbeddedIncludes, embedded};
 pub use preprocess::{Define, IncludeResolver};
 
@@ -77,7 +78,11 @@ pub fn preprocess(input: &Input, includes: &dyn IncludeResolver, options: &Optio
     on_large_stack(|| {
         let mut front = Front::default();
         let tokens = front.tokens(input, includes, options);
-        if front.reporter.has_errors() { Err(front.finish(options)) } else { Ok(preprocess::render(&tokens) + "\n") }
+        if front.reporter.has_errors() {
+            Err(front.finish(options))
+        } else {
+            Ok(preprocess::render(&tokens) + "\n")
+        }
     })
 }
 
@@ -100,14 +105,18 @@ struct Front {
 
 impl Default for Front {
     fn default() -> Front {
-        Front { map: SourceMap::default(), reporter: Reporter::new() }
+        Front {
+            map: SourceMap::default(),
+            reporter: Reporter::new(),
+        }
     }
 }
 
 impl Front {
     fn tokens(&mut self, input: &Input, includes: &dyn IncludeResolver, options: &Options) -> Vec<Token> {
         let Some(main) = self.map.add(input.name, input.text.to_owned()) else {
-            self.reporter.error(source::Span::default(), format!("{} is too large", input.name));
+            self.reporter
+                .error(source::Span::default(), format!("{} is too large", input.name));
             return Vec::new();
         };
         preprocess::preprocess(main, &options.defines, includes, &mut self.map, &mut self.reporter)
@@ -116,7 +125,10 @@ impl Front {
     fn finish(self, options: &Options) -> Diagnostics {
         let mut list = self.reporter.finish(&self.map);
         let disabled = |class: Option<&str>| {
-            options.disabled_warnings.iter().any(|d| d == "*" || Some(d.as_str()) == class)
+            options
+                .disabled_warnings
+                .iter()
+                .any(|d| d == "*" || Some(d.as_str()) == class)
         };
         list.retain(|d| d.severity == Severity::Error || !disabled(d.class));
         if options.warnings_are_errors {
@@ -146,5 +158,9 @@ fn compile_here(input: &Input, includes: &dyn IncludeResolver, options: &Options
     let json = emit::json::emit(&ir, &front.map, &program.errors, input.name);
     let p4info = emit::p4info::emit(&program, &ir, &mut front.reporter);
     let warnings = front.finish(options);
-    if warnings.has_errors() { Err(warnings) } else { Ok(Compiled { json, p4info, warnings }) }
+    if warnings.has_errors() {
+        Err(warnings)
+    } else {
+        Ok(Compiled { json, p4info, warnings })
+    }
 }

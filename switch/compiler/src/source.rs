@@ -18,7 +18,10 @@ impl Span {
         if other == Span::default() {
             return self;
         }
-        Span { start: self.start.min(other.start), end: self.end.max(other.end) }
+        Span {
+            start: self.start.min(other.start),
+            end: self.end.max(other.end),
+        }
     }
 }
 
@@ -77,7 +80,12 @@ impl SourceMap {
         }
         let newlines = text.bytes().enumerate().filter(|&(_, b)| b == b'\n');
         let line_starts = std::iter::once(0).chain(newlines.map(|(i, _)| i as u32 + 1)).collect();
-        self.files.push(SourceFile { name: name.to_owned(), text, base: base as u32, line_starts });
+        self.files.push(SourceFile {
+            name: name.to_owned(),
+            text,
+            base: base as u32,
+            line_starts,
+        });
         Some(FileId(self.files.len() - 1))
     }
 
@@ -101,7 +109,9 @@ impl SourceMap {
 
     fn file_at(&self, offset: u32) -> Option<&SourceFile> {
         let after = self.files.partition_point(|f| f.base <= offset);
-        self.files[..after].last().filter(|f| (offset - f.base) as usize <= f.text.len())
+        self.files[..after]
+            .last()
+            .filter(|f| (offset - f.base) as usize <= f.text.len())
     }
 
     /// The position of the start of `span`; `None` for the empty default span.
@@ -111,7 +121,11 @@ impl SourceMap {
         let offset = span.start - file.base;
         let line = file.line_starts.partition_point(|&s| s <= offset) - 1;
         let before = file.text.get(file.line_starts[line] as usize..offset as usize)?;
-        Some(Position { file: file.name.clone(), line: line as u32 + 1, column: before.chars().count() as u32 + 1 })
+        Some(Position {
+            file: file.name.clone(),
+            line: line as u32 + 1,
+            column: before.chars().count() as u32 + 1,
+        })
     }
 
     /// The whole line on which `span` starts, without its line end.
@@ -127,8 +141,13 @@ impl SourceMap {
     /// The text that `span` covers, within one file.
     #[must_use]
     pub fn snippet(&self, span: Span) -> &str {
-        let Some(file) = self.file_at(span.start) else { return "" };
-        let (start, end) = ((span.start - file.base) as usize, span.end.saturating_sub(file.base) as usize);
+        let Some(file) = self.file_at(span.start) else {
+            return "";
+        };
+        let (start, end) = (
+            (span.start - file.base) as usize,
+            span.end.saturating_sub(file.base) as usize,
+        );
         file.text.get(start..end.min(file.text.len())).unwrap_or("")
     }
 }

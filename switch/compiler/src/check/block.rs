@@ -67,9 +67,9 @@ impl Checker<'_> {
             DeclKind::Variable(..) => self.variable(decl).map(|(var, value)| Local::Variable(var, value)),
             DeclKind::Instance(ty, args, _) => self.instance(decl, ty, args).map(Local::Instance),
             DeclKind::Action(params, body) => {
-                self.action(decl, params, body, false);
+                let id = self.action(decl, params, body, false);
                 self.result = Some(Type::Void);
-                None
+                Some(Local::Action(id))
             }
             DeclKind::Table(properties) => Some(Local::Table(self.table(decl, properties))),
             DeclKind::ValueSet(ty, size) => {
@@ -101,7 +101,14 @@ impl Checker<'_> {
             let locals = c.scoped_locals(&body.locals);
             let states = c.states(decl, body);
             c.close_locals();
-            Parser { name: decl.name.name.clone(), params, constructor, locals, states, span: decl.name.span }
+            Parser {
+                name: decl.name.name.clone(),
+                params,
+                constructor,
+                locals,
+                states,
+                span: decl.name.span,
+            }
         });
         let id = ParserId(self.program.parsers.len() as u32);
         self.program.types.parsers.push(decl.name.name.clone());
@@ -116,11 +123,17 @@ impl Checker<'_> {
                 self.error(name.span, format!("the state '{}' is declared twice", name.name));
             }
             if matches!(&*name.name, "accept" | "reject") {
-                self.error(name.span, format!("the state '{}' exists in every parser already", name.name));
+                self.error(
+                    name.span,
+                    format!("the state '{}' exists in every parser already", name.name),
+                );
             }
         }
         if !names.iter().any(|n| &*n.name == "start") {
-            self.error(decl.name.span, format!("the parser '{}' has no state 'start'", decl.name.name));
+            self.error(
+                decl.name.span,
+                format!("the parser '{}' has no state 'start'", decl.name.name),
+            );
         }
         let mut states = Vec::new();
         for state in &body.states {
@@ -128,7 +141,13 @@ impl Checker<'_> {
                 let body = c.statements(&state.stmts);
                 let transition = c.transition(state.transition.as_ref(), &names);
                 let annotations: Rc<[Annotation]> = share(&state.annotations);
-                State { name: state.name.name.clone(), annotations, body, transition, span: state.name.span }
+                State {
+                    name: state.name.name.clone(),
+                    annotations,
+                    body,
+                    transition,
+                    span: state.name.span,
+                }
             });
             states.push(checked);
         }
@@ -169,7 +188,11 @@ impl Checker<'_> {
                     let sets = self.key_sets(set, &types);
                     list.push((sets, self.target(state, states)));
                 }
-                Transition::Select { keys, cases: list, span: *span }
+                Transition::Select {
+                    keys,
+                    cases: list,
+                    span: *span,
+                }
             }
         }
     }
@@ -188,11 +211,19 @@ impl Checker<'_> {
             }
         }
         if elements.len() != types.len() {
-            let message = format!("{} key(s) are matched, but this set has {}", types.len(), elements.len());
+            let message = format!(
+                "{} key(s) are matched, but this set has {}",
+                types.len(),
+                elements.len()
+            );
             self.error(set.span, message);
             return vec![Self::unknown(set.span)];
         }
-        elements.iter().zip(types).map(|(e, ty)| self.key_element(e, ty)).collect()
+        elements
+            .iter()
+            .zip(types)
+            .map(|(e, ty)| self.key_element(e, ty))
+            .collect()
     }
 
     pub(super) fn key_element(&mut self, e: &ast::Expr, ty: &Type) -> crate::typed::tree::Expr {

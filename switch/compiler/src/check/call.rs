@@ -48,7 +48,11 @@ impl Checker<'_> {
                 if self.place == Place::Parser || self.place == Place::Function {
                     self.error(span, "actions can be called in controls and actions only");
                 }
-                Expr { kind: ExprKind::Call(Box::new(Callee::Action(id)), Vec::new(), args), ty: Type::Void, span }
+                Expr {
+                    kind: ExprKind::Call(Box::new(Callee::Action(id)), Vec::new(), args),
+                    ty: Type::Void,
+                    span,
+                }
             }
             Def::Type(ty) => {
                 let ty = self.with_type_args(ty, type_args, span);
@@ -59,7 +63,10 @@ impl Checker<'_> {
                 Self::unknown(span)
             }
             other => {
-                self.error(name.span, format!("'{}' is {}; it cannot be called", name.name, other.kind()));
+                self.error(
+                    name.span,
+                    format!("'{}' is {}; it cannot be called", name.name, other.kind()),
+                );
                 Self::unknown(span)
             }
         }
@@ -84,7 +91,12 @@ impl Checker<'_> {
                 VarKind::Parameter(direction) => direction,
                 _ => Direction::None,
             };
-            ParamDef { name: var.name.clone(), direction, ty: var.ty.clone(), default: None }
+            ParamDef {
+                name: var.name.clone(),
+                direction,
+                ty: var.ty.clone(),
+                default: None,
+            }
         };
         vars.iter().map(param).collect()
     }
@@ -106,7 +118,12 @@ impl Checker<'_> {
                 }
                 FunctionRef::User(id) => {
                     let function = &self.program.functions[id.index()];
-                    (*f, Vec::new(), self.params_of(&function.params), function.result.clone())
+                    (
+                        *f,
+                        Vec::new(),
+                        self.params_of(&function.params),
+                        function.result.clone(),
+                    )
                 }
             })
             .collect();
@@ -124,13 +141,23 @@ impl Checker<'_> {
             FunctionRef::Extern(id) => Callee::Extern(id),
             FunctionRef::User(id) => Callee::Function(id),
         };
-        let types = type_params.iter().map(|v| map.get(v).cloned().unwrap_or(Type::Unknown)).collect();
-        Expr { kind: ExprKind::Call(Box::new(callee), types, args), ty, span }
+        let types = type_params
+            .iter()
+            .map(|v| map.get(v).cloned().unwrap_or(Type::Unknown))
+            .collect();
+        Expr {
+            kind: ExprKind::Call(Box::new(callee), types, args),
+            ty,
+            span,
+        }
     }
 
     fn static_assert(&mut self, args: &[Option<Expr>], span: Span) -> Expr {
         let text = match args.get(1) {
-            Some(Some(Expr { kind: ExprKind::Text(text), .. })) => format!(": {text}"),
+            Some(Some(Expr {
+                kind: ExprKind::Text(text),
+                ..
+            })) => format!(": {text}"),
             _ => String::new(),
         };
         match args.first().and_then(Option::as_ref).map(|e| &e.kind) {
@@ -138,7 +165,11 @@ impl Checker<'_> {
             Some(ExprKind::Bool(false)) => self.error(span, format!("static_assert failed{text}")),
             Some(_) => self.error(span, "the condition of static_assert must be known when compiling"),
         }
-        Expr { kind: ExprKind::Bool(true), ty: Type::Bool, span }
+        Expr {
+            kind: ExprKind::Bool(true),
+            ty: Type::Bool,
+            span,
+        }
     }
 
     /// The candidate that takes these arguments, by their number and names.
@@ -171,10 +202,18 @@ impl Checker<'_> {
 
     fn given_type_args(&mut self, params: &[TypeVarId], given: &[TypeExpr], span: Span) -> Substitution {
         if !given.is_empty() && given.len() != params.len() {
-            self.error(span, format!("{} type argument(s) are expected, not {}", params.len(), given.len()));
+            self.error(
+                span,
+                format!("{} type argument(s) are expected, not {}", params.len(), given.len()),
+            );
         }
         let types: Vec<Type> = given.iter().map(|t| self.resolve_type(t)).collect();
-        params.iter().copied().zip(types).filter(|(_, t)| *t != Type::DontCare).collect()
+        params
+            .iter()
+            .copied()
+            .zip(types)
+            .filter(|(_, t)| *t != Type::DontCare)
+            .collect()
     }
 
     /// Matches arguments with parameters, infers type parameters, converts the values.
@@ -186,7 +225,9 @@ impl Checker<'_> {
         map: &mut Substitution,
         span: Span,
     ) -> Vec<Option<Expr>> {
-        let Some(ordered) = self.order(name, params, args, span) else { return vec![None; params.len()] };
+        let Some(ordered) = self.order(name, params, args, span) else {
+            return vec![None; params.len()];
+        };
         let mut values: Vec<Option<Expr>> = Vec::with_capacity(params.len());
         for (param, arg) in params.iter().zip(&ordered) {
             let value = arg.and_then(|a| a.value.as_ref()).map(|e| {
@@ -236,7 +277,9 @@ impl Checker<'_> {
 
     /// Says how a parser or control differs from the type that a package wants.
     fn block_mismatch(&mut self, value: &Expr, ty: &Type, what: &str) {
-        let Type::Block(id, args) = ty else { return self.mismatch(value, ty, what) };
+        let Type::Block(id, args) = ty else {
+            return self.mismatch(value, ty, what);
+        };
         let block = self.program.blocks[id.index()].clone();
         let actual = match &value.ty {
             Type::Control(c) if !block.is_parser => self.program.controls[c.index()].params.clone(),
@@ -251,7 +294,10 @@ impl Checker<'_> {
         };
         let (wanted, found) = (show(self, &block.params), show(self, &actual));
         let shown = self.show(&value.ty);
-        self.error(value.span, format!("{what} must have the parameters ({wanted}), but {shown} has ({found})"));
+        self.error(
+            value.span,
+            format!("{what} must have the parameters ({wanted}), but {shown} has ({found})"),
+        );
     }
 
     fn order<'a>(&mut self, name: &str, params: &[ParamDef], args: &'a [Arg], span: Span) -> Option<Ordered<'a>> {
@@ -278,17 +324,26 @@ impl Checker<'_> {
                 self.error(arg.span, format!("the parameter '{}' is given twice", params[at].name));
             }
         }
-        let missing = params.iter().zip(&ordered).find(|(p, a)| a.is_none() && p.default.is_none());
+        let missing = params
+            .iter()
+            .zip(&ordered)
+            .find(|(p, a)| a.is_none() && p.default.is_none());
         if let Some((param, _)) = missing {
             let (want, got) = (params.len(), args.len());
-            let message = format!("{name} takes {want} argument(s), not {got}: '{}' is missing", param.name);
+            let message = format!(
+                "{name} takes {want} argument(s), not {got}: '{}' is missing",
+                param.name
+            );
             self.error(span, message);
             return None;
         }
         for (param, arg) in params.iter().zip(&ordered) {
             if let Some(Arg { value: None, span, .. }) = arg {
                 if param.direction != Direction::Out {
-                    self.error(*span, format!("'_' stands only for 'out' parameters, not for '{}'", param.name));
+                    self.error(
+                        *span,
+                        format!("'_' stands only for 'out' parameters, not for '{}'", param.name),
+                    );
                 }
             }
         }
@@ -341,13 +396,21 @@ impl Checker<'_> {
             self.error(span, "tables can be applied in the apply block of a control only");
         }
         let kind = ExprKind::Call(Box::new(Callee::Table(id)), Vec::new(), Vec::new());
-        Expr { kind, ty: Type::ApplyResult(id), span }
+        Expr {
+            kind,
+            ty: Type::ApplyResult(id),
+            span,
+        }
     }
 
     /// `object.apply(args)` of a parser or control.
     fn apply(&mut self, object: Expr, args: &[Arg], span: Span) -> Expr {
         let (params, wanted, what) = match &object.ty {
-            Type::Control(id) => (self.program.controls[id.index()].params.clone(), Place::Control, "control"),
+            Type::Control(id) => (
+                self.program.controls[id.index()].params.clone(),
+                Place::Control,
+                "control",
+            ),
             Type::Parser(id) => (self.program.parsers[id.index()].params.clone(), Place::Parser, "parser"),
             _ => return Self::unknown(span),
         };
@@ -358,7 +421,11 @@ impl Checker<'_> {
         let name = format!("{}.apply", self.show(&object.ty));
         let args = self.arguments(&name, &params, args, &mut Substitution::new(), span);
         let kind = ExprKind::Call(Box::new(Callee::Apply(Box::new(object))), Vec::new(), args);
-        Expr { kind, ty: Type::Void, span }
+        Expr {
+            kind,
+            ty: Type::Void,
+            span,
+        }
     }
 
     #[expect(clippy::too_many_arguments, reason = "the parts of one call")]
@@ -373,25 +440,40 @@ impl Checker<'_> {
         span: Span,
     ) -> Expr {
         let def = self.program.externs[id.index()].clone();
-        let indexes: Vec<usize> = (0..def.methods.len()).filter(|i| def.methods[*i].name == name.name).collect();
+        let indexes: Vec<usize> = (0..def.methods.len())
+            .filter(|i| def.methods[*i].name == name.name)
+            .collect();
         if indexes.is_empty() {
             let mut names: Vec<&str> = def.methods.iter().map(|m| &*m.name).collect();
             names.dedup();
             let hint = suggestion(&name.name, names, "it has");
-            self.error(name.span, format!("no method '{}' in extern {}{hint}", name.name, def.name));
+            self.error(
+                name.span,
+                format!("no method '{}' in extern {}{hint}", name.name, def.name),
+            );
             return Self::unknown(span);
         }
         let candidates = indexes.iter().map(|i| &def.methods[*i].params);
-        let Some(at) = self.overload(&name.name, candidates, args, span) else { return Self::unknown(span) };
+        let Some(at) = self.overload(&name.name, candidates, args, span) else {
+            return Self::unknown(span);
+        };
         let method = &def.methods[indexes[at]];
         let mut map = self.given_type_args(&method.type_params, type_args, span);
         map.extend(def.type_params.iter().copied().zip(types.iter().cloned()));
         let full = format!("{}.{}", def.name, name.name);
         let args = self.arguments(&full, &method.params, args, &mut map, span);
         let ty = substitute(&method.result, &map);
-        let types = method.type_params.iter().map(|v| map.get(v).cloned().unwrap_or(Type::Unknown)).collect();
+        let types = method
+            .type_params
+            .iter()
+            .map(|v| map.get(v).cloned().unwrap_or(Type::Unknown))
+            .collect();
         let callee = Callee::Method(Box::new(object), indexes[at]);
-        Expr { kind: ExprKind::Call(Box::new(callee), types, args), ty, span }
+        Expr {
+            kind: ExprKind::Call(Box::new(callee), types, args),
+            ty,
+            span,
+        }
     }
 
     fn call_builtin(&mut self, object: Expr, name: &Ident, args: &[Arg], span: Span) -> Expr {
@@ -423,19 +505,29 @@ impl Checker<'_> {
             self.assignable(&object);
         }
         if args.len() != params {
-            self.error(span, format!("{} takes {params} argument(s), not {}", name.name, args.len()));
+            self.error(
+                span,
+                format!("{} takes {params} argument(s), not {}", name.name, args.len()),
+            );
             return Self::unknown(span);
         }
         let mut values = Vec::new();
         for value in args.iter().filter_map(|a| a.value.as_ref()) {
             let count = self.expr(value, None);
             if count.as_int().is_none() && count.ty != Type::Unknown {
-                self.error(value.span, format!("the count of {} must be known when compiling", name.name));
+                self.error(
+                    value.span,
+                    format!("the count of {} must be known when compiling", name.name),
+                );
             }
             values.push(Some(count));
         }
         let callee = Callee::Builtin(builtin, Box::new(object));
-        Expr { kind: ExprKind::Call(Box::new(callee), Vec::new(), values), ty, span }
+        Expr {
+            kind: ExprKind::Call(Box::new(callee), Vec::new(), values),
+            ty,
+            span,
+        }
     }
 
     pub(super) fn instance_type(&self, id: InstanceId) -> Type {
@@ -449,8 +541,14 @@ impl Checker<'_> {
 
     /// `T(args)`: an instance without a name of its own.
     fn construct(&mut self, ty: &Type, args: &[Arg], name: &Symbol, span: Span) -> Expr {
-        let Some(id) = self.new_instance(name.clone(), ty, args, &[], span) else { return Self::unknown(span) };
-        Expr { kind: ExprKind::Instance(id), ty: self.instance_type(id), span }
+        let Some(id) = self.new_instance(name.clone(), ty, args, &[], span) else {
+            return Self::unknown(span);
+        };
+        Expr {
+            kind: ExprKind::Instance(id),
+            ty: self.instance_type(id),
+            span,
+        }
     }
 
     pub(super) fn new_instance(
@@ -465,17 +563,27 @@ impl Checker<'_> {
         let (maker, args) = match ty {
             Type::Control(id) => {
                 let params = self.params_of(&self.program.controls[id.index()].constructor.clone());
-                (Maker::Control(*id), self.arguments(&shown, &params, args, &mut Substitution::new(), span))
+                (
+                    Maker::Control(*id),
+                    self.arguments(&shown, &params, args, &mut Substitution::new(), span),
+                )
             }
             Type::Parser(id) => {
                 let params = self.params_of(&self.program.parsers[id.index()].constructor.clone());
-                (Maker::Parser(*id), self.arguments(&shown, &params, args, &mut Substitution::new(), span))
+                (
+                    Maker::Parser(*id),
+                    self.arguments(&shown, &params, args, &mut Substitution::new(), span),
+                )
             }
             Type::Package(id, types) => {
                 let def = self.program.packages[id.index()].clone();
                 let mut map: Substitution = def.type_params.iter().copied().zip(types.iter().cloned()).collect();
                 let args = self.arguments(&shown, &def.params, args, &mut map, span);
-                let types = def.type_params.iter().map(|v| map.get(v).cloned().unwrap_or(Type::Unknown)).collect();
+                let types = def
+                    .type_params
+                    .iter()
+                    .map(|v| map.get(v).cloned().unwrap_or(Type::Unknown))
+                    .collect();
                 (Maker::Package(*id, types), args)
             }
             Type::Extern(id, types) => self.construct_extern(*id, types, args, span)?,
@@ -487,7 +595,13 @@ impl Checker<'_> {
         };
         let id = InstanceId(self.program.instances.len() as u32);
         let annotations = super::share(annotations);
-        self.program.instances.push(Instance { name, maker, args, annotations, span });
+        self.program.instances.push(Instance {
+            name,
+            maker,
+            args,
+            annotations,
+            span,
+        });
         Some(id)
     }
 
@@ -506,7 +620,11 @@ impl Checker<'_> {
         let at = self.overload(&def.name, def.constructors.iter(), args, span)?;
         let mut map: Substitution = def.type_params.iter().copied().zip(types.iter().cloned()).collect();
         let args = self.arguments(&def.name, &def.constructors[at], args, &mut map, span);
-        let types = def.type_params.iter().map(|v| map.get(v).cloned().unwrap_or(Type::Unknown)).collect();
+        let types = def
+            .type_params
+            .iter()
+            .map(|v| map.get(v).cloned().unwrap_or(Type::Unknown))
+            .collect();
         Some((Maker::Extern(id, types), args))
     }
 }

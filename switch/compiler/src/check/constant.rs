@@ -133,9 +133,20 @@ mod tests {
     #[test]
     fn saturation_stops_at_the_limits() {
         let (a, b) = (BigInt::from(250), BigInt::from(10));
-        assert_eq!(binary(BinaryOp::SatAdd, &a, &b, Some((false, 8))), Ok(BigInt::from(255)));
+        assert_eq!(
+            binary(BinaryOp::SatAdd, &a, &b, Some((false, 8))),
+            Ok(BigInt::from(255))
+        );
         assert_eq!(binary(BinaryOp::SatSub, &b, &a, Some((false, 8))), Ok(BigInt::ZERO));
-        assert_eq!(binary(BinaryOp::SatSub, &BigInt::from(-100), &BigInt::from(100), Some((true, 8))), Ok((-128).into()));
+        assert_eq!(
+            binary(
+                BinaryOp::SatSub,
+                &BigInt::from(-100),
+                &BigInt::from(100),
+                Some((true, 8))
+            ),
+            Ok((-128).into())
+        );
     }
 
     #[test]
@@ -143,6 +154,9 @@ mod tests {
         let (one, zero) = (BigInt::from(1), BigInt::ZERO);
         assert!(binary(BinaryOp::Div, &one, &zero, None).is_err());
         assert!(binary(BinaryOp::Shl, &one, &BigInt::from(1u64 << 40), None).is_err());
-        assert_eq!(binary(BinaryOp::Shl, &one, &BigInt::from(1u64 << 40), Some((false, 8))), Ok(zero));
+        assert_eq!(
+            binary(BinaryOp::Shl, &one, &BigInt::from(1u64 << 40), Some((false, 8))),
+            Ok(zero)
+        );
     }
 }

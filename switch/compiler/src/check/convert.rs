@@ -80,26 +80,43 @@ impl Checker<'_> {
     }
 
     fn takes_default(&self, to: &Type) -> bool {
-        !matches!(to, Type::Void | Type::Extern(..) | Type::Control(_) | Type::Parser(_) | Type::Package(..))
+        !matches!(
+            to,
+            Type::Void | Type::Extern(..) | Type::Control(_) | Type::Parser(_) | Type::Package(..)
+        )
     }
 
     fn integer_as_bits(&mut self, e: Expr, signed: bool, width: u32) -> Expr {
         let ty = Type::Bits { signed, width };
         let span = e.span;
         let Some(value) = e.as_int() else {
-            return Expr { kind: ExprKind::Cast(Box::new(e)), ty, span };
+            return Expr {
+                kind: ExprKind::Cast(Box::new(e)),
+                ty,
+                span,
+            };
         };
         if !fits(value, signed, width) {
             let shown = self.show(&ty);
             let wrapped = wrap(value, signed, width);
-            self.reporter.warning("overflow", span, format!("{value} does not fit in {shown}; it becomes {wrapped}"));
+            self.reporter.warning(
+                "overflow",
+                span,
+                format!("{value} does not fit in {shown}; it becomes {wrapped}"),
+            );
         }
-        Expr { kind: ExprKind::Int(wrap(value, signed, width)), ty, span }
+        Expr {
+            kind: ExprKind::Int(wrap(value, signed, width)),
+            ty,
+            span,
+        }
     }
 
     /// A list in braces as a struct, header, tuple or stack: each element converted.
     fn aggregate_as(&mut self, e: Expr, to: &Type) -> Result<Expr, Expr> {
-        let ExprKind::Aggregate(values) = &e.kind else { return Err(e) };
+        let ExprKind::Aggregate(values) = &e.kind else {
+            return Err(e);
+        };
         let names: Option<Vec<_>> = match &e.ty {
             Type::Record(fields) => Some(fields.iter().map(|(n, _)| n.clone()).collect()),
             _ => None,
@@ -110,7 +127,10 @@ impl Checker<'_> {
                 if def.kind == Composite::Union {
                     return Err(e);
                 }
-                def.fields.iter().map(|f| (Some(f.name.clone()), f.ty.clone())).collect()
+                def.fields
+                    .iter()
+                    .map(|f| (Some(f.name.clone()), f.ty.clone()))
+                    .collect()
             }
             Type::Tuple(types) => types.iter().map(|t| (None, t.clone())).collect(),
             Type::Stack(element, n) if values.len() <= *n as usize => {
@@ -132,13 +152,19 @@ impl Checker<'_> {
             match self.try_convert(values[at].clone(), ty) {
                 Ok(value) => list.push(value),
                 Err(value) => {
-                    let what = name.as_ref().map_or(format!("element {i}"), |n| format!("the field '{n}'"));
+                    let what = name
+                        .as_ref()
+                        .map_or(format!("element {i}"), |n| format!("the field '{n}'"));
                     self.mismatch(&value, ty, &what);
                     return Ok(Self::unknown(e.span));
                 }
             }
         }
-        Ok(Expr { kind: ExprKind::Aggregate(list), ty: to.clone(), span: e.span })
+        Ok(Expr {
+            kind: ExprKind::Aggregate(list),
+            ty: to.clone(),
+            span: e.span,
+        })
     }
 
     /// Reports that `e` does not have the type `to`, and what would help.
@@ -147,7 +173,13 @@ impl Checker<'_> {
         let base = (self.program.types.base(&e.ty), self.program.types.base(to));
         let hint = match base {
             (Type::Bits { .. } | Type::Integer, Type::Bits { .. }) => format!("; a cast makes it fit: ({shown})"),
-            (Type::Bits { signed: false, width: 1 }, Type::Bool) => "; compare it with 1".to_owned(),
+            (
+                Type::Bits {
+                    signed: false,
+                    width: 1,
+                },
+                Type::Bool,
+            ) => "; compare it with 1".to_owned(),
             (Type::Bool, Type::Bits { width: 1, .. }) => format!("; a cast makes it fit: ({shown})"),
             (Type::Bits { .. } | Type::Integer, Type::Bool) => "; compare it with 0".to_owned(),
             (Type::Tuple(types), Type::Struct(id)) => {
@@ -159,7 +191,11 @@ impl Checker<'_> {
                 let missing = def.fields.iter().find(|f| !given.iter().any(|(n, _)| *n == f.name));
                 match missing {
                     Some(field) => format!("; the field '{}' is missing", field.name),
-                    None => format!("; {shown} has {} fields, the list has {}", def.fields.len(), given.len()),
+                    None => format!(
+                        "; {shown} has {} fields, the list has {}",
+                        def.fields.len(),
+                        given.len()
+                    ),
                 }
             }
             _ => String::new(),
@@ -237,7 +273,10 @@ impl Checker<'_> {
 
     /// An expression that must be an integer known when compiling.
     pub(super) fn known_integer(&mut self, e: &Expr, what: &str, span: Span) {
-        if !matches!(self.program.types.base(&e.ty), Type::Integer | Type::Bits { .. } | Type::Unknown) {
+        if !matches!(
+            self.program.types.base(&e.ty),
+            Type::Integer | Type::Bits { .. } | Type::Unknown
+        ) {
             let shown = self.show(&e.ty);
             self.error(span, format!("{what} must be an integer, not {shown}"));
         }

@@ -6,7 +6,7 @@ use super::{Checker, Def, FunctionRef, Place, share};
 use crate::{
     syntax::ast::{self, Arg, Decl, DeclKind, Ident, Method, TypeExpr},
     typed::{
-        tree::{Action, BlockType, Extern, ExternMethod, ExprKind, Function, Package},
+        tree::{Action, BlockType, ExprKind, Extern, ExternMethod, Function, Package},
         types::{ActionId, BlockTypeId, ExternFnId, ExternId, FunctionId, InstanceId, PackageId, Type},
     },
 };
@@ -50,7 +50,13 @@ impl Checker<'_> {
         let ty = self.resolve_type(ty);
         let value = self.expr_as(value, &ty, "the constant's value");
         if !is_constant(&value) {
-            self.error(value.span, format!("the value of the constant '{}' is not known when compiling", decl.name.name));
+            self.error(
+                value.span,
+                format!(
+                    "the value of the constant '{}' is not known when compiling",
+                    decl.name.name
+                ),
+            );
         }
         self.define(&decl.name, Def::Const(Rc::new(value)));
     }
@@ -64,7 +70,11 @@ impl Checker<'_> {
 
     fn members(&mut self, names: &[Ident], errors: bool) {
         for name in names {
-            let list = if errors { &mut self.program.errors } else { &mut self.program.match_kinds };
+            let list = if errors {
+                &mut self.program.errors
+            } else {
+                &mut self.program.match_kinds
+            };
             if list.contains(&name.name) {
                 let what = if errors { "error" } else { "match_kind" };
                 self.error(name.span, format!("{what} '{}' is declared twice", name.name));
@@ -92,9 +102,18 @@ impl Checker<'_> {
             let mut list = Vec::new();
             for method in methods {
                 let checked = c.extern_method(method);
-                if method.result.is_none() { constructors.push(checked.params) } else { list.push(checked) }
+                if method.result.is_none() {
+                    constructors.push(checked.params)
+                } else {
+                    list.push(checked)
+                }
             }
-            Extern { name: decl.name.name.clone(), type_params, constructors, methods: list }
+            Extern {
+                name: decl.name.name.clone(),
+                type_params,
+                constructors,
+                methods: list,
+            }
         });
         self.program.externs[place] = def;
     }
@@ -105,7 +124,13 @@ impl Checker<'_> {
             let result = method.result.as_ref().map_or(Type::Void, |r| c.resolve_type(r));
             let params = c.param_defs(&method.params);
             let annotations = share(&method.annotations);
-            ExternMethod { name: method.name.name.clone(), type_params, params, result, annotations }
+            ExternMethod {
+                name: method.name.name.clone(),
+                type_params,
+                params,
+                result,
+                annotations,
+            }
         })
     }
 
@@ -132,7 +157,10 @@ impl Checker<'_> {
             return;
         };
         if list.iter().any(|f| count(self, f) == params) {
-            self.error(name.span, format!("'{}' with {params} parameter(s) is declared twice", name.name));
+            self.error(
+                name.span,
+                format!("'{}' with {params} parameter(s) is declared twice", name.name),
+            );
         }
         list.push(function);
         if let Some(scope) = self.scopes.last_mut() {
@@ -142,7 +170,10 @@ impl Checker<'_> {
 
     fn function(&mut self, method: &Method, body: &ast::Block) {
         if !method.type_params.is_empty() {
-            self.error(method.name.span, "functions with type parameters are not supported; write one for each type");
+            self.error(
+                method.name.span,
+                "functions with type parameters are not supported; write one for each type",
+            );
             return;
         }
         let result = method.result.as_ref().map_or(Type::Void, |r| self.resolve_type(r));
@@ -156,14 +187,25 @@ impl Checker<'_> {
                 let message = format!("'{}' may end without returning a value", method.name.name);
                 c.error(method.name.span, message);
             }
-            Function { name: method.name.name.clone(), params, result, body: Rc::new(body) }
+            Function {
+                name: method.name.name.clone(),
+                params,
+                result,
+                body: Rc::new(body),
+            }
         });
         let id = FunctionId(self.program.functions.len() as u32);
         self.program.functions.push(function);
         self.add_function(&method.name, FunctionRef::User(id), method.params.len());
     }
 
-    pub(super) fn action(&mut self, decl: &Decl, params: &[ast::Param], body: &ast::Block, top_level: bool) {
+    pub(super) fn action(
+        &mut self,
+        decl: &Decl,
+        params: &[ast::Param],
+        body: &ast::Block,
+        top_level: bool,
+    ) -> ActionId {
         let outer = std::mem::replace(&mut self.place, Place::Action);
         let (params, body) = self.scoped(|c| {
             let params = c.declare_params(params, false);
@@ -183,13 +225,19 @@ impl Checker<'_> {
             top_level,
         });
         self.define(&decl.name, Def::Action(id));
+        id
     }
 
     fn block_type(&mut self, decl: &Decl, signature: &ast::Signature, is_parser: bool) {
         let block = self.scoped(|c| {
             let type_params = c.type_params(&signature.type_params);
             let params = c.param_defs(&signature.params);
-            BlockType { name: decl.name.name.clone(), is_parser, type_params, params }
+            BlockType {
+                name: decl.name.name.clone(),
+                is_parser,
+                type_params,
+                params,
+            }
         });
         let id = BlockTypeId(self.program.blocks.len() as u32);
         self.program.types.blocks.push(decl.name.name.clone());
@@ -201,7 +249,11 @@ impl Checker<'_> {
         let package = self.scoped(|c| {
             let type_params = c.type_params(params);
             let params = c.param_defs(args);
-            Package { name: decl.name.name.clone(), type_params, params }
+            Package {
+                name: decl.name.name.clone(),
+                type_params,
+                params,
+            }
         });
         let id = PackageId(self.program.packages.len() as u32);
         self.program.types.packages.push(decl.name.name.clone());

@@ -27,7 +27,10 @@ impl Checker<'_> {
             A::Str(text) => made(ExprKind::Text(text.clone()), Type::Text),
             A::Name(name, global) => self.name(name, *global),
             A::This => {
-                self.error(span, "'this' stands only in abstract methods of externs, which v1model has not");
+                self.error(
+                    span,
+                    "'this' stands only in abstract methods of externs, which v1model has not",
+                );
                 Self::unknown(span)
             }
             A::Member(base, name) => self.member(base, name, span),
@@ -47,7 +50,10 @@ impl Checker<'_> {
             A::Range(low, high) => self.mask_or_range(low, high, wanted, false, span),
             A::Default => made(ExprKind::Any, Type::DontCare),
             A::Tuple(_) => {
-                self.error(span, "a set of several values stands only where as many keys are matched");
+                self.error(
+                    span,
+                    "a set of several values stands only where as many keys are matched",
+                );
                 Self::unknown(span)
             }
         }
@@ -61,20 +67,36 @@ impl Checker<'_> {
 
     fn integer(&mut self, literal: &IntLiteral, span: crate::source::Span) -> Expr {
         let Some((width, signed)) = literal.width else {
-            return Expr { kind: ExprKind::Int(literal.value.clone()), ty: Type::Integer, span };
+            return Expr {
+                kind: ExprKind::Int(literal.value.clone()),
+                ty: Type::Integer,
+                span,
+            };
         };
         let value = wrap(&literal.value, signed, width);
         let ty = Type::Bits { signed, width };
         if !fits(&literal.value, signed, width) {
-            let message = format!("{} does not fit in {}; it becomes {value}", literal.value, self.show(&ty));
+            let message = format!(
+                "{} does not fit in {}; it becomes {value}",
+                literal.value,
+                self.show(&ty)
+            );
             self.reporter.warning("overflow", span, message);
         }
-        Expr { kind: ExprKind::Int(value), ty, span }
+        Expr {
+            kind: ExprKind::Int(value),
+            ty,
+            span,
+        }
     }
 
     fn name(&mut self, name: &Ident, global: bool) -> Expr {
         let span = name.span;
-        let def = if global { self.lookup_global(&name.name) } else { self.lookup(&name.name) };
+        let def = if global {
+            self.lookup_global(&name.name)
+        } else {
+            self.lookup(&name.name)
+        };
         let Some(def) = def.cloned() else {
             self.unknown_name(name, "name", |d| !matches!(d, Def::Type(_) | Def::Template(_)));
             return Self::unknown(span);
@@ -82,16 +104,34 @@ impl Checker<'_> {
         match def {
             Def::Var(id) => {
                 let ty = self.program.vars[id.index()].ty.clone();
-                Expr { kind: ExprKind::Var(id), ty, span }
+                Expr {
+                    kind: ExprKind::Var(id),
+                    ty,
+                    span,
+                }
             }
-            Def::Const(value) => Expr { span, ..(*value).clone() },
-            Def::Instance(id) => Expr { kind: ExprKind::Instance(id), ty: self.instance_type(id), span },
+            Def::Const(value) => Expr {
+                span,
+                ..(*value).clone()
+            },
+            Def::Instance(id) => Expr {
+                kind: ExprKind::Instance(id),
+                ty: self.instance_type(id),
+                span,
+            },
             Def::ValueSet(id) => {
                 let ty = Type::Set(self.program.value_sets[id.index()].element.clone().into());
-                Expr { kind: ExprKind::ValueSet(id), ty, span }
+                Expr {
+                    kind: ExprKind::ValueSet(id),
+                    ty,
+                    span,
+                }
             }
             Def::Table(_) => {
-                self.error(span, format!("a table is not a value; it is used as {}.apply()", name.name));
+                self.error(
+                    span,
+                    format!("a table is not a value; it is used as {}.apply()", name.name),
+                );
                 Self::unknown(span)
             }
             other => {
@@ -107,7 +147,11 @@ impl Checker<'_> {
             _ => (&self.program.match_kinds, Type::MatchKind, "match_kind"),
         };
         if let Some(index) = list.iter().position(|e| *e == name.name) {
-            return Expr { kind: ExprKind::Error(index), ty, span };
+            return Expr {
+                kind: ExprKind::Error(index),
+                ty,
+                span,
+            };
         }
         let hint = crate::diagnostics::suggestion(&name.name, list.iter().map(|e| &**e), "there are");
         self.error(name.span, format!("no {what} '{}' is declared{hint}", name.name));
@@ -125,7 +169,11 @@ impl Checker<'_> {
             }
             Type::Tuple(types) => {
                 self.index_within(&index, types.len());
-                match index.as_int().and_then(|i| usize::try_from(i).ok()).and_then(|i| types.get(i)) {
+                match index
+                    .as_int()
+                    .and_then(|i| usize::try_from(i).ok())
+                    .and_then(|i| types.get(i))
+                {
                     Some(ty) => ty.clone(),
                     None => {
                         self.error(index.span, "the index of a tuple must be known when compiling");
@@ -136,16 +184,26 @@ impl Checker<'_> {
             Type::Unknown => Type::Unknown,
             other => {
                 let shown = self.show(other);
-                self.error(base.span, format!("only header stacks and tuples have elements, not {shown}"));
+                self.error(
+                    base.span,
+                    format!("only header stacks and tuples have elements, not {shown}"),
+                );
                 Type::Unknown
             }
         };
-        Expr { kind: ExprKind::Index(Box::new(base), Box::new(index)), ty, span }
+        Expr {
+            kind: ExprKind::Index(Box::new(base), Box::new(index)),
+            ty,
+            span,
+        }
     }
 
     fn index_within(&mut self, index: &Expr, n: usize) {
         if let Some(i) = index.as_int().filter(|i| **i < BigInt::ZERO || **i >= BigInt::from(n)) {
-            self.error(index.span, format!("the index {i} is not between 0 and {}", n as i64 - 1));
+            self.error(
+                index.span,
+                format!("the index {i} is not between 0 and {}", n as i64 - 1),
+            );
         }
     }
 
@@ -165,7 +223,10 @@ impl Checker<'_> {
         let bound = |e: &Expr| e.as_int().and_then(|i| u32::try_from(i).ok());
         let (Some(h), Some(l)) = (bound(&high), bound(&low)) else {
             if high.ty != Type::Unknown && low.ty != Type::Unknown {
-                self.error(high.span.to(low.span), "the bounds of a slice must be integers known when compiling");
+                self.error(
+                    high.span.to(low.span),
+                    "the bounds of a slice must be integers known when compiling",
+                );
             }
             return Self::unknown(span);
         };
@@ -178,9 +239,17 @@ impl Checker<'_> {
         let ty = Type::bit(h - l + 1);
         if let Some(value) = base.as_int() {
             let value = wrap(&(value >> l), false, h - l + 1);
-            return Expr { kind: ExprKind::Int(value), ty, span };
+            return Expr {
+                kind: ExprKind::Int(value),
+                ty,
+                span,
+            };
         }
-        Expr { kind: ExprKind::Slice(Box::new(base), h, l), ty, span }
+        Expr {
+            kind: ExprKind::Slice(Box::new(base), h, l),
+            ty,
+            span,
+        }
     }
 
     fn conditional(
@@ -200,14 +269,24 @@ impl Checker<'_> {
             (ty, _, _) => ty.clone(),
         };
         if ty == Type::Integer && !matches!(condition.kind, ExprKind::Bool(_)) {
-            self.error(span, "the width of the result is not known; give the values a width, as in 8w1");
+            self.error(
+                span,
+                "the width of the result is not known; give the values a width, as in 8w1",
+            );
         }
         let yes = self.convert(yes, &ty, "the first value");
         let no = self.convert(no, &ty, "the second value");
         if let ExprKind::Bool(value) = condition.kind {
-            return Expr { span, ..if value { yes } else { no } };
+            return Expr {
+                span,
+                ..if value { yes } else { no }
+            };
         }
-        Expr { kind: ExprKind::Conditional(Box::new(condition), Box::new(yes), Box::new(no)), ty, span }
+        Expr {
+            kind: ExprKind::Conditional(Box::new(condition), Box::new(yes), Box::new(no)),
+            ty,
+            span,
+        }
     }
 
     fn list(&mut self, values: &[ast::Expr], dots: bool, wanted: Option<&Type>, span: crate::source::Span) -> Expr {
@@ -221,7 +300,11 @@ impl Checker<'_> {
             match wanted {
                 Some(ty) if !wanted_types.is_empty() && values.len() <= wanted_types.len() => {
                     for (_, ty) in &wanted_types[values.len()..] {
-                        list.push(Expr { kind: ExprKind::Default, ty: ty.clone(), span });
+                        list.push(Expr {
+                            kind: ExprKind::Default,
+                            ty: ty.clone(),
+                            span,
+                        });
                     }
                     let _ = ty;
                 }
@@ -229,9 +312,18 @@ impl Checker<'_> {
             }
         }
         let ty = Type::Tuple(list.iter().map(|e| e.ty.clone()).collect());
-        let made = Expr { kind: ExprKind::Aggregate(list), ty, span };
+        let made = Expr {
+            kind: ExprKind::Aggregate(list),
+            ty,
+            span,
+        };
         match wanted {
-            Some(w) if matches!(self.program.types.composite(w), Some(Composite::Struct | Composite::Header)) => {
+            Some(w)
+                if matches!(
+                    self.program.types.composite(w),
+                    Some(Composite::Struct | Composite::Header)
+                ) =>
+            {
                 self.convert(made, w, "the list")
             }
             _ => made,
@@ -262,29 +354,53 @@ impl Checker<'_> {
         let composite = wanted.and_then(|w| self.program.types.composite(w));
         let Some((Type::Struct(id), true)) = wanted.map(|w| (w.clone(), composite != Some(Composite::Union))) else {
             let list: Vec<Expr> = fields.iter().map(|(_, value)| self.expr(value, None)).collect();
-            let names = fields.iter().zip(&list).map(|((n, _), e)| (n.name.clone(), e.ty.clone()));
+            let names = fields
+                .iter()
+                .zip(&list)
+                .map(|((n, _), e)| (n.name.clone(), e.ty.clone()));
             let ty = Type::Record(names.collect());
-            return Expr { kind: ExprKind::Aggregate(list), ty, span };
+            return Expr {
+                kind: ExprKind::Aggregate(list),
+                ty,
+                span,
+            };
         };
         let defs = self.program.types.get(id).fields.clone();
         let mut values: Vec<Option<Expr>> = vec![None; defs.len()];
         for (name, value) in fields {
-            let Some((index, ty)) = self.field_of(id, name) else { return Self::unknown(span) };
+            let Some((index, ty)) = self.field_of(id, name) else {
+                return Self::unknown(span);
+            };
             let value = self.expr_as(value, &ty, &format!("the field '{}'", name.name));
             if values[index].replace(value).is_some() {
                 self.error(name.span, format!("the field '{}' is given twice", name.name));
             }
         }
-        let missing = defs.iter().zip(&values).find(|(_, v)| v.is_none()).map(|(d, _)| d.name.clone());
+        let missing = defs
+            .iter()
+            .zip(&values)
+            .find(|(_, v)| v.is_none())
+            .map(|(d, _)| d.name.clone());
         if let (Some(name), false) = (missing, dots) {
             let shown = self.show(&Type::Struct(id));
-            self.error(span, format!("the field '{name}' of {shown} is missing; '...' gives the rest their defaults"));
+            self.error(
+                span,
+                format!("the field '{name}' of {shown} is missing; '...' gives the rest their defaults"),
+            );
             return Self::unknown(span);
         }
         let filled = values.into_iter().zip(&defs).map(|(v, d)| {
-            v.unwrap_or(Expr { kind: ExprKind::Default, ty: d.ty.clone(), span })
+            v.unwrap_or(Expr {
+                kind: ExprKind::Default,
+                ty: d.ty.clone(),
+                span,
+            })
         });
-        Expr { kind: ExprKind::Aggregate(filled.collect()), ty: Type::Struct(id), span }
+        Expr {
+            kind: ExprKind::Aggregate(filled.collect()),
+            ty: Type::Struct(id),
+            span,
+        }
     }
 
     fn mask_or_range(
@@ -308,7 +424,11 @@ impl Checker<'_> {
         } else {
             ExprKind::Range(Box::new(a), Box::new(b))
         };
-        Expr { kind, ty: Type::Set(ty.into()), span }
+        Expr {
+            kind,
+            ty: Type::Set(ty.into()),
+            span,
+        }
     }
 
     /// Reports what is wrong with writing to `e`, if anything.

@@ -64,7 +64,11 @@ impl Checker<'_> {
                 return Expr { span, ..value.clone() };
             }
         }
-        Expr { kind: ExprKind::Field(Box::new(base), index), ty, span }
+        Expr {
+            kind: ExprKind::Field(Box::new(base), index),
+            ty,
+            span,
+        }
     }
 
     fn enum_member(&mut self, id: EnumId, name: &Ident, span: Span) -> Expr {
@@ -75,7 +79,11 @@ impl Checker<'_> {
                 (None, Some(_)) => ExprKind::Unknown,
                 _ => ExprKind::Member(index),
             };
-            return Expr { kind, ty: Type::Enum(id), span };
+            return Expr {
+                kind,
+                ty: Type::Enum(id),
+                span,
+            };
         }
         let hint = suggestion(&name.name, def.members.iter().map(|(n, _)| &**n), "it has");
         let message = format!("no member '{}' in {}{hint}", name.name, def.name);
@@ -88,7 +96,13 @@ impl Checker<'_> {
             "next" => StackProperty::Next,
             "last" => StackProperty::Last,
             "lastIndex" => StackProperty::LastIndex,
-            "size" => return Expr { kind: ExprKind::Int(BigInt::from(n)), ty: Type::bit(32), span },
+            "size" => {
+                return Expr {
+                    kind: ExprKind::Int(BigInt::from(n)),
+                    ty: Type::bit(32),
+                    span,
+                };
+            }
             other => {
                 let hint = suggestion(other, ["next", "last", "lastIndex", "size"], "it has");
                 self.error(name.span, format!("a header stack has no '{other}'{hint}"));
@@ -96,10 +110,21 @@ impl Checker<'_> {
             }
         };
         if self.place != super::Place::Parser {
-            self.error(name.span, format!("'{}' of a header stack can be used in parsers only", name.name));
+            self.error(
+                name.span,
+                format!("'{}' of a header stack can be used in parsers only", name.name),
+            );
         }
-        let ty = if property == StackProperty::LastIndex { Type::bit(32) } else { element.clone() };
-        Expr { kind: ExprKind::Stack(Box::new(base), property), ty, span }
+        let ty = if property == StackProperty::LastIndex {
+            Type::bit(32)
+        } else {
+            element.clone()
+        };
+        Expr {
+            kind: ExprKind::Stack(Box::new(base), property),
+            ty,
+            span,
+        }
     }
 
     /// `x.minSizeInBits()` and its like, which are known when compiling.
@@ -128,7 +153,11 @@ impl Checker<'_> {
             return Some(Self::unknown(span));
         };
         let size = if bytes { bits.div_ceil(8) } else { bits };
-        Some(Expr { kind: ExprKind::Int(BigInt::from(size)), ty: Type::Integer, span })
+        Some(Expr {
+            kind: ExprKind::Int(BigInt::from(size)),
+            ty: Type::Integer,
+            span,
+        })
     }
 
     /// The table of `t.apply().action_run`.

@@ -124,8 +124,14 @@ impl Checker<'_> {
         let Some(scope) = self.scopes.last_mut() else { return };
         if let Some((first, span)) = scope.get(&name.name) {
             let (kind, first_span) = (first.kind(), *span);
-            let place = self.map.position(first_span).map_or(String::new(), |p| format!(" at {p}"));
-            self.error(name.span, format!("'{}' is declared twice; it is {kind}{place}", name.name));
+            let place = self
+                .map
+                .position(first_span)
+                .map_or(String::new(), |p| format!(" at {p}"));
+            self.error(
+                name.span,
+                format!("'{}' is declared twice; it is {kind}{place}", name.name),
+            );
             return;
         }
         scope.insert(name.name.clone(), (def, name.span));
@@ -158,7 +164,13 @@ impl Checker<'_> {
     fn new_var(&mut self, name: &Ident, ty: Type, kind: VarKind, annotations: &[Annotation]) -> VarId {
         let id = VarId(self.program.vars.len() as u32);
         let annotations = share(annotations);
-        self.program.vars.push(Var { name: name.name.clone(), ty, kind, annotations, span: name.span });
+        self.program.vars.push(Var {
+            name: name.name.clone(),
+            ty,
+            kind,
+            annotations,
+            span: name.span,
+        });
         self.define(name, Def::Var(id));
         id
     }
@@ -167,7 +179,11 @@ impl Checker<'_> {
     fn declare_params(&mut self, params: &[Param], constructor: bool) -> Vec<VarId> {
         let declare = |c: &mut Self, p: &Param| {
             let ty = c.resolve_type(&p.ty);
-            let kind = if constructor { VarKind::Constructor } else { VarKind::Parameter(p.direction) };
+            let kind = if constructor {
+                VarKind::Constructor
+            } else {
+                VarKind::Parameter(p.direction)
+            };
             c.check_param(p, &ty, constructor);
             c.new_var(&p.name, ty, kind, &p.annotations)
         };
@@ -177,7 +193,10 @@ impl Checker<'_> {
     fn check_param(&mut self, p: &Param, ty: &Type, constructor: bool) {
         use crate::syntax::ast::Direction;
         if constructor && p.direction != Direction::None {
-            self.error(p.name.span, "a constructor's parameter has no direction: it is known when compiling");
+            self.error(
+                p.name.span,
+                "a constructor's parameter has no direction: it is known when compiling",
+            );
         }
         if matches!(ty, Type::Extern(..) | Type::Text) && p.direction != Direction::None {
             let shown = self.show(ty);
@@ -197,13 +216,22 @@ impl Checker<'_> {
                 let value = self.expr(d, Some(&ty));
                 self.convert(value, &ty, "the default value")
             });
-            list.push(ParamDef { name: p.name.name.clone(), direction: p.direction, ty, default });
+            list.push(ParamDef {
+                name: p.name.name.clone(),
+                direction: p.direction,
+                ty,
+                default,
+            });
         }
         list
     }
 
     fn unknown(span: Span) -> Expr {
-        Expr { kind: ExprKind::Unknown, ty: Type::Unknown, span }
+        Expr {
+            kind: ExprKind::Unknown,
+            ty: Type::Unknown,
+            span,
+        }
     }
 }
 

@@ -35,7 +35,11 @@ impl Checker<'_> {
                 ExprKind::Bool(value) => ExprKind::Bool(!value),
                 _ => ExprKind::Unary(op, Box::new(operand)),
             };
-            return Expr { kind, ty: Type::Bool, span };
+            return Expr {
+                kind,
+                ty: Type::Bool,
+                span,
+            };
         }
         let operand = self.as_number(operand);
         let ty = operand.ty.clone();
@@ -60,7 +64,10 @@ impl Checker<'_> {
     /// A member of an enum with a type, as the number it is.
     fn as_number(&self, e: Expr) -> Expr {
         match e.ty {
-            Type::Enum(_) => Expr { ty: self.program.types.base(&e.ty), ..e },
+            Type::Enum(_) => Expr {
+                ty: self.program.types.base(&e.ty),
+                ..e
+            },
             _ => e,
         }
     }
@@ -77,7 +84,9 @@ impl Checker<'_> {
             B::Concat => self.concatenation(left, right, span),
             B::Eq | B::NotEq => self.equality(op, left, right, span),
             B::Less | B::LessEq | B::Greater | B::GreaterEq => {
-                let Some((left, right)) = self.same_numbers(op, left, right, span) else { return Self::unknown(span) };
+                let Some((left, right)) = self.same_numbers(op, left, right, span) else {
+                    return Self::unknown(span);
+                };
                 self.comparison(op, left, right, span)
             }
             _ => self.arithmetic(op, left, right, span),
@@ -104,14 +113,21 @@ impl Checker<'_> {
             (_, ExprKind::Bool(value)) if *value == is_and => return Expr { span, ..left },
             _ => {}
         }
-        Expr { kind: ExprKind::Binary(op, Box::new(left), Box::new(right)), ty: Type::Bool, span }
+        Expr {
+            kind: ExprKind::Binary(op, Box::new(left), Box::new(right)),
+            ty: Type::Bool,
+            span,
+        }
     }
 
     fn shift(&mut self, op: BinaryOp, left: Expr, right: Expr, span: Span) -> Expr {
         let (left, right) = (self.as_number(left), self.as_number(right));
         if !matches!(left.ty, Type::Bits { .. } | Type::Integer) {
             let shown = self.show(&left.ty);
-            self.error(left.span, format!("'{}' shifts bit<N> or int<N>, not {shown}", op.text()));
+            self.error(
+                left.span,
+                format!("'{}' shifts bit<N> or int<N>, not {shown}", op.text()),
+            );
             return Self::unknown(span);
         }
         match (&right.ty, right.as_int()) {
@@ -122,7 +138,10 @@ impl Checker<'_> {
             (Type::Integer, Some(_)) | (Type::Bits { signed: false, .. }, _) => {}
             _ => {
                 let shown = self.show(&right.ty);
-                self.error(right.span, format!("a shift distance must be bit<N> or a known integer, not {shown}"));
+                self.error(
+                    right.span,
+                    format!("a shift distance must be bit<N> or a known integer, not {shown}"),
+                );
                 return Self::unknown(span);
             }
         }
@@ -134,12 +153,20 @@ impl Checker<'_> {
             self.error(left.span, "the shifted value needs a width, as in 32w1");
             return Self::unknown(span);
         }
-        Expr { kind: ExprKind::Binary(op, Box::new(left), Box::new(right)), ty, span }
+        Expr {
+            kind: ExprKind::Binary(op, Box::new(left), Box::new(right)),
+            ty,
+            span,
+        }
     }
 
     fn folded(&mut self, value: Result<BigInt, &'static str>, ty: Type, span: Span) -> Expr {
         match value {
-            Ok(value) => Expr { kind: ExprKind::Int(value), ty, span },
+            Ok(value) => Expr {
+                kind: ExprKind::Int(value),
+                ty,
+                span,
+            },
             Err(message) => {
                 self.error(span, message);
                 Self::unknown(span)
@@ -150,9 +177,17 @@ impl Checker<'_> {
     fn concatenation(&mut self, left: Expr, right: Expr, span: Span) -> Expr {
         let (left, right) = (self.as_number(left), self.as_number(right));
         let (Type::Bits { signed, width: a }, Type::Bits { width: b, .. }) = (&left.ty, &right.ty) else {
-            let bad = if matches!(left.ty, Type::Bits { .. }) { &right } else { &left };
+            let bad = if matches!(left.ty, Type::Bits { .. }) {
+                &right
+            } else {
+                &left
+            };
             let shown = self.show(&bad.ty);
-            let hint = if bad.ty == Type::Integer { "; give it a width, as in 8w1" } else { "" };
+            let hint = if bad.ty == Type::Integer {
+                "; give it a width, as in 8w1"
+            } else {
+                ""
+            };
             self.error(bad.span, format!("'++' joins values of known width, not {shown}{hint}"));
             return Self::unknown(span);
         };
@@ -160,12 +195,23 @@ impl Checker<'_> {
             self.error(span, "the result is wider than 65535 bits");
             return Self::unknown(span);
         }
-        let ty = Type::Bits { signed: *signed, width: a + b };
+        let ty = Type::Bits {
+            signed: *signed,
+            width: a + b,
+        };
         if let (Some(x), Some(y)) = (left.as_int(), right.as_int()) {
             let value = (x << *b) + wrap(y, false, *b);
-            return Expr { kind: ExprKind::Int(wrap(&value, *signed, a + b)), ty, span };
+            return Expr {
+                kind: ExprKind::Int(wrap(&value, *signed, a + b)),
+                ty,
+                span,
+            };
         }
-        Expr { kind: ExprKind::Binary(BinaryOp::Concat, Box::new(left), Box::new(right)), ty, span }
+        Expr {
+            kind: ExprKind::Binary(BinaryOp::Concat, Box::new(left), Box::new(right)),
+            ty,
+            span,
+        }
     }
 
     /// Both operands as numbers of one type, an integer taking the type of the other.
@@ -174,7 +220,14 @@ impl Checker<'_> {
         for e in [&left, &right] {
             if !matches!(e.ty, Type::Bits { .. } | Type::Integer) {
                 let shown = self.show(&e.ty);
-                let (at, hint) = (e.span, if e.ty == Type::Bool { "; '&&' and '||' take bool" } else { "" });
+                let (at, hint) = (
+                    e.span,
+                    if e.ty == Type::Bool {
+                        "; '&&' and '||' take bool"
+                    } else {
+                        ""
+                    },
+                );
                 self.error(at, format!("'{}' takes bit<N> or int<N>, not {shown}{hint}", op.text()));
                 return None;
             }
@@ -185,7 +238,13 @@ impl Checker<'_> {
             (ty, Type::Integer) => right = self.convert(right, &ty.clone(), "the right side"),
             (a, b) => {
                 let (a, b) = (self.show(a), self.show(b));
-                self.error(span, format!("'{}' takes two values of one type, not {a} and {b}; cast one", op.text()));
+                self.error(
+                    span,
+                    format!(
+                        "'{}' takes two values of one type, not {a} and {b}; cast one",
+                        op.text()
+                    ),
+                );
                 return None;
             }
         }
@@ -193,7 +252,9 @@ impl Checker<'_> {
     }
 
     fn arithmetic(&mut self, op: BinaryOp, left: Expr, right: Expr, span: Span) -> Expr {
-        let Some((left, right)) = self.same_numbers(op, left, right, span) else { return Self::unknown(span) };
+        let Some((left, right)) = self.same_numbers(op, left, right, span) else {
+            return Self::unknown(span);
+        };
         let ty = left.ty.clone();
         if ty == Type::Integer && matches!(op, BinaryOp::SatAdd | BinaryOp::SatSub) {
             self.error(span, format!("'{}' needs values with a width", op.text()));
@@ -205,15 +266,26 @@ impl Checker<'_> {
         if matches!(op, BinaryOp::Div | BinaryOp::Mod) {
             return self.division(op, left, right, span);
         }
-        Expr { kind: ExprKind::Binary(op, Box::new(left), Box::new(right)), ty, span }
+        Expr {
+            kind: ExprKind::Binary(op, Box::new(left), Box::new(right)),
+            ty,
+            span,
+        }
     }
 
     /// Division of a value not known when compiling: a target without a divider can do it by a power of two only.
     fn division(&mut self, op: BinaryOp, left: Expr, right: Expr, span: Span) -> Expr {
         let ty = left.ty.clone();
         let Some(divisor) = right.as_int() else {
-            let what = if op == BinaryOp::Div { "divides" } else { "takes the remainder of a division" };
-            let message = format!("'{}' {what} by a value that is not known when compiling; only constants can divide", op.text());
+            let what = if op == BinaryOp::Div {
+                "divides"
+            } else {
+                "takes the remainder of a division"
+            };
+            let message = format!(
+                "'{}' {what} by a value that is not known when compiling; only constants can divide",
+                op.text()
+            );
             self.error(right.span, message);
             return Self::unknown(span);
         };
@@ -225,7 +297,11 @@ impl Checker<'_> {
             self.error(span, format!("'{}' is not defined for signed values", op.text()));
             return Self::unknown(span);
         }
-        Expr { kind: ExprKind::Binary(op, Box::new(left), Box::new(right)), ty, span }
+        Expr {
+            kind: ExprKind::Binary(op, Box::new(left), Box::new(right)),
+            ty,
+            span,
+        }
     }
 
     fn comparison(&mut self, op: BinaryOp, left: Expr, right: Expr, span: Span) -> Expr {
@@ -239,7 +315,11 @@ impl Checker<'_> {
             Some(value) => ExprKind::Bool(value),
             None => ExprKind::Binary(op, Box::new(left), Box::new(right)),
         };
-        Expr { kind, ty: Type::Bool, span }
+        Expr {
+            kind,
+            ty: Type::Bool,
+            span,
+        }
     }
 
     fn equality(&mut self, op: BinaryOp, left: Expr, right: Expr, span: Span) -> Expr {
@@ -285,7 +365,14 @@ impl Checker<'_> {
                 Some(value) => ExprKind::Int(wrap(value, *signed, *width)),
                 None => ExprKind::Cast(Box::new(operand)),
             },
-            (Type::Bits { width: 1, signed: false } | Type::Integer, Type::Bool) => match operand.as_int() {
+            (
+                Type::Bits {
+                    width: 1,
+                    signed: false,
+                }
+                | Type::Integer,
+                Type::Bool,
+            ) => match operand.as_int() {
                 Some(value) if fits(value, false, 1) => ExprKind::Bool(*value != BigInt::ZERO),
                 Some(_) => {
                     self.error(span, "only 0 and 1 can be cast to bool");
@@ -293,23 +380,47 @@ impl Checker<'_> {
                 }
                 None => ExprKind::Cast(Box::new(operand)),
             },
-            (Type::Bool, Type::Bits { width: 1, signed: false }) => match operand.kind {
+            (
+                Type::Bool,
+                Type::Bits {
+                    width: 1,
+                    signed: false,
+                },
+            ) => match operand.kind {
                 ExprKind::Bool(value) => ExprKind::Int(BigInt::from(i32::from(value))),
                 _ => ExprKind::Cast(Box::new(operand)),
             },
             (Type::Bits { .. }, Type::Integer) if operand.as_int().is_some() => {
-                return Expr { ty: to, span, ..operand };
+                return Expr {
+                    ty: to,
+                    span,
+                    ..operand
+                };
             }
-            (a, b) if a == b => return Expr { ty: to, span, ..operand },
+            (a, b) if a == b => {
+                return Expr {
+                    ty: to,
+                    span,
+                    ..operand
+                };
+            }
             (Type::Tuple(_) | Type::Record(_) | Type::Invalid, _)
-                if matches!(self.program.types.composite(&to), Some(Composite::Struct | Composite::Header | Composite::Union))
-                    || matches!(to, Type::Tuple(_) | Type::Stack(..) | Type::List(_)) =>
+                if matches!(
+                    self.program.types.composite(&to),
+                    Some(Composite::Struct | Composite::Header | Composite::Union)
+                ) || matches!(to, Type::Tuple(_) | Type::Stack(..) | Type::List(_)) =>
             {
-                return Expr { span, ..self.convert(operand, &to, "the cast list") };
+                return Expr {
+                    span,
+                    ..self.convert(operand, &to, "the cast list")
+                };
             }
             _ => {
                 let (from, shown) = (self.show(&operand.ty), self.show(&to));
-                self.error(span, format!("{from} cannot be cast to {shown}{}", cast_hint(&from_base, &to_base)));
+                self.error(
+                    span,
+                    format!("{from} cannot be cast to {shown}{}", cast_hint(&from_base, &to_base)),
+                );
                 return Self::unknown(span);
             }
         };

@@ -53,7 +53,11 @@ impl Checker<'_> {
                 if self.loops == 0 {
                     self.error(span, "'break' and 'continue' stand in loops only");
                 }
-                if matches!(stmt.kind, S::Break) { StmtKind::Break } else { StmtKind::Continue }
+                if matches!(stmt.kind, S::Break) {
+                    StmtKind::Break
+                } else {
+                    StmtKind::Continue
+                }
             }
             S::Switch(selector, cases) => self.switch(selector, cases, span),
             S::Decl(decl) => match self.local_in_block(decl) {
@@ -66,13 +70,7 @@ impl Checker<'_> {
         out.push(Stmt { kind, span });
     }
 
-    fn assignment(
-        &mut self,
-        target: &ast::Expr,
-        op: Option<ast::BinaryOp>,
-        value: &ast::Expr,
-        span: Span,
-    ) -> StmtKind {
+    fn assignment(&mut self, target: &ast::Expr, op: Option<ast::BinaryOp>, value: &ast::Expr, span: Span) -> StmtKind {
         let target = self.expr(target, None);
         self.assignable(&target);
         let wanted = target.ty.clone();
@@ -122,9 +120,14 @@ impl Checker<'_> {
     }
 
     pub(super) fn variable(&mut self, decl: &ast::Decl) -> Option<(crate::typed::types::VarId, Option<Expr>)> {
-        let DeclKind::Variable(ty, value) = &decl.kind else { return None };
+        let DeclKind::Variable(ty, value) = &decl.kind else {
+            return None;
+        };
         let ty = self.resolve_type(ty);
-        if matches!(ty, Type::Extern(..) | Type::Void | Type::Text | Type::Integer | Type::MatchKind) {
+        if matches!(
+            ty,
+            Type::Extern(..) | Type::Void | Type::Text | Type::Integer | Type::MatchKind
+        ) {
             let shown = self.show(&ty);
             self.error(decl.span, format!("a variable cannot have the type {shown}"));
         }
@@ -155,9 +158,15 @@ impl Checker<'_> {
         if let Some(table) = Self::applied_table(&selector) {
             return self.switch_action(table, cases);
         }
-        if !matches!(self.program.types.base(&selector.ty), Type::Bits { .. } | Type::Enum(_) | Type::Error | Type::Bool) {
+        if !matches!(
+            self.program.types.base(&selector.ty),
+            Type::Bits { .. } | Type::Enum(_) | Type::Error | Type::Bool
+        ) {
             let shown = self.show(&selector.ty);
-            self.error(span, format!("'switch' takes table.apply().action_run, a number or an enum, not {shown}"));
+            self.error(
+                span,
+                format!("'switch' takes table.apply().action_run, a number or an enum, not {shown}"),
+            );
         }
         let mut blocks = Vec::new();
         let mut default = None;
@@ -169,7 +178,11 @@ impl Checker<'_> {
                     let label = self.expr_as(label, &selector.ty, "the label");
                     let known = matches!(
                         label.kind,
-                        ExprKind::Int(_) | ExprKind::Member(_) | ExprKind::Error(_) | ExprKind::Bool(_) | ExprKind::Unknown
+                        ExprKind::Int(_)
+                            | ExprKind::Member(_)
+                            | ExprKind::Error(_)
+                            | ExprKind::Bool(_)
+                            | ExprKind::Unknown
                     );
                     if !known {
                         self.error(label.span, "a label must be known when compiling");
@@ -197,7 +210,11 @@ impl Checker<'_> {
     }
 
     fn switch_action(&mut self, table: TableId, cases: &[ast::SwitchCase]) -> StmtKind {
-        let actions: Vec<ActionId> = self.program.tables[table.index()].actions.iter().map(|a| a.action).collect();
+        let actions: Vec<ActionId> = self.program.tables[table.index()]
+            .actions
+            .iter()
+            .map(|a| a.action)
+            .collect();
         let mut blocks = Vec::new();
         let mut default = None;
         let mut labels: Vec<ActionId> = Vec::new();
@@ -206,7 +223,9 @@ impl Checker<'_> {
         for case in cases {
             match &case.label {
                 Some(label) => {
-                    let Some(id) = self.action_label(label, &actions, table) else { continue };
+                    let Some(id) = self.action_label(label, &actions, table) else {
+                        continue;
+                    };
                     if seen.contains(&id) {
                         self.error(label.span, "this action has a case already");
                     }
@@ -260,10 +279,16 @@ impl Checker<'_> {
             let body = c.single(body);
             c.loops -= 1;
             let update = c.statements(update);
-            stmts.push(Stmt { kind: StmtKind::Loop(condition, body, update), span });
+            stmts.push(Stmt {
+                kind: StmtKind::Loop(condition, body, update),
+                span,
+            });
             Block { stmts }
         });
-        out.push(Stmt { kind: StmtKind::Block(block), span });
+        out.push(Stmt {
+            kind: StmtKind::Block(block),
+            span,
+        });
     }
 
     fn for_in(
@@ -282,9 +307,13 @@ impl Checker<'_> {
                 Err((low, high))
             }
             _ => match self.expr(set, None) {
-                Expr { kind: ExprKind::Aggregate(values), .. } => {
-                    Ok(values.into_iter().map(|v| self.convert(v, &ty, "the element")).collect::<Vec<_>>())
-                }
+                Expr {
+                    kind: ExprKind::Aggregate(values),
+                    ..
+                } => Ok(values
+                    .into_iter()
+                    .map(|v| self.convert(v, &ty, "the element"))
+                    .collect::<Vec<_>>()),
                 other => {
                     if other.ty != Type::Unknown {
                         self.error(other.span, "'for' runs over a range or a list in braces");

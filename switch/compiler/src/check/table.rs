@@ -3,7 +3,7 @@
 use super::{Checker, Def, convert::Substitution, share};
 use crate::{
     diagnostics::suggestion,
-    source::Span,
+    source::{SourceMap, Span},
     syntax::{
         ast::{self, Annotation, Arg, Decl, Direction, Entry, Ident, PropertyValue, TableProperty},
         token::Symbol,
@@ -35,7 +35,10 @@ impl Checker<'_> {
         let mut seen: Vec<&Symbol> = Vec::new();
         for property in properties {
             if seen.contains(&&property.name.name) {
-                self.error(property.name.span, format!("the property '{}' is given twice", property.name.name));
+                self.error(
+                    property.name.span,
+                    format!("the property '{}' is given twice", property.name.name),
+                );
                 continue;
             }
             seen.push(&property.name.name);
@@ -44,7 +47,10 @@ impl Checker<'_> {
         // Defaults and entries name actions, which may be listed after them.
         self.action_properties(properties, &mut table);
         if !seen.iter().any(|n| &***n == "actions") {
-            self.error(decl.name.span, format!("the table '{}' has no property 'actions'", decl.name.name));
+            self.error(
+                decl.name.span,
+                format!("the table '{}' has no property 'actions'", decl.name.name),
+            );
         }
         let id = TableId(self.program.tables.len() as u32);
         self.program.types.tables.push(decl.name.name.clone());
@@ -57,11 +63,16 @@ impl Checker<'_> {
         let name = &property.name;
         match (&*name.name, &property.value) {
             ("key", PropertyValue::Key(fields)) => {
-                table.key = fields.iter().map(|(e, kind, notes)| self.key_field(e, kind, notes)).collect();
+                table.key = fields
+                    .iter()
+                    .map(|(e, kind, notes)| self.key_field(e, kind, notes))
+                    .collect();
             }
             ("actions", PropertyValue::Actions(actions)) => {
                 for (annotations, action) in actions {
-                    let Some(found) = self.listed_action(annotations, action) else { continue };
+                    let Some(found) = self.listed_action(annotations, action) else {
+                        continue;
+                    };
                     if table.actions.iter().any(|a| a.action == found.action) {
                         self.error(action.span, "this action is listed twice");
                     }
@@ -79,7 +90,10 @@ impl Checker<'_> {
                 table.properties.push((name.name.clone(), value));
             }
             (other, _) => {
-                let known = ["key", "actions", "default_action", "entries", "size"].iter().chain(EXPRESSIONS).copied();
+                let known = ["key", "actions", "default_action", "entries", "size"]
+                    .iter()
+                    .chain(EXPRESSIONS)
+                    .copied();
                 let hint = suggestion(other, known, "");
                 let message = format!("the property '{other}' has no meaning in v1model and is ignored{hint}");
                 self.reporter.warning("ignore-prop", name.span, message);
@@ -110,12 +124,23 @@ impl Checker<'_> {
         }
         let expr = self.expr(e, None);
         let base = self.program.types.base(&expr.ty);
-        let fits = matches!(base, Type::Bits { .. } | Type::Bool | Type::Error | Type::Enum(_) | Type::Unknown);
+        let fits = matches!(
+            base,
+            Type::Bits { .. } | Type::Bool | Type::Error | Type::Enum(_) | Type::Unknown
+        );
         if !fits {
             let shown = self.show(&expr.ty);
-            self.error(e.span, format!("a key field is a number, bool, enum or error, not {shown}"));
+            self.error(
+                e.span,
+                format!("a key field is a number, bool, enum or error, not {shown}"),
+            );
         }
-        KeyField { expr, match_kind: kind.name.clone(), annotations: share(annotations), text: text(e) }
+        KeyField {
+            expr,
+            match_kind: kind.name.clone(),
+            annotations: share(annotations),
+            text: text(self.map, e),
+        }
     }
 
     /// The name and arguments of an action reference.
@@ -135,7 +160,11 @@ impl Checker<'_> {
     }
 
     fn find_action(&mut self, name: &Ident, global: bool) -> Option<ActionId> {
-        let def = if global { self.lookup_global(&name.name) } else { self.lookup(&name.name) };
+        let def = if global {
+            self.lookup_global(&name.name)
+        } else {
+            self.lookup(&name.name)
+        };
         match def {
             Some(Def::Action(id)) => Some(*id),
             Some(other) => {
@@ -159,10 +188,27 @@ impl Checker<'_> {
         let (name, global, args) = self.action_call(e)?;
         let action = self.find_action(name, global)?;
         let params = self.action_params(action);
-        let given: Vec<ParamDef> = params.iter().filter(|p| p.direction != Direction::None).cloned().collect();
-        let mut bound = self.arguments(&name.name, &given, args, &mut Substitution::new(), e.span).into_iter();
-        let args = params.iter().map(|p| if p.direction == Direction::None { None } else { bound.next().flatten() });
-        Some(ActionRef { action, args: args.collect(), annotations: share(annotations), span: e.span })
+        let given: Vec<ParamDef> = params
+            .iter()
+            .filter(|p| p.direction != Direction::None)
+            .cloned()
+            .collect();
+        let mut bound = self
+            .arguments(&name.name, &given, args, &mut Substitution::new(), e.span)
+            .into_iter();
+        let args = params.iter().map(|p| {
+            if p.direction == Direction::None {
+                None
+            } else {
+                bound.next().flatten()
+            }
+        });
+        Some(ActionRef {
+            action,
+            args: args.collect(),
+            annotations: share(annotations),
+            span: e.span,
+        })
     }
 
     /// A default action or the action of an entry: arguments for all parameters.
@@ -170,25 +216,48 @@ impl Checker<'_> {
         let (name, global, args) = self.action_call(e)?;
         let action = self.find_action(name, global)?;
         let Some(listed) = table.actions.iter().find(|a| a.action == action).cloned() else {
-            let names = table.actions.iter().map(|a| self.program.actions[a.action.index()].name.clone());
+            let names = table
+                .actions
+                .iter()
+                .map(|a| self.program.actions[a.action.index()].name.clone());
             let names: Vec<Symbol> = names.collect();
             let hint = suggestion(&name.name, names.iter().map(|n| &**n), "it lists");
-            self.error(e.span, format!("the action '{}' is not in the table's list of actions{hint}", name.name));
+            self.error(
+                e.span,
+                format!("the action '{}' is not in the table's list of actions{hint}", name.name),
+            );
             return None;
         };
         let params = self.action_params(action);
         // Arguments bound in the list may be repeated here or left out.
-        let unbound: Vec<ParamDef> = params.iter().filter(|p| p.direction == Direction::None).cloned().collect();
+        let unbound: Vec<ParamDef> = params
+            .iter()
+            .filter(|p| p.direction == Direction::None)
+            .cloned()
+            .collect();
         let all = args.len() == params.len();
         let expected = if all { &params } else { &unbound };
         let values = self.arguments(&name.name, expected, args, &mut Substitution::new(), e.span);
         let mut values = values.into_iter();
         let mut merged = Vec::new();
         for (param, bound) in params.iter().zip(&listed.args) {
-            let given = if all || param.direction == Direction::None { values.next().flatten() } else { None };
-            merged.push(if param.direction == Direction::None { given } else { bound.clone() });
+            let given = if all || param.direction == Direction::None {
+                values.next().flatten()
+            } else {
+                None
+            };
+            merged.push(if param.direction == Direction::None {
+                given
+            } else {
+                bound.clone()
+            });
         }
-        Some(ActionRef { action, args: merged, annotations: listed.annotations, span: e.span })
+        Some(ActionRef {
+            action,
+            args: merged,
+            annotations: listed.annotations,
+            span: e.span,
+        })
     }
 
     fn entry(&mut self, entry: &Entry, table: &Table) -> Option<TableEntry> {
@@ -197,9 +266,20 @@ impl Checker<'_> {
             self.error(entry.span, "a table without a key cannot have entries");
             return None;
         }
-        if entry.keys.len() != types.len() && !matches!(entry.keys[..], [ast::Expr { kind: ast::ExprKind::Default, .. }])
+        if entry.keys.len() != types.len()
+            && !matches!(
+                entry.keys[..],
+                [ast::Expr {
+                    kind: ast::ExprKind::Default,
+                    ..
+                }]
+            )
         {
-            let message = format!("the table has {} key field(s), but the entry has {}", types.len(), entry.keys.len());
+            let message = format!(
+                "the table has {} key field(s), but the entry has {}",
+                types.len(),
+                entry.keys.len()
+            );
             self.error(entry.span, message);
             return None;
         }
@@ -212,7 +292,13 @@ impl Checker<'_> {
         }
         let action = self.chosen_action(&entry.action, table)?;
         let priority = entry.priority.as_ref().map(|p| self.expr(p, None));
-        Some(TableEntry { keys, action, priority, is_const: entry.is_const, span: entry.span })
+        Some(TableEntry {
+            keys,
+            action,
+            priority,
+            is_const: entry.is_const,
+            span: entry.span,
+        })
     }
 
     fn entry_key_known(&mut self, key: &Expr, span: Span) {
@@ -234,20 +320,22 @@ impl Checker<'_> {
 }
 
 /// An expression as the control plane names it.
-fn text(e: &ast::Expr) -> String {
+fn text(map: &SourceMap, e: &ast::Expr) -> String {
     use ast::ExprKind as E;
     match &e.kind {
         E::Name(name, _) => name.name.to_string(),
-        E::Member(base, name) => format!("{}.{}", text(base), name.name),
-        E::Index(base, index) => format!("{}[{}]", text(base), text(index)),
-        E::Slice(base, high, low) => format!("{}[{}:{}]", text(base), text(high), text(low)),
-        E::Int(literal) => literal.value.to_string(),
+        E::Member(base, name) => format!("{}.{}", text(map, base), name.name),
+        E::Index(base, index) => format!("{}[{}]", text(map, base), text(map, index)),
+        E::Slice(base, high, low) => format!("{}[{}:{}]", text(map, base), text(map, high), text(map, low)),
+        E::Int(_) => map.snippet(e.span).to_owned(),
         E::Call(callee, _, args) if args.is_empty() => match &callee.kind {
-            E::Member(base, name) if &*name.name == "isValid" => format!("{}.isValid()", text(base)),
-            _ => format!("{}()", text(callee)),
+            E::Member(base, name) if &*name.name == "isValid" => format!("{}.$valid$", text(map, base)),
+            _ => String::new(),
         },
-        // As a mask of a key: `h.f & 0xff` is matched as h.f.
-        E::Binary(ast::BinaryOp::BitAnd, left, _) => text(left),
+        E::Binary(ast::BinaryOp::BitAnd, left, right) => match (text(map, left), text(map, right)) {
+            (left, right) if !left.is_empty() && !right.is_empty() => format!("{left} & {right}"),
+            _ => String::new(),
+        },
         _ => String::new(),
     }
 }

@@ -33,9 +33,9 @@ impl Checker<'_> {
             TypeKind::DontCare => Type::DontCare,
             TypeKind::Bit(None) => Type::bit(1),
             TypeKind::Bit(Some(width)) => self.width(width, 0, MAX_WIDTH).map_or(Type::Unknown, Type::bit),
-            TypeKind::Int(width) => {
-                self.width(width, 1, MAX_WIDTH).map_or(Type::Unknown, |width| Type::Bits { signed: true, width })
-            }
+            TypeKind::Int(width) => self
+                .width(width, 1, MAX_WIDTH)
+                .map_or(Type::Unknown, |width| Type::Bits { signed: true, width }),
             TypeKind::Varbit(width) => self.width(width, 0, MAX_WIDTH).map_or(Type::Unknown, Type::Varbit),
             TypeKind::Tuple(types) => Type::Tuple(types.iter().map(|t| self.resolve_type(t)).collect()),
             TypeKind::List(element) => Type::List(Rc::new(self.resolve_type(element))),
@@ -106,7 +106,10 @@ impl Checker<'_> {
         }
         let given: Rc<[Type]> = args.iter().map(|a| self.resolve_type(a)).collect();
         if given.len() != wanted {
-            self.error(span, format!("'{}' takes {wanted} type argument(s), not {}", name.name, given.len()));
+            self.error(
+                span,
+                format!("'{}' takes {wanted} type argument(s), not {}", name.name, given.len()),
+            );
             return Type::Unknown;
         }
         match ty {
@@ -123,9 +126,16 @@ impl Checker<'_> {
             return Type::Struct(*id);
         }
         let decl = self.templates[template].clone();
-        let DeclKind::Composite(which, params, fields) = &decl.kind else { return Type::Unknown };
+        let DeclKind::Composite(which, params, fields) = &decl.kind else {
+            return Type::Unknown;
+        };
         if params.len() != args.len() {
-            let message = format!("'{}' takes {} type argument(s), not {}", decl.name.name, params.len(), args.len());
+            let message = format!(
+                "'{}' takes {} type argument(s), not {}",
+                decl.name.name,
+                params.len(),
+                args.len()
+            );
             self.error(span, message);
             return Type::Unknown;
         }
@@ -166,22 +176,41 @@ impl Checker<'_> {
         for field in fields {
             let ty = self.resolve_type(&field.ty);
             if defs.iter().any(|d| d.name == field.name.name) {
-                self.error(field.name.span, format!("'{}' has two fields '{}'", decl.name.name, field.name.name));
+                self.error(
+                    field.name.span,
+                    format!("'{}' has two fields '{}'", decl.name.name, field.name.name),
+                );
             }
             if !self.field_fits(kind, &ty) {
                 let (what, allowed) = match kind {
-                    Composite::Header => ("header", "bit, int, varbit, bool, enums with a width and structs of these"),
+                    Composite::Header => (
+                        "header",
+                        "bit, int, varbit, bool, enums with a width and structs of these",
+                    ),
                     Composite::Union => ("header union", "headers"),
                     Composite::Struct => ("struct", "types with values"),
                 };
                 let shown = self.show(&ty);
-                self.error(field.ty.span, format!("a {what} cannot hold {shown}; it holds {allowed}"));
+                self.error(
+                    field.ty.span,
+                    format!("a {what} cannot hold {shown}; it holds {allowed}"),
+                );
             }
-            defs.push(FieldDef { name: field.name.name.clone(), ty, annotations: share(&field.annotations) });
+            defs.push(FieldDef {
+                name: field.name.name.clone(),
+                ty,
+                annotations: share(&field.annotations),
+            });
         }
         let id = StructId(self.program.types.structs.len() as u32);
         let annotations = share(&decl.annotations);
-        self.program.types.structs.push(StructDef { name, kind, fields: defs, annotations, span: decl.name.span });
+        self.program.types.structs.push(StructDef {
+            name,
+            kind,
+            fields: defs,
+            annotations,
+            span: decl.name.span,
+        });
         id
     }
 
@@ -193,7 +222,10 @@ impl Checker<'_> {
             (Composite::Header, Type::Struct(id)) => {
                 let def = self.program.types.get(*id);
                 def.kind == Composite::Struct
-                    && def.fields.iter().all(|f| self.field_fits(Composite::Header, &f.ty) && !matches!(f.ty, Type::Varbit(_)))
+                    && def
+                        .fields
+                        .iter()
+                        .all(|f| self.field_fits(Composite::Header, &f.ty) && !matches!(f.ty, Type::Varbit(_)))
             }
             (Composite::Union, Type::Struct(id)) => self.program.types.get(*id).kind == Composite::Header,
             (
@@ -222,26 +254,44 @@ impl Checker<'_> {
         let base = self.program.types.base(&ty);
         if !matches!(base, Type::Bits { .. } | Type::Bool | Type::Unknown | Type::Varbit(_)) {
             let shown = self.show(&ty);
-            self.error(decl.name.span, format!("'type' makes a new type of bit, int or bool, not of {shown}"));
+            self.error(
+                decl.name.span,
+                format!("'type' makes a new type of bit, int or bool, not of {shown}"),
+            );
         }
         let id = NewTypeId(self.program.types.new_types.len() as u32);
-        let def = NewTypeDef { name: decl.name.name.clone(), ty, annotations: share(&decl.annotations) };
+        let def = NewTypeDef {
+            name: decl.name.name.clone(),
+            ty,
+            annotations: share(&decl.annotations),
+        };
         self.program.types.new_types.push(def);
         self.define(&decl.name, Def::Type(Type::New(id)));
     }
 
-    pub(super) fn enumeration(&mut self, decl: &Decl, underlying: Option<&TypeExpr>, members: &[(Ident, Option<Expr>)]) {
+    pub(super) fn enumeration(
+        &mut self,
+        decl: &Decl,
+        underlying: Option<&TypeExpr>,
+        members: &[(Ident, Option<Expr>)],
+    ) {
         let underlying = underlying.map(|t| (self.resolve_type(t), t.span));
         if let Some((ty, span)) = &underlying {
             if !matches!(self.program.types.base(ty), Type::Bits { .. } | Type::Unknown) {
                 let shown = self.show(ty);
-                self.error(*span, format!("the type below an enum is bit<N> or int<N>, not {shown}"));
+                self.error(
+                    *span,
+                    format!("the type below an enum is bit<N> or int<N>, not {shown}"),
+                );
             }
         }
         let mut list: Vec<(Symbol, Option<BigInt>)> = Vec::new();
         for (name, value) in members {
             if list.iter().any(|(n, _)| *n == name.name) {
-                self.error(name.span, format!("'{}' has two members '{}'", decl.name.name, name.name));
+                self.error(
+                    name.span,
+                    format!("'{}' has two members '{}'", decl.name.name, name.name),
+                );
             }
             let value = match (&underlying, value) {
                 (Some((ty, _)), Some(e)) => {
@@ -253,11 +303,17 @@ impl Checker<'_> {
                     value.as_int().cloned()
                 }
                 (Some(_), None) => {
-                    self.error(name.span, format!("the member '{}' needs a value, as the enum has a type", name.name));
+                    self.error(
+                        name.span,
+                        format!("the member '{}' needs a value, as the enum has a type", name.name),
+                    );
                     None
                 }
                 (None, Some(e)) => {
-                    self.error(e.span, "members have values only in an enum with a type: enum bit<8> E { ... }");
+                    self.error(
+                        e.span,
+                        "members have values only in an enum with a type: enum bit<8> E { ... }",
+                    );
                     None
                 }
                 (None, None) => None,

@@ -112,8 +112,14 @@ impl Expr {
     #[must_use]
     pub fn int(value: &BigInt, ty: Ty) -> Expr {
         match ty.limits() {
-            Some((signed, width)) => Expr { kind: ExprKind::Int(wrap(value, signed, width)), ty },
-            None => Expr { kind: ExprKind::Int(value.clone()), ty },
+            Some((signed, width)) => Expr {
+                kind: ExprKind::Int(wrap(value, signed, width)),
+                ty,
+            },
+            None => Expr {
+                kind: ExprKind::Int(value.clone()),
+                ty,
+            },
         }
     }
 
@@ -126,7 +132,10 @@ impl Expr {
     /// True or false.
     #[must_use]
     pub fn bool(value: bool) -> Expr {
-        Expr { kind: ExprKind::Bool(value), ty: Ty::Bool }
+        Expr {
+            kind: ExprKind::Bool(value),
+            ty: Ty::Bool,
+        }
     }
 
     /// The number, if known.
@@ -152,8 +161,14 @@ impl Expr {
         match (op, operand.kind) {
             (UnaryOp::Not, ExprKind::Bool(value)) => Expr::bool(!value),
             (UnaryOp::Not, ExprKind::Unary(UnaryOp::Not, inner)) => *inner,
-            (_, ExprKind::Int(value)) => Expr { kind: ExprKind::Int(fold_unary(op, &value, ty.limits())), ty },
-            (_, kind) => Expr { kind: ExprKind::Unary(op, Box::new(Expr { kind, ty })), ty },
+            (_, ExprKind::Int(value)) => Expr {
+                kind: ExprKind::Int(fold_unary(op, &value, ty.limits())),
+                ty,
+            },
+            (_, kind) => Expr {
+                kind: ExprKind::Unary(op, Box::new(Expr { kind, ty })),
+                ty,
+            },
         }
     }
 
@@ -187,10 +202,16 @@ impl Expr {
                 return Expr::int(&((a << low) + wrap(&b, false, low)), ty);
             }
             if let Ok(value) = fold_binary(op, &a, &b, ty.limits()) {
-                return Expr { kind: ExprKind::Int(value), ty };
+                return Expr {
+                    kind: ExprKind::Int(value),
+                    ty,
+                };
             }
         }
-        Expr { kind: ExprKind::Binary(op, Box::new(left), Box::new(right)), ty }
+        Expr {
+            kind: ExprKind::Binary(op, Box::new(left), Box::new(right)),
+            ty,
+        }
     }
 
     /// `condition ? yes : no`
@@ -200,7 +221,10 @@ impl Expr {
             return if value { yes } else { no };
         }
         let ty = yes.ty;
-        Expr { kind: ExprKind::Conditional(Box::new(condition), Box::new(yes), Box::new(no)), ty }
+        Expr {
+            kind: ExprKind::Conditional(Box::new(condition), Box::new(yes), Box::new(no)),
+            ty,
+        }
     }
 
     /// The value as `ty`.
@@ -212,7 +236,10 @@ impl Expr {
         match (self.as_int(), ty) {
             (Some(value), Ty::Bits { .. }) => Expr::int(&value, ty),
             (Some(value), Ty::Bool) => Expr::bool(value != BigInt::ZERO),
-            _ => Expr { kind: ExprKind::Cast(Box::new(self)), ty },
+            _ => Expr {
+                kind: ExprKind::Cast(Box::new(self)),
+                ty,
+            },
         }
     }
 

@@ -255,8 +255,6 @@ pub struct Table {
     pub actions: Vec<(usize, Annotations)>,
     /// What a miss does.
     pub default: ActionCall,
-    /// Whether the program says so, or nothing is said.
-    pub has_default: bool,
     /// Whether the control plane may not change it.
     pub const_default: bool,
     /// Entries given in the program.
@@ -549,6 +547,10 @@ pub struct Ir {
     pub deparser_span: Span,
     /// Ingress and egress.
     pub pipelines: Vec<Pipeline>,
+    /// Actions and tables that the control plane may know, in the order of their declaration.
+    pub listed_actions: Vec<usize>,
+    /// See above.
+    pub listed_tables: Vec<usize>,
     /// Header types for packets to and from the controller.
     pub controller_headers: Vec<(String, crate::typed::types::StructId)>,
 }

@@ -28,7 +28,12 @@ impl Lowerer<'_> {
             (Loc::Struct(parts), Value::List(values)) => self.assign_parts(parts, values, span, out),
             (Loc::Header(to, _), Value::Place(Loc::Header(from, _))) => {
                 if *to != from {
-                    Self::push(out, "assign_header", vec![Arg::Header(to.clone()), Arg::Header(from)], span);
+                    Self::push(
+                        out,
+                        "assign_header",
+                        vec![Arg::Header(to.clone()), Arg::Header(from)],
+                        span,
+                    );
                 }
             }
             (Loc::Header(to, id), Value::Header(values)) => {
@@ -41,7 +46,12 @@ impl Lowerer<'_> {
                 self.invalidate(to, span, out);
             }
             (Loc::Stack(to, _), Value::Place(Loc::Stack(from, _))) => {
-                Self::push(out, "assign_header_stack", vec![Arg::Stack(*to), Arg::Stack(from)], span);
+                Self::push(
+                    out,
+                    "assign_header_stack",
+                    vec![Arg::Stack(*to), Arg::Stack(from)],
+                    span,
+                );
             }
             (Loc::Stack(to, id), Value::List(values)) => {
                 let elements = self.ir.stacks[*to].elements.clone();
@@ -53,7 +63,12 @@ impl Lowerer<'_> {
                 Self::push(out, "assign_union", vec![Arg::Union(*to), Arg::Union(from)], span);
             }
             (Loc::UnionStack(to, _), Value::Place(Loc::UnionStack(from, _))) => {
-                Self::push(out, "assign_union_stack", vec![Arg::UnionStack(*to), Arg::UnionStack(from)], span);
+                Self::push(
+                    out,
+                    "assign_union_stack",
+                    vec![Arg::UnionStack(*to), Arg::UnionStack(from)],
+                    span,
+                );
             }
             _ => self.error(span, "this assignment is not supported by BMv2"),
         }
@@ -63,7 +78,11 @@ impl Lowerer<'_> {
         if value.kind == ExprKind::Field(field.clone()) {
             return;
         }
-        let op = if matches!(ty, Ty::Varbit(_)) { "assign_VL" } else { "assign" };
+        let op = if matches!(ty, Ty::Varbit(_)) {
+            "assign_VL"
+        } else {
+            "assign"
+        };
         Self::push(out, op, vec![Arg::Target(field.clone()), Arg::Value(value)], span);
     }
 
@@ -79,7 +98,10 @@ impl Lowerer<'_> {
         let clash = parts.len() > 1
             && parts.iter().enumerate().any(|(i, part)| {
                 let written = part.cells(&self.ir);
-                values.iter().enumerate().any(|(k, v)| k > i && overlap(&written, &v.cells(&self.ir)))
+                values
+                    .iter()
+                    .enumerate()
+                    .any(|(k, v)| k > i && overlap(&written, &v.cells(&self.ir)))
             });
         if !clash {
             return values;
@@ -149,7 +171,8 @@ impl Lowerer<'_> {
                 let (a, b) = (read(a), read(b));
                 self.equal(&a, &b, span)
             }
-            (Value::Place(loc @ Loc::Header(..)), Value::Invalid) | (Value::Invalid, Value::Place(loc @ Loc::Header(..))) => {
+            (Value::Place(loc @ Loc::Header(..)), Value::Invalid)
+            | (Value::Invalid, Value::Place(loc @ Loc::Header(..))) => {
                 let valid = self.validity(loc, span);
                 Expr::unary(crate::syntax::ast::UnaryOp::Not, valid)
             }
@@ -171,7 +194,9 @@ impl Lowerer<'_> {
             (Value::Place(Loc::Stack(a, id)), Value::Place(Loc::Stack(b, _))) => {
                 let elements = |l: &Self, s: usize| -> Vec<Value> {
                     let headers = l.ir.stacks[s].elements.iter();
-                    headers.map(|h| Value::Place(Loc::Header(HeaderRef::Static(*h), *id))).collect()
+                    headers
+                        .map(|h| Value::Place(Loc::Header(HeaderRef::Static(*h), *id)))
+                        .collect()
                 };
                 let (a, b) = (elements(self, *a), elements(self, *b));
                 all(self, &a, &b)
@@ -192,12 +217,23 @@ fn merge_slice(field: &FieldRef, ty: Ty, high: u32, low: u32, value: Expr) -> Ex
     let ones = (BigInt::from(1) << (high - low + 1)) - 1;
     let hole: BigInt = ones << low;
     let keep = (BigInt::from(1) << width) - 1 - hole;
-    let old = Expr { kind: ExprKind::Field(field.clone()), ty }.cast(whole);
+    let old = Expr {
+        kind: ExprKind::Field(field.clone()),
+        ty,
+    }
+    .cast(whole);
     let kept = Expr::binary(BinaryOp::BitAnd, old, Expr::int(&keep, whole), whole);
     let wide = value.cast(Ty::bit(high - low + 1)).cast(whole);
-    let moved =
-        if low == 0 { wide } else { Expr::binary(BinaryOp::Shl, wide, Expr::number(u64::from(low), 32), whole) };
-    let merged = if high - low + 1 == width { moved } else { Expr::binary(BinaryOp::BitOr, kept, moved, whole) };
+    let moved = if low == 0 {
+        wide
+    } else {
+        Expr::binary(BinaryOp::Shl, wide, Expr::number(u64::from(low), 32), whole)
+    };
+    let merged = if high - low + 1 == width {
+        moved
+    } else {
+        Expr::binary(BinaryOp::BitOr, kept, moved, whole)
+    };
     merged.cast(ty)
 }
 

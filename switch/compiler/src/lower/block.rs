@@ -30,9 +30,17 @@ impl Lowerer<'_> {
             self.error(span, "the arguments of V1Switch must be instances");
             return;
         };
-        let Some(shared) = self.shared_storage(instances[0]) else { return };
-        let blocks =
-            [Block::Parser, Block::Verify, Block::Ingress, Block::Egress, Block::Update, Block::Deparser];
+        let Some(shared) = self.shared_storage(instances[0]) else {
+            return;
+        };
+        let blocks = [
+            Block::Parser,
+            Block::Verify,
+            Block::Ingress,
+            Block::Egress,
+            Block::Update,
+            Block::Deparser,
+        ];
         let mut objects = Vec::new();
         for id in instances {
             let name = self.type_name(id);
@@ -57,9 +65,13 @@ impl Lowerer<'_> {
                     self.finish_block(block, name, span, out);
                     self.frame = outer;
                 }
-                _ => self.error(self.program.instances[id.index()].span, "a parser or control is expected"),
+                _ => self.error(
+                    self.program.instances[id.index()].span,
+                    "a parser or control is expected",
+                ),
             }
         }
+        self.list_symbols(objects.into_iter().map(|(object, _)| object).collect());
         self.deparser_check();
         self.pad_scalars();
     }
@@ -130,7 +142,9 @@ impl Lowerer<'_> {
     }
 
     fn shared_storage(&mut self, parser: InstanceId) -> Option<Shared> {
-        let Maker::Parser(id) = &self.program.instances[parser.index()].maker else { return None };
+        let Maker::Parser(id) = &self.program.instances[parser.index()].maker else {
+            return None;
+        };
         let params = &self.program.parsers[id.index()].params;
         let ty = |l: &Self, i: usize| params.get(i).map(|v| l.program.vars[v.index()].ty.clone());
         let (headers, metadata, standard) = (ty(self, 1)?, ty(self, 2)?, ty(self, 3)?);
@@ -159,7 +173,11 @@ impl Lowerer<'_> {
                 return None;
             }
         };
-        Some(Shared { headers, metadata, standard })
+        Some(Shared {
+            headers,
+            metadata,
+            standard,
+        })
     }
 
     /// The struct of headers holds headers, stacks, unions and structs of these.
@@ -211,7 +229,9 @@ impl Lowerer<'_> {
 
     /// Fields of the user metadata annotated `@field_list(number)`.
     pub(super) fn metadata_fields(&mut self, number: u64) -> Vec<Expr> {
-        let Some((Loc::Struct(parts), Some(id))) = self.metadata.clone() else { return Vec::new() };
+        let Some((Loc::Struct(parts), Some(id))) = self.metadata.clone() else {
+            return Vec::new();
+        };
         let mut list = Vec::new();
         self.collect_fields(id, &parts, number, false, &mut list);
         list
@@ -238,7 +258,12 @@ impl Lowerer<'_> {
             let bits: u64 = fields.iter().map(|f| u64::from(f.width)).sum();
             if bits % 8 != 0 {
                 let width = 8 - (bits % 8) as u32;
-                fields.push(Field { name: name.to_owned(), width, signed: false, is_varbit: false });
+                fields.push(Field {
+                    name: name.to_owned(),
+                    width,
+                    signed: false,
+                    is_varbit: false,
+                });
             }
         }
     }

@@ -43,14 +43,15 @@ impl Lowerer<'_> {
                 _ => None,
             });
         }
-        let written: Vec<Vec<(usize, Option<usize>)>> =
-            places.iter().map(|p| p.as_ref().map(|l| l.cells(&self.ir)).unwrap_or_default()).collect();
+        let written: Vec<Vec<(usize, Option<usize>)>> = places
+            .iter()
+            .map(|p| p.as_ref().map(|l| l.cells(&self.ir)).unwrap_or_default())
+            .collect();
         let mut bound = Vec::new();
         for (i, (var, arg)) in params.iter().zip(args).enumerate() {
             let later = args[i + 1..].iter().flatten().any(tree::Expr::has_effects);
-            let clashes = |cells: &[(usize, Option<usize>)]| {
-                written.iter().enumerate().any(|(k, w)| k != i && overlap(w, cells))
-            };
+            let clashes =
+                |cells: &[(usize, Option<usize>)]| written.iter().enumerate().any(|(k, w)| k != i && overlap(w, cells));
             let one = match (&places[i], arg) {
                 (Some(place), _) => {
                     let clash = place.is_dynamic() || matches!(place, Loc::Slice(..)) || clashes(&written[i]);
@@ -64,7 +65,12 @@ impl Lowerer<'_> {
                 // `_` for an out parameter.
                 (None, None) => {
                     let loc = self.parameter_storage(*var, span);
-                    Bound { var: *var, value: Value::Place(loc.clone()), copy_out: None, clear: Some(loc) }
+                    Bound {
+                        var: *var,
+                        value: Value::Place(loc.clone()),
+                        copy_out: None,
+                        clear: Some(loc),
+                    }
                 }
             };
             bound.push(one);
@@ -82,19 +88,32 @@ impl Lowerer<'_> {
         let is_out = self.direction(var) == Direction::Out;
         if !clash {
             let clear = is_out.then(|| place.clone());
-            return Bound { var, value: Value::Place(place), copy_out: None, clear };
+            return Bound {
+                var,
+                value: Value::Place(place),
+                copy_out: None,
+                clear,
+            };
         }
         let copy = self.parameter_storage(var, span);
         if !is_out {
             self.assign(&copy, place.read(), span, out);
         }
         let clear = is_out.then(|| copy.clone());
-        Bound { var, value: Value::Place(copy.clone()), copy_out: Some((place, copy)), clear }
+        Bound {
+            var,
+            value: Value::Place(copy.clone()),
+            copy_out: Some((place, copy)),
+            clear,
+        }
     }
 
     fn bind_read(&mut self, var: VarId, value: Value, clash: bool, span: Span, out: &mut Vec<Stmt>) -> Bound {
         let is_simple = match &value {
-            Value::Scalar(e) => matches!(e.kind, ExprKind::Int(_) | ExprKind::Bool(_) | ExprKind::Field(_) | ExprKind::Param(_)),
+            Value::Scalar(e) => matches!(
+                e.kind,
+                ExprKind::Int(_) | ExprKind::Bool(_) | ExprKind::Field(_) | ExprKind::Param(_)
+            ),
             Value::Place(loc) => !loc.is_dynamic(),
             Value::List(parts) => parts.iter().all(|p| match p {
                 Value::Scalar(e) => !matches!(e.kind, ExprKind::Binary(..) | ExprKind::Conditional(..)),
@@ -105,11 +124,21 @@ impl Lowerer<'_> {
         };
         let is_header = matches!(value, Value::Header(_) | Value::Invalid);
         if (is_simple && !clash && !is_header) || matches!(value, Value::Object(_) | Value::Text(_) | Value::Nothing) {
-            return Bound { var, value, copy_out: None, clear: None };
+            return Bound {
+                var,
+                value,
+                copy_out: None,
+                clear: None,
+            };
         }
         let copy = self.parameter_storage(var, span);
         self.assign(&copy, value, span, out);
-        Bound { var, value: Value::Place(copy), copy_out: None, clear: None }
+        Bound {
+            var,
+            value: Value::Place(copy),
+            copy_out: None,
+            clear: None,
+        }
     }
 
     /// Gives the parameters their values, runs `body`, and copies results out.
@@ -164,10 +193,18 @@ impl Lowerer<'_> {
         let frame = self.frame.clone();
         let bound = self.bind(&function.params, args, span, out);
         // `return e;` alone needs no variable for the result.
-        if let [tree::Stmt { kind: StmtKind::Return(Some(e)), .. }] = function.body.stmts.as_slice() {
+        if let [
+            tree::Stmt {
+                kind: StmtKind::Return(Some(e)),
+                ..
+            },
+        ] = function.body.stmts.as_slice()
+        {
             if bound.iter().all(|b| b.copy_out.is_none()) {
                 let mut value = Value::Nothing;
-                self.deeper(span, |l| l.with_bound(bound, &frame, span, out, |l, out| value = l.value(e, out)));
+                self.deeper(span, |l| {
+                    l.with_bound(bound, &frame, span, out, |l, out| value = l.value(e, out))
+                });
                 return value;
             }
         }
@@ -178,7 +215,9 @@ impl Lowerer<'_> {
         let body = function.body.clone();
         let place = result.clone();
         self.deeper(span, |l| {
-            l.with_bound(bound, &frame, span, out, |l, out| l.returning(place, out, |l, out| l.block(&body, out)));
+            l.with_bound(bound, &frame, span, out, |l, out| {
+                l.returning(place, out, |l, out| l.block(&body, out))
+            });
         });
         result.map_or(Value::Nothing, |r| r.read())
     }
@@ -186,10 +225,15 @@ impl Lowerer<'_> {
     pub(super) fn call_action(&mut self, id: ActionId, args: &[Option<tree::Expr>], span: Span, out: &mut Vec<Stmt>) {
         let action = &self.program.actions[id.index()];
         let frame = self.frame.clone();
+        let path = if action.top_level { String::new() } else { self.path() };
+        self.called
+            .insert((self.full_name(&path, &action.name, &action.annotations), id));
         let bound = self.bind(&action.params, args, span, out);
         let body = action.body.clone();
         self.deeper(span, |l| {
-            l.with_bound(bound, &frame, span, out, |l, out| l.returning(None, out, |l, out| l.block(&body, out)));
+            l.with_bound(bound, &frame, span, out, |l, out| {
+                l.returning(None, out, |l, out| l.block(&body, out))
+            });
         });
     }
 

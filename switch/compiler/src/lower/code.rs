@@ -64,7 +64,11 @@ impl Lowerer<'_> {
                     return;
                 }
                 Stmt::Exit(span) => {
-                    code.list.push(Primitive { op: "exit", args: Vec::new(), span: *span });
+                    code.list.push(Primitive {
+                        op: "exit",
+                        args: Vec::new(),
+                        span: *span,
+                    });
                     code.jump("_jump", Vec::new(), end, *span);
                     return;
                 }

@@ -1,9 +1,6 @@
 //! The deparser: the order in which headers are put in front of the payload.
 
-use super::{
-    Block, Lowerer,
-    value::Value,
-};
+use super::{Block, Lowerer, value::Value};
 use crate::{
     ir::{Arg, HeaderRef, Stmt},
     source::Span,
@@ -49,7 +46,10 @@ impl Lowerer<'_> {
                     self.error(p.span, "BMv2's deparser can do nothing else after the first emit");
                 }
                 Stmt::If(_, _, _, span) | Stmt::Apply(_, _, span) | Stmt::Loop(_, span) | Stmt::Exit(span) => {
-                    self.error(span, "BMv2's deparser takes no conditions: invalid headers are skipped anyway");
+                    self.error(
+                        span,
+                        "BMv2's deparser takes no conditions: invalid headers are skipped anyway",
+                    );
                 }
                 Stmt::Block(..) | Stmt::Break(_) => {}
             }
@@ -61,7 +61,10 @@ impl Lowerer<'_> {
         let mut seen = std::collections::HashSet::new();
         let twice = self.ir.deparser.iter().find(|h| !seen.insert(**h)).copied();
         if let Some(header) = twice {
-            let message = format!("the header '{}' is emitted more than once", self.ir.headers[header].name);
+            let message = format!(
+                "the header '{}' is emitted more than once",
+                self.ir.headers[header].name
+            );
             self.reporter.warning("emit", self.ir.deparser_span, message);
         }
     }

@@ -83,7 +83,11 @@ impl Lowerer<'_> {
         let mut values = Vec::with_capacity(parts.len());
         for (i, part) in parts.iter().enumerate() {
             let value = self.value(part, out);
-            let value = if later_effects(i) { self.saved(value, part.span, out) } else { value };
+            let value = if later_effects(i) {
+                self.saved(value, part.span, out)
+            } else {
+                value
+            };
             values.push(value);
         }
         match self.program.types.composite(ty) {
@@ -109,14 +113,24 @@ impl Lowerer<'_> {
         }
         let var = &self.program.vars[id.index()];
         let path = self.path();
-        let name = if path.is_empty() { var.name.to_string() } else { format!("{path}.{}", var.name) };
+        let name = if path.is_empty() {
+            var.name.to_string()
+        } else {
+            format!("{path}.{}", var.name)
+        };
         let loc = self.storage(&name, &var.ty, var.span);
         self.frame.borrow_mut().vars.insert(id, Value::Place(loc.clone()));
         loc
     }
 
     fn object(&mut self, id: InstanceId) -> Object {
-        let known = self.frame.borrow().objects.get(&id).cloned().or_else(|| self.globals.get(&id).cloned());
+        let known = self
+            .frame
+            .borrow()
+            .objects
+            .get(&id)
+            .cloned()
+            .or_else(|| self.globals.get(&id).cloned());
         if let Some(object) = known {
             return object;
         }
@@ -145,13 +159,19 @@ impl Lowerer<'_> {
     fn element_value(&mut self, e: &tree::Expr, out: &mut Vec<Stmt>) -> Value {
         if let ExprKind::Stack(base, StackProperty::LastIndex) = &e.kind {
             return match self.value(base, out) {
-                Value::Place(Loc::Stack(stack, _)) => Value::Scalar(Expr { kind: K::LastIndex(stack), ty: Ty::bit(32) }),
+                Value::Place(Loc::Stack(stack, _)) => Value::Scalar(Expr {
+                    kind: K::LastIndex(stack),
+                    ty: Ty::bit(32),
+                }),
                 _ => self.unsupported(e.span, "lastIndex of this stack"),
             };
         }
         if let ExprKind::Index(base, index) = &e.kind {
             if let Value::List(parts) = self.value(base, out) {
-                let index = self.scalar_of(index, out).as_int().and_then(|i| usize::try_from(i).ok());
+                let index = self
+                    .scalar_of(index, out)
+                    .as_int()
+                    .and_then(|i| usize::try_from(i).ok());
                 return index.and_then(|i| parts.into_iter().nth(i)).unwrap_or(Value::Nothing);
             }
         }
@@ -319,13 +339,7 @@ impl Lowerer<'_> {
         result.read()
     }
 
-    fn hit_value(
-        &mut self,
-        table: crate::typed::types::TableId,
-        hit: bool,
-        span: Span,
-        out: &mut Vec<Stmt>,
-    ) -> Value {
+    fn hit_value(&mut self, table: crate::typed::types::TableId, hit: bool, span: Span, out: &mut Vec<Stmt>) -> Value {
         let result = self.temporary(Ty::Bool, span);
         let set = |l: &mut Self, value: bool| {
             let mut inner = Vec::new();
@@ -377,7 +391,11 @@ impl Lowerer<'_> {
         let place = self.place(object, out);
         if matches!(place, Loc::Nowhere) {
             // The field of a value that was never stored.
-            return if builtin == Builtin::IsValid { Value::Scalar(Expr::bool(false)) } else { Value::Nothing };
+            return if builtin == Builtin::IsValid {
+                Value::Scalar(Expr::bool(false))
+            } else {
+                Value::Nothing
+            };
         }
         match (builtin, &place) {
             (Builtin::IsValid, _) => return Value::Scalar(self.validity(&place, span)),
@@ -388,7 +406,10 @@ impl Lowerer<'_> {
                 Self::push(out, "remove_header", vec![ir::Arg::Header(header.clone())], span);
             }
             (Builtin::PushFront | Builtin::PopFront, Loc::Stack(..) | Loc::UnionStack(..)) => {
-                let count = args.first().and_then(Option::as_ref).and_then(|a| self.known(a, "the count"));
+                let count = args
+                    .first()
+                    .and_then(Option::as_ref)
+                    .and_then(|a| self.known(a, "the count"));
                 let op = if builtin == Builtin::PushFront { "push" } else { "pop" };
                 let stack = match &place {
                     Loc::Stack(stack, _) => ir::Arg::Stack(*stack),
@@ -420,7 +441,9 @@ fn concatenate(left: Expr, right: Expr, ty: Ty) -> Expr {
 
 /// Division by a known number: a power of two becomes a shift or a mask.
 fn divide(op: BinaryOp, left: Expr, right: Expr, ty: Ty) -> Expr {
-    let power = right.as_int().filter(|d| *d > BigInt::ZERO && d.trailing_zeros() == Some(d.bits() - 1));
+    let power = right
+        .as_int()
+        .filter(|d| *d > BigInt::ZERO && d.trailing_zeros() == Some(d.bits() - 1));
     match power {
         Some(divisor) if op == BinaryOp::Div => {
             Expr::binary(BinaryOp::Shr, left, Expr::number(divisor.bits() - 1, 32), ty)

@@ -30,7 +30,9 @@ impl Lowerer<'_> {
     }
 
     fn value_arg(&mut self, args: Args, i: usize, out: &mut Vec<Stmt>) -> Value {
-        args.get(i).and_then(Option::as_ref).map_or(Value::Nothing, |e| self.value(e, out))
+        args.get(i)
+            .and_then(Option::as_ref)
+            .map_or(Value::Nothing, |e| self.value(e, out))
     }
 
     /// A primitive that writes argument `i`: `make` gets the field that is written. What is not a field by itself
@@ -44,7 +46,10 @@ impl Lowerer<'_> {
         out: &mut Vec<Stmt>,
         make: impl FnOnce(FieldRef) -> (&'static str, Vec<Arg>),
     ) {
-        let place = args.get(i).and_then(Option::as_ref).map_or(Loc::Nowhere, |e| self.place(e, out));
+        let place = args
+            .get(i)
+            .and_then(Option::as_ref)
+            .map_or(Loc::Nowhere, |e| self.place(e, out));
         if let Some(field) = target(&place).filter(|f| matches!(f.header, HeaderRef::Static(_))) {
             let (op, args) = make(field);
             Self::push(out, op, args, span);
@@ -58,7 +63,10 @@ impl Lowerer<'_> {
     }
 
     fn arg_type(&self, args: Args, i: usize, otherwise: Ty) -> Ty {
-        let ty = args.get(i).and_then(Option::as_ref).and_then(|e| self.scalar_type(&e.ty));
+        let ty = args
+            .get(i)
+            .and_then(Option::as_ref)
+            .and_then(|e| self.scalar_type(&e.ty));
         ty.unwrap_or(otherwise)
     }
 
@@ -75,14 +83,22 @@ impl Lowerer<'_> {
         let name = self.program.extern_functions[id.index()].name.clone();
         match &*name {
             "mark_to_drop" => {
-                Self::push(out, "mark_to_drop", vec![Arg::Header(HeaderRef::Static(super::storage::STANDARD))], span);
+                Self::push(
+                    out,
+                    "mark_to_drop",
+                    vec![Arg::Header(HeaderRef::Static(super::storage::STANDARD))],
+                    span,
+                );
             }
             "hash" => self.hash(args, span, out),
             "random" => {
                 let (low, high) = (self.number_arg(args, 1, out), self.number_arg(args, 2, out));
                 let ty = self.arg_type(args, 0, low.ty);
                 self.writing(args, 0, ty, span, out, |field| {
-                    ("modify_field_rng_uniform", vec![Arg::Target(field), Arg::Value(low), Arg::Value(high)])
+                    (
+                        "modify_field_rng_uniform",
+                        vec![Arg::Target(field), Arg::Value(low), Arg::Value(high)],
+                    )
                 });
             }
             "digest" => self.digest(args, span, out),
@@ -115,7 +131,10 @@ impl Lowerer<'_> {
             "verify_checksum" | "update_checksum" | "verify_checksum_with_payload" | "update_checksum_with_payload" => {
                 self.checksum(&name, args, span, out);
             }
-            other => self.error(span, format!("the extern function '{other}' is not known to BMv2's simple_switch")),
+            other => self.error(
+                span,
+                format!("the extern function '{other}' is not known to BMv2's simple_switch"),
+            ),
         }
         Value::Nothing
     }
@@ -129,9 +148,13 @@ impl Lowerer<'_> {
         span: Span,
         out: &mut Vec<Stmt>,
     ) -> Value {
-        let Type::Extern(id, _) = &object.ty else { return Value::Nothing };
+        let Type::Extern(id, _) = &object.ty else {
+            return Value::Nothing;
+        };
         let name = self.program.externs[id.index()].methods[method].name.clone();
-        let Value::Object(instance) = self.value(object, out) else { return Value::Nothing };
+        let Value::Object(instance) = self.value(object, out) else {
+            return Value::Nothing;
+        };
         match (instance, &*name) {
             (Object::Counter(c), "count") => self.count(c, args, span, out),
             (Object::Meter(m), "execute_meter") => {
@@ -154,7 +177,12 @@ impl Lowerer<'_> {
             (Object::Register(r), "write") => {
                 let register = Arg::Named("register_array", self.ir.registers[r].name.clone());
                 let (index, value) = (self.number_arg(args, 0, out), self.number_arg(args, 1, out));
-                Self::push(out, "register_write", vec![register, Arg::Value(index), Arg::Value(value)], span);
+                Self::push(
+                    out,
+                    "register_write",
+                    vec![register, Arg::Value(index), Arg::Value(value)],
+                    span,
+                );
             }
             (Object::PacketIn, _) => return self.packet_in(&name, types, args, span, out),
             (Object::PacketOut, "emit") => self.emit(args, span, out),
@@ -176,7 +204,10 @@ impl Lowerer<'_> {
 
     /// BMv2 writes a direct meter's result by itself; here is said where.
     fn direct_meter(&mut self, meter: usize, args: Args, span: Span, out: &mut Vec<Stmt>) {
-        let place = args.first().and_then(Option::as_ref).map_or(Loc::Nowhere, |e| self.place(e, out));
+        let place = args
+            .first()
+            .and_then(Option::as_ref)
+            .map_or(Loc::Nowhere, |e| self.place(e, out));
         let Some(field) = target(&place) else {
             self.error(span, "the result of a direct meter must go to a whole field");
             return;
@@ -216,9 +247,18 @@ impl Lowerer<'_> {
                 for header in self.headers_in(&loc) {
                     let fields = self.ir.header_types[self.ir.headers[header].ty].fields.clone();
                     for (i, field) in fields.iter().enumerate() {
-                        let place = FieldRef { header: HeaderRef::Static(header), field: i };
-                        let ty = Ty::Bits { signed: field.signed, width: field.width };
-                        list.push(Expr { kind: ExprKind::Field(place), ty });
+                        let place = FieldRef {
+                            header: HeaderRef::Static(header),
+                            field: i,
+                        };
+                        let ty = Ty::Bits {
+                            signed: field.signed,
+                            width: field.width,
+                        };
+                        list.push(Expr {
+                            kind: ExprKind::Field(place),
+                            ty,
+                        });
                     }
                 }
                 list
@@ -229,8 +269,18 @@ impl Lowerer<'_> {
 
     fn calculation(&mut self, algorithm: String, input: Vec<Expr>, payload: bool, span: Span) -> usize {
         let n = self.ir.calculations.len();
-        let name = if n == 0 { "calc".to_owned() } else { format!("calc_{}", n - 1) };
-        self.ir.calculations.push(Calculation { name, algorithm, input, payload, span });
+        let name = if n == 0 {
+            "calc".to_owned()
+        } else {
+            format!("calc_{}", n - 1)
+        };
+        self.ir.calculations.push(Calculation {
+            name,
+            algorithm,
+            input,
+            payload,
+            span,
+        });
         n
     }
 
@@ -254,14 +304,21 @@ impl Lowerer<'_> {
         let verify = name.starts_with("verify");
         let wanted = if verify { Block::Verify } else { Block::Update };
         if self.block != wanted {
-            let place = if verify { "checksum verification" } else { "checksum update" };
+            let place = if verify {
+                "checksum verification"
+            } else {
+                "checksum update"
+            };
             self.error(span, format!("'{name}' can be called in the {place} control only"));
             return;
         }
         let condition = self.number_arg(args, 0, out);
         let data = self.value_arg(args, 1, out);
         let input = self.inputs(data, span, out);
-        let place = args.get(2).and_then(Option::as_ref).map_or(Loc::Nowhere, |e| self.place(e, out));
+        let place = args
+            .get(2)
+            .and_then(Option::as_ref)
+            .map_or(Loc::Nowhere, |e| self.place(e, out));
         let Some(Some(algorithm)) = args.get(3) else { return };
         let algorithm = self.algorithm(algorithm);
         let Some(target) = target(&place) else {
@@ -270,7 +327,13 @@ impl Lowerer<'_> {
         };
         let payload = name.ends_with("_with_payload");
         let calculation = self.calculation(algorithm, input, payload, span);
-        self.ir.checksums.push(crate::ir::Checksum { target, calculation, verify, condition, span });
+        self.ir.checksums.push(crate::ir::Checksum {
+            target,
+            calculation,
+            verify,
+            condition,
+            span,
+        });
     }
 
     fn digest(&mut self, args: Args, span: Span, out: &mut Vec<Stmt>) {
@@ -290,7 +353,13 @@ impl Lowerer<'_> {
             _ => "digest".to_owned(),
         };
         let id = self.ir.learn_lists.len() as u32 + 1;
-        let list = FieldList { name, id, fields, digest: Some(data.ty.clone()), span };
+        let list = FieldList {
+            name,
+            id,
+            fields,
+            digest: Some(data.ty.clone()),
+            span,
+        };
         self.ir.learn_lists.push(list);
         let args = vec![Arg::Value(receiver), Arg::Number(BigInt::from(id))];
         Self::push(out, "generate_digest", args, span);
@@ -298,14 +367,23 @@ impl Lowerer<'_> {
 
     fn add_field_list(&mut self, name: String, fields: Vec<Expr>, span: Span) -> u32 {
         let id = self.ir.field_lists.len() as u32 + 1;
-        self.ir.field_lists.push(FieldList { name, id, fields, digest: None, span });
+        self.ir.field_lists.push(FieldList {
+            name,
+            id,
+            fields,
+            digest: None,
+            span,
+        });
         id
     }
 
     /// The list of user metadata fields annotated `@field_list(number)`.
     fn numbered_list(&mut self, args: Args, i: usize, span: Span) -> u32 {
         let Some(Some(arg)) = args.get(i) else { return 0 };
-        let Some(number) = self.known(arg, "the number of a field list").and_then(|n| u64::try_from(n).ok()) else {
+        let Some(number) = self
+            .known(arg, "the number of a field list")
+            .and_then(|n| u64::try_from(n).ok())
+        else {
             return 0;
         };
         if let Some(id) = self.field_lists.get(&number) {
@@ -335,7 +413,12 @@ impl Lowerer<'_> {
             "clone3" => self.given_list(args, 2, span, out),
             _ => self.numbered_list(args, 2, span),
         };
-        Self::push(out, op, vec![Arg::Value(session), Arg::Number(BigInt::from(list))], span);
+        Self::push(
+            out,
+            op,
+            vec![Arg::Value(session), Arg::Number(BigInt::from(list))],
+            span,
+        );
     }
 
     fn given_list(&mut self, args: Args, i: usize, span: Span, out: &mut Vec<Stmt>) -> u32 {

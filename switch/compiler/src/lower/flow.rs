@@ -27,7 +27,11 @@ pub(super) fn flattened(stmts: Vec<Stmt>) -> Vec<Stmt> {
                     inner.pop();
                 }
                 drop_final_breaks(&mut inner, label);
-                if leaves(&inner, label) { out.push(Stmt::Block(label, inner)) } else { out.extend(inner) }
+                if leaves(&inner, label) {
+                    out.push(Stmt::Block(label, inner))
+                } else {
+                    out.extend(inner)
+                }
             }
             Stmt::If(condition, yes, no, span) => {
                 let (yes, no) = (flattened(yes), flattened(no));
@@ -156,7 +160,11 @@ impl Lowerer<'_> {
         let mut next = next;
         let mut end = stmts.len();
         while end > 0 {
-            let start = (0..end).rev().take_while(|i| fits_action(&stmts[*i])).last().unwrap_or(end);
+            let start = (0..end)
+                .rev()
+                .take_while(|i| fits_action(&stmts[*i]))
+                .last()
+                .unwrap_or(end);
             if start < end {
                 next = self.hidden(&stmts[start..end], next, graph);
                 end = start;
@@ -176,7 +184,12 @@ impl Lowerer<'_> {
                 if yes == no {
                     return yes;
                 }
-                graph.pipeline.conditions.push(Condition { expr: condition.clone(), yes, no, span: *span });
+                graph.pipeline.conditions.push(Condition {
+                    expr: condition.clone(),
+                    yes,
+                    no,
+                    span: *span,
+                });
                 Some(Node::Condition(graph.pipeline.conditions.len() - 1))
             }
             Stmt::Block(label, inner) => {
@@ -199,7 +212,11 @@ impl Lowerer<'_> {
             Outcome::HitMiss(hit, miss) => {
                 let hit = self.sequence(hit, next, graph);
                 let miss = self.sequence(miss, next, graph);
-                if hit == miss { Next::Any(hit) } else { Next::HitMiss(hit, miss) }
+                if hit == miss {
+                    Next::Any(hit)
+                } else {
+                    Next::HitMiss(hit, miss)
+                }
             }
             Outcome::Action(cases, rest) => {
                 let rest = self.sequence(rest, next, graph);
@@ -214,7 +231,11 @@ impl Lowerer<'_> {
                 };
                 let list: Vec<Follow> = self.ir.tables[table].actions.iter().map(|(a, _)| follow(a)).collect();
                 // A default action that is not listed is NoAction.
-                if list.iter().all(|n| *n == rest) { Next::Any(rest) } else { Next::Action(list) }
+                if list.iter().all(|n| *n == rest) {
+                    Next::Any(rest)
+                } else {
+                    Next::Action(list)
+                }
             }
         };
         match graph.pipeline.tables.iter().find(|(t, _)| *t == table) {
@@ -260,8 +281,10 @@ impl Lowerer<'_> {
             name: format!("tbl_{name}"),
             keys: Vec::new(),
             actions: vec![(action, annotations.clone())],
-            default: ActionCall { action, values: Vec::new() },
-            has_default: true,
+            default: ActionCall {
+                action,
+                values: Vec::new(),
+            },
             const_default: true,
             entries: None,
             const_entries: false,

@@ -73,7 +73,7 @@ impl Lowerer<'_> {
                     frame.borrow_mut().objects.insert(*id, object);
                 }
                 Local::ValueSet(id) => self.value_set(*id, &path),
-                Local::Variable(..) | Local::Table(_) => {}
+                Local::Variable(..) | Local::Table(_) | Local::Action(_) => {}
             }
         }
         self.frame = outer;
@@ -82,25 +82,45 @@ impl Lowerer<'_> {
     fn value_set(&mut self, id: crate::typed::types::ValueSetId, path: &str) {
         let def = &self.program.value_sets[id.index()];
         let name = self.full_name(path, &def.name, &def.annotations);
-        let size = self.known(&def.size, "the size").and_then(|s| u64::try_from(s).ok()).unwrap_or(0);
+        let size = self
+            .known(&def.size, "the size")
+            .and_then(|s| u64::try_from(s).ok())
+            .unwrap_or(0);
         let widths = match &def.element {
             Type::Struct(s) => {
                 let fields = &self.program.types.get(*s).fields;
-                fields.iter().map(|f| self.scalar_type(&f.ty).map_or(0, |t| t.width())).collect()
+                fields
+                    .iter()
+                    .map(|f| self.scalar_type(&f.ty).map_or(0, |t| t.width()))
+                    .collect()
             }
-            Type::Tuple(types) => types.iter().map(|t| self.scalar_type(t).map_or(0, |t| t.width())).collect(),
+            Type::Tuple(types) => types
+                .iter()
+                .map(|t| self.scalar_type(t).map_or(0, |t| t.width()))
+                .collect(),
             ty => vec![self.scalar_type(ty).map_or(0, |t| t.width())],
         };
         let (ty, annotations, span) = (def.element.clone(), def.annotations.clone(), def.span);
-        self.ir.value_sets.push(crate::ir::ValueSet { name, size, widths, ty, annotations, span });
+        self.ir.value_sets.push(crate::ir::ValueSet {
+            name,
+            size,
+            widths,
+            ty,
+            annotations,
+            span,
+        });
         let index = self.ir.value_sets.len() - 1;
         self.frame.borrow_mut().value_sets.insert(id, index);
     }
 
     /// A constructor's argument as a number of cells.
     fn size_arg(&mut self, instance: &Instance, at: usize) -> u64 {
-        let Some(Some(arg)) = instance.args.get(at) else { return 0 };
-        let Some(size) = self.known(arg, "the size") else { return 0 };
+        let Some(Some(arg)) = instance.args.get(at) else {
+            return 0;
+        };
+        let Some(size) = self.known(arg, "the size") else {
+            return 0;
+        };
         match u64::try_from(&size).ok().filter(|s| *s <= MAX_CELLS) {
             Some(size) => size,
             None => {
@@ -162,7 +182,10 @@ impl Lowerer<'_> {
             "packet_in" => Object::PacketIn,
             "packet_out" => Object::PacketOut,
             other => {
-                self.error(instance.span, format!("the extern {other} is not supported by BMv2's simple_switch"));
+                self.error(
+                    instance.span,
+                    format!("the extern {other} is not supported by BMv2's simple_switch"),
+                );
                 Object::Unsupported
             }
         }
@@ -180,7 +203,14 @@ impl Lowerer<'_> {
             return Object::Unsupported;
         };
         let (annotations, span) = (instance.annotations.clone(), instance.span);
-        self.ir.registers.push(Register { name, size, width: scalar.width(), ty, annotations, span });
+        self.ir.registers.push(Register {
+            name,
+            size,
+            width: scalar.width(),
+            ty,
+            annotations,
+            span,
+        });
         Object::Register(self.ir.registers.len() - 1)
     }
 
@@ -190,9 +220,20 @@ impl Lowerer<'_> {
             let algorithm = instance.args.first().cloned().flatten();
             (algorithm.map_or(String::new(), |a| self.algorithm(&a)), Vec::new())
         });
-        let max_group = numbers_of(&instance.annotations, "max_group_size").first().copied().unwrap_or(DEFAULT_GROUP);
+        let max_group = numbers_of(&instance.annotations, "max_group_size")
+            .first()
+            .copied()
+            .unwrap_or(DEFAULT_GROUP);
         let (annotations, span) = (instance.annotations.clone(), instance.span);
-        self.ir.profiles.push(Profile { name, size, selector, max_group, annotations, span, tables: Vec::new() });
+        self.ir.profiles.push(Profile {
+            name,
+            size,
+            selector,
+            max_group,
+            annotations,
+            span,
+            tables: Vec::new(),
+        });
         Object::Profile(self.ir.profiles.len() - 1)
     }
 
@@ -200,7 +241,9 @@ impl Lowerer<'_> {
     pub(super) fn algorithm(&mut self, e: &crate::typed::tree::Expr) -> String {
         let index = match e.kind {
             ExprKind::Member(index) => Some(index),
-            _ => self.known(e, "the algorithm").and_then(|i: BigInt| usize::try_from(i).ok()),
+            _ => self
+                .known(e, "the algorithm")
+                .and_then(|i: BigInt| usize::try_from(i).ok()),
         };
         match (&e.ty, index) {
             (Type::Enum(id), Some(index)) => {

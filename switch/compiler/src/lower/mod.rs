@@ -11,6 +11,7 @@ mod expr;
 mod externs;
 mod flow;
 mod instance;
+mod listing;
 mod parser;
 mod stmt;
 mod storage;
@@ -56,11 +57,16 @@ pub(crate) fn lower(program: &Program, map: &SourceMap, reporter: &mut Reporter)
         work: 0,
         block: Block::Parser,
         actions: HashMap::new(),
+        called: HashSet::new(),
         field_lists: HashMap::new(),
         metadata: None,
     };
     lowerer.run();
-    if lowerer.reporter.has_errors() { None } else { Some(lowerer.ir) }
+    if lowerer.reporter.has_errors() {
+        None
+    } else {
+        Some(lowerer.ir)
+    }
 }
 
 /// Most statements and storage that inlining may make.
@@ -148,6 +154,8 @@ struct Lowerer<'a> {
     block: Block,
     /// Actions of tables made already, by full name, with the source action.
     actions: HashMap<(String, ActionId), usize>,
+    /// Actions called directly, by full name.
+    called: HashSet<(String, ActionId)>,
     /// Field lists made for @field_list numbers.
     field_lists: HashMap<u64, u32>,
     /// The user metadata, and its struct.
@@ -173,7 +181,10 @@ impl Lowerer<'_> {
         self.work += amount;
         let over = self.work > MAX_WORK;
         if over {
-            self.error(span, "the program becomes too large when its controls and functions are inlined");
+            self.error(
+                span,
+                "the program becomes too large when its controls and functions are inlined",
+            );
         }
         !over
     }
@@ -181,7 +192,10 @@ impl Lowerer<'_> {
     /// Runs `rule` one call deeper; nothing happens beyond the limit.
     fn deeper<T>(&mut self, span: Span, rule: impl FnOnce(&mut Self) -> T) -> Option<T> {
         if self.depth >= MAX_DEPTH {
-            self.error(span, format!("calls and instances are nested more than {MAX_DEPTH} deep; recursion is not allowed"));
+            self.error(
+                span,
+                format!("calls and instances are nested more than {MAX_DEPTH} deep; recursion is not allowed"),
+            );
             return None;
         }
         self.depth += 1;
@@ -203,7 +217,10 @@ impl Lowerer<'_> {
         };
         let package = &self.program.packages[package.index()];
         if &*package.name != "V1Switch" || instance.args.len() != 6 {
-            self.error(instance.span, format!("'main' must be an instance of V1Switch, not of {}", package.name));
+            self.error(
+                instance.span,
+                format!("'main' must be an instance of V1Switch, not of {}", package.name),
+            );
             return;
         }
         for id in &self.program.top_level {

@@ -6,7 +6,6 @@ use num_bigint::BigInt;
 
 use super::{
     Block, FrameRef, Lowerer,
-    assign::target,
     flow::flattened,
     value::{Loc, Value},
 };
@@ -88,9 +87,11 @@ impl Lowerer<'_> {
         }
         let start = parser.states.iter().position(|s| &*s.name == "start").unwrap_or(0);
         let reachable = reachable(parser, start);
-        let loops_to_start = parser.states.iter().enumerate().any(|(i, s)| {
-            reachable[i] && targets(&s.transition).contains(&Target::State(start))
-        });
+        let loops_to_start = parser
+            .states
+            .iter()
+            .enumerate()
+            .any(|(i, s)| reachable[i] && targets(&s.transition).contains(&Target::State(start)));
         let mut states = Vec::new();
         for (i, state) in parser.states.iter().enumerate() {
             let mut stmts = Vec::new();
@@ -99,14 +100,26 @@ impl Lowerer<'_> {
             }
             if !reachable[i] {
                 let name = state.name.to_string();
-                states.push(Lowered { name, stmts, key: Vec::new(), cases: Vec::new(), span: state.span });
+                states.push(Lowered {
+                    name,
+                    stmts,
+                    key: Vec::new(),
+                    cases: Vec::new(),
+                    span: state.span,
+                });
                 continue;
             }
             self.block(&state.body, &mut stmts);
             let (key, cases) = self.transition(&state.transition, &mut stmts);
             let name = super::name_of(&state.annotations).unwrap_or_else(|| state.name.to_string());
             let name = name.trim_start_matches('.').to_owned();
-            states.push(Lowered { name, stmts: flattened(stmts), key, cases, span: state.span });
+            states.push(Lowered {
+                name,
+                stmts: flattened(stmts),
+                key,
+                cases,
+                span: state.span,
+            });
         }
         let mut start = start;
         if loops_to_start && !first.is_empty() {
@@ -114,11 +127,22 @@ impl Lowerer<'_> {
             let cases = vec![(Case::Default, Target::State(start))];
             let span = parser.span;
             let name = "initialise".to_owned();
-            states.push(Lowered { name, stmts: flattened(first), key: Vec::new(), cases, span });
+            states.push(Lowered {
+                name,
+                stmts: flattened(first),
+                key: Vec::new(),
+                cases,
+                span,
+            });
             start = states.len() - 1;
         }
         self.frame = caller;
-        Call { states, start, prefix, after }
+        Call {
+            states,
+            start,
+            prefix,
+            after,
+        }
     }
 
     fn transition(&mut self, transition: &Transition, out: &mut Vec<Stmt>) -> (Vec<Expr>, Vec<(Case, Target)>) {
@@ -152,7 +176,10 @@ impl Lowerer<'_> {
             }
         }
         if list.len() > MAX_CASES {
-            self.error(span, format!("the ranges of this select make more than {MAX_CASES} transitions"));
+            self.error(
+                span,
+                format!("the ranges of this select make more than {MAX_CASES} transitions"),
+            );
         }
         (key, list)
     }
@@ -162,7 +189,13 @@ impl Lowerer<'_> {
         if sets.iter().all(|s| matches!(s.kind, tree::ExprKind::Any)) {
             return vec![Case::Default];
         }
-        if let [tree::Expr { kind: tree::ExprKind::ValueSet(id), .. }] = sets {
+        if let [
+            tree::Expr {
+                kind: tree::ExprKind::ValueSet(id),
+                ..
+            },
+        ] = sets
+        {
             let set = self.frame.borrow().value_sets.get(id).copied();
             return set.map(Case::ValueSet).into_iter().collect();
         }
@@ -176,16 +209,30 @@ impl Lowerer<'_> {
             let elements = self.elements(set, width, span);
             full = (full << padded) | &all;
             if joined.len() * elements.len() > MAX_CASES {
-                self.error(span, format!("the ranges of this select make more than {MAX_CASES} transitions"));
+                self.error(
+                    span,
+                    format!("the ranges of this select make more than {MAX_CASES} transitions"),
+                );
                 return Vec::new();
             }
             let product = joined.iter().flat_map(|(v, m)| {
-                elements.iter().map(move |(w, n)| ((v << padded) | w, (m << padded) | n))
+                elements
+                    .iter()
+                    .map(move |(w, n)| ((v << padded) | w, (m << padded) | n))
             });
             joined = product.collect();
         }
         // A mask of full bytes is told from that of all bits by the padding, which is zero in both.
-        joined.into_iter().map(|(v, m)| if m == full { Case::Value(v, None) } else { Case::Value(v, Some(m)) }).collect()
+        joined
+            .into_iter()
+            .map(|(v, m)| {
+                if m == full {
+                    Case::Value(v, None)
+                } else {
+                    Case::Value(v, Some(m))
+                }
+            })
+            .collect()
     }
 
     /// Values and masks that a set of one key stands for.
@@ -215,16 +262,26 @@ impl Lowerer<'_> {
 
     /// Adds a parser's states to the program. Accepting goes to `accept`. Returns its start.
     fn join(&mut self, call: Call, accept: Option<usize>) -> usize {
-        let accept = if call.after.is_empty() { accept } else { Some(self.after_state(call.after, accept)) };
+        let accept = if call.after.is_empty() {
+            accept
+        } else {
+            Some(self.after_state(call.after, accept))
+        };
         let base = self.ir.states.len();
         for state in &call.states {
-            let wanted =
-                if call.prefix.is_empty() { state.name.clone() } else { format!("{}_{}", call.prefix, state.name) };
+            let wanted = if call.prefix.is_empty() {
+                state.name.clone()
+            } else {
+                format!("{}_{}", call.prefix, state.name)
+            };
             let index = self.new_state(&wanted, state.span);
             debug_assert!(index >= base);
         }
         for (i, state) in call.states.into_iter().enumerate() {
-            let mut cursor = Cursor { state: base + i, closed: false };
+            let mut cursor = Cursor {
+                state: base + i,
+                closed: false,
+            };
             self.fill(&state.stmts, &mut cursor, &mut HashMap::new());
             if cursor.closed {
                 continue;
@@ -243,7 +300,10 @@ impl Lowerer<'_> {
 
     fn after_state(&mut self, stmts: Vec<Stmt>, accept: Option<usize>) -> usize {
         let index = self.new_state("return", Span::default());
-        let mut cursor = Cursor { state: index, closed: false };
+        let mut cursor = Cursor {
+            state: index,
+            closed: false,
+        };
         self.fill(&flattened(stmts), &mut cursor, &mut HashMap::new());
         self.go(&cursor, accept);
         index
@@ -257,7 +317,13 @@ impl Lowerer<'_> {
             n += 1;
         }
         self.spend(span, 1);
-        self.ir.states.push(ParserState { name, ops: Vec::new(), key: Vec::new(), transitions: Vec::new(), span });
+        self.ir.states.push(ParserState {
+            name,
+            ops: Vec::new(),
+            key: Vec::new(),
+            transitions: Vec::new(),
+            span,
+        });
         self.ir.states.len() - 1
     }
 
@@ -289,7 +355,10 @@ impl Lowerer<'_> {
                     let one = Case::Value(BigInt::from(1), None);
                     state.transitions = vec![(one, Some(branches[0])), (Case::Default, Some(branches[1]))];
                     for (start, stmts) in branches.into_iter().zip([yes, no]) {
-                        let mut inner = Cursor { state: start, closed: false };
+                        let mut inner = Cursor {
+                            state: start,
+                            closed: false,
+                        };
                         self.fill(stmts, &mut inner, labels);
                         if !inner.closed {
                             self.go(&inner, Some(join));
@@ -304,12 +373,18 @@ impl Lowerer<'_> {
                     if !cursor.closed {
                         self.go(cursor, Some(end));
                     }
-                    *cursor = Cursor { state: end, closed: false };
+                    *cursor = Cursor {
+                        state: end,
+                        closed: false,
+                    };
                 }
                 Stmt::Loop(inner, span) => {
                     let start = self.new_state("loop", *span);
                     self.go(cursor, Some(start));
-                    let mut body = Cursor { state: start, closed: false };
+                    let mut body = Cursor {
+                        state: start,
+                        closed: false,
+                    };
                     self.fill(inner, &mut body, labels);
                     if !body.closed {
                         self.go(&body, Some(start));
@@ -346,8 +421,12 @@ impl Lowerer<'_> {
 
     /// Goes through a sub-parser's states and on in a new one.
     fn enter(&mut self, index: usize, cursor: &mut Cursor, span: Span) {
-        let empty =
-            Call { states: Vec::new(), start: 0, prefix: String::new(), after: Vec::new() };
+        let empty = Call {
+            states: Vec::new(),
+            start: 0,
+            prefix: String::new(),
+            after: Vec::new(),
+        };
         let Some(slot) = self.states.get_mut(index) else { return };
         let call = std::mem::replace(slot, empty);
         if call.states.is_empty() {
@@ -385,7 +464,10 @@ impl Lowerer<'_> {
                 Self::push(out, "advance", vec![Arg::Value(bits)], span);
             }
             _ => {
-                self.error(span, format!("'{method}' is not supported by BMv2; standard_metadata.packet_length is"));
+                self.error(
+                    span,
+                    format!("'{method}' is not supported by BMv2; standard_metadata.packet_length is"),
+                );
             }
         }
         Value::Nothing
@@ -394,14 +476,21 @@ impl Lowerer<'_> {
     fn extract(&mut self, types: &[Type], args: &[Option<tree::Expr>], span: Span, out: &mut Vec<Stmt>) {
         let Some(Some(arg)) = args.first() else {
             // `extract<H>(_)` skips a header.
-            let width = types.first().and_then(|t| self.program.types.width(t, false)).unwrap_or(0);
+            let width = types
+                .first()
+                .and_then(|t| self.program.types.width(t, false))
+                .unwrap_or(0);
             Self::push(out, "advance", vec![Arg::Value(Expr::number(width, 32))], span);
             return;
         };
         let varbit = match &arg.ty {
-            Type::Struct(id) => {
-                self.program.types.get(*id).fields.iter().any(|f| matches!(f.ty, Type::Varbit(_)))
-            }
+            Type::Struct(id) => self
+                .program
+                .types
+                .get(*id)
+                .fields
+                .iter()
+                .any(|f| matches!(f.ty, Type::Varbit(_))),
             _ => false,
         };
         let size = args.get(1).and_then(Option::as_ref);
@@ -440,16 +529,27 @@ impl Lowerer<'_> {
     fn lookahead(&mut self, ty: &Type, offset: &mut u32, span: Span) -> Value {
         if let Some(scalar) = self.scalar_type(ty) {
             let width = scalar.width();
-            let ahead = Expr { kind: ExprKind::Lookahead(*offset, width), ty: Ty::bit(width) };
+            let ahead = Expr {
+                kind: ExprKind::Lookahead(*offset, width),
+                ty: Ty::bit(width),
+            };
             *offset += width;
-            return Value::Scalar(if scalar == Ty::Bool { ahead.cast(Ty::Bool) } else { ahead.cast(scalar) });
+            return Value::Scalar(if scalar == Ty::Bool {
+                ahead.cast(Ty::Bool)
+            } else {
+                ahead.cast(scalar)
+            });
         }
         match ty {
             Type::Struct(id) => {
                 let def = self.program.types.get(*id);
                 let (fields, kind) = (def.fields.clone(), def.kind);
                 let values = fields.iter().map(|f| self.lookahead(&f.ty, offset, span)).collect();
-                if kind == crate::syntax::ast::Composite::Header { Value::Header(values) } else { Value::List(values) }
+                if kind == crate::syntax::ast::Composite::Header {
+                    Value::Header(values)
+                } else {
+                    Value::List(values)
+                }
             }
             Type::Tuple(types) => Value::List(types.iter().map(|t| self.lookahead(t, offset, span)).collect()),
             Type::Unknown => Value::Nothing,
@@ -476,10 +576,14 @@ fn reachable(parser: &tree::Parser, start: usize) -> Vec<bool> {
         if i >= seen.len() || std::mem::replace(&mut seen[i], true) {
             continue;
         }
-        pending.extend(targets(&parser.states[i].transition).into_iter().filter_map(|t| match t {
-            Target::State(s) => Some(s),
-            _ => None,
-        }));
+        pending.extend(
+            targets(&parser.states[i].transition)
+                .into_iter()
+                .filter_map(|t| match t {
+                    Target::State(s) => Some(s),
+                    _ => None,
+                }),
+        );
     }
     seen
 }
@@ -505,7 +609,9 @@ fn prefixes(low: &BigInt, high: &BigInt, width: u32) -> Vec<(BigInt, BigInt)> {
     let mut list = Vec::new();
     let mut at = low.clone();
     while at <= *high && list.len() <= MAX_CASES {
-        let mut size = at.trailing_zeros().map_or(width, |z| u32::try_from(z).unwrap_or(width).min(width));
+        let mut size = at
+            .trailing_zeros()
+            .map_or(width, |z| u32::try_from(z).unwrap_or(width).min(width));
         while &at + (BigInt::from(1) << size) - 1 > *high {
             size -= 1;
         }
@@ -525,7 +631,10 @@ mod tests {
         let list = prefixes(&BigInt::from(1), &BigInt::from(6), 3);
         let want = [(1, 7), (2, 6), (4, 6), (6, 7)].map(|(v, m)| (BigInt::from(v), BigInt::from(m)));
         assert_eq!(list, want);
-        assert_eq!(prefixes(&BigInt::ZERO, &BigInt::from(255), 8), [(BigInt::ZERO, BigInt::ZERO)]);
+        assert_eq!(
+            prefixes(&BigInt::ZERO, &BigInt::from(255), 8),
+            [(BigInt::ZERO, BigInt::ZERO)]
+        );
     }
 
     #[test]

@@ -89,7 +89,10 @@ impl Lowerer<'_> {
                 }
             }
             StmtKind::SwitchAction(table, blocks, default) => {
-                let blocks = blocks.iter().map(|(actions, b)| (actions.clone(), self.nested(b))).collect();
+                let blocks = blocks
+                    .iter()
+                    .map(|(actions, b)| (actions.clone(), self.nested(b)))
+                    .collect();
                 let default = default.as_ref().map(|b| self.nested(b)).unwrap_or_default();
                 self.apply_table(*table, ir::Outcome::Action(blocks, default), span, out);
             }
@@ -121,7 +124,11 @@ impl Lowerer<'_> {
         if let ExprKind::Hit(table, hit) = &inner.kind {
             let (yes, no) = (self.nested(yes), self.nested(no));
             let on_hit = *hit != swapped;
-            let outcome = if on_hit { ir::Outcome::HitMiss(yes, no) } else { ir::Outcome::HitMiss(no, yes) };
+            let outcome = if on_hit {
+                ir::Outcome::HitMiss(yes, no)
+            } else {
+                ir::Outcome::HitMiss(no, yes)
+            };
             self.apply_table(*table, outcome, span, out);
             return;
         }
@@ -138,7 +145,9 @@ impl Lowerer<'_> {
     }
 
     fn return_statement(&mut self, value: Option<&tree::Expr>, span: Span, out: &mut Vec<Stmt>) {
-        let Some(place) = self.returns.last().map(|r| (r.label, r.result.clone())) else { return };
+        let Some(place) = self.returns.last().map(|r| (r.label, r.result.clone())) else {
+            return;
+        };
         if let (Some(value), Some(to)) = (value, place.1) {
             let value = self.value(value, out);
             self.assign(&to, value, span, out);
@@ -203,12 +212,17 @@ impl Lowerer<'_> {
         span: Span,
         out: &mut Vec<Stmt>,
     ) {
-        let ty = self.scalar_type(&self.program.vars[var.index()].ty.clone()).unwrap_or(Ty::bit(32));
+        let ty = self
+            .scalar_type(&self.program.vars[var.index()].ty.clone())
+            .unwrap_or(Ty::bit(32));
         let (low, high) = (self.scalar_of(low, out), self.scalar_of(high, out));
         if let (Some(first), Some(last)) = (low.as_int(), high.as_int()) {
             let count = usize::try_from(&last - &first + 1).unwrap_or(0);
             if count > MAX_UNROLL {
-                self.error(span, format!("the loop runs {count} times; at most {MAX_UNROLL} are allowed"));
+                self.error(
+                    span,
+                    format!("the loop runs {count} times; at most {MAX_UNROLL} are allowed"),
+                );
                 return;
             }
             let values = (0..count).map(|i| Value::Scalar(Expr::int(&(&first + BigInt::from(i)), ty)));

@@ -27,14 +27,22 @@ impl Lowerer<'_> {
             Type::Bits { signed, width } => Ty::Bits { signed, width },
             Type::Varbit(width) => Ty::Varbit(width),
             Type::Enum(_) | Type::Error | Type::ActionRun(_) => Ty::bit(32),
-            Type::Integer => Ty::Bits { signed: true, width: 512 },
+            Type::Integer => Ty::Bits {
+                signed: true,
+                width: 512,
+            },
             _ => return None,
         })
     }
 
     fn field_for(name: String, ty: Ty) -> Field {
         let signed = matches!(ty, Ty::Bits { signed: true, .. });
-        Field { name, width: ty.width(), signed, is_varbit: matches!(ty, Ty::Varbit(_)) }
+        Field {
+            name,
+            width: ty.width(),
+            signed,
+            is_varbit: matches!(ty, Ty::Varbit(_)),
+        }
     }
 
     /// A new field of `scalars`.
@@ -46,7 +54,10 @@ impl Lowerer<'_> {
             return Loc::Nowhere;
         }
         fields.push(Self::field_for(name, ty));
-        let field = FieldRef { header: HeaderRef::Static(SCALARS), field: fields.len() - 1 };
+        let field = FieldRef {
+            header: HeaderRef::Static(SCALARS),
+            field: fields.len() - 1,
+        };
         Loc::Field(field, ty)
     }
 
@@ -136,11 +147,21 @@ impl Lowerer<'_> {
 
     /// Storage of a struct's fields, each with the struct's name in front unless that is empty.
     pub(super) fn struct_storage(&mut self, name: &str, id: StructId, span: Span) -> Vec<Loc> {
-        let fields: Vec<(String, Type)> = self.program.types.get(id).fields.iter().map(|f| {
-            let own = super::name_of(&f.annotations).unwrap_or_else(|| f.name.to_string());
-            let own = own.trim_start_matches('.').to_owned();
-            (if name.is_empty() { own } else { format!("{name}.{own}") }, f.ty.clone())
-        }).collect();
+        let fields: Vec<(String, Type)> = self
+            .program
+            .types
+            .get(id)
+            .fields
+            .iter()
+            .map(|f| {
+                let own = super::name_of(&f.annotations).unwrap_or_else(|| f.name.to_string());
+                let own = own.trim_start_matches('.').to_owned();
+                (
+                    if name.is_empty() { own } else { format!("{name}.{own}") },
+                    f.ty.clone(),
+                )
+            })
+            .collect();
         fields.iter().map(|(name, ty)| self.storage(name, ty, span)).collect()
     }
 
@@ -154,7 +175,11 @@ impl Lowerer<'_> {
                 members.push((field.name.to_string(), header));
             }
         }
-        self.ir.unions.push(Union { name: name.to_owned(), type_name, members });
+        self.ir.unions.push(Union {
+            name: name.to_owned(),
+            type_name,
+            members,
+        });
         self.ir.unions.len() - 1
     }
 
@@ -168,7 +193,11 @@ impl Lowerer<'_> {
         if self.program.types.get(*id).kind == Composite::Union {
             let elements: Vec<usize> = elements.map(|e| self.union(&e, *id)).collect();
             let type_name = self.program.types.get(*id).name.to_string();
-            self.ir.union_stacks.push(UnionStack { name, type_name, elements });
+            self.ir.union_stacks.push(UnionStack {
+                name,
+                type_name,
+                elements,
+            });
             return Loc::UnionStack(self.ir.union_stacks.len() - 1, *id);
         }
         let elements: Vec<usize> = elements.map(|e| self.header(&e, *id, false)).collect();
@@ -179,12 +208,24 @@ impl Lowerer<'_> {
 
     /// The metadata headers that every program has.
     pub(super) fn fixed_headers(&mut self, standard: StructId) -> Loc {
-        self.ir.header_types.push(HeaderType { name: "scalars_0".to_owned(), fields: Vec::new() });
-        self.ir.headers.push(Header { name: "scalars".to_owned(), ty: SCALARS, metadata: true });
+        self.ir.header_types.push(HeaderType {
+            name: "scalars_0".to_owned(),
+            fields: Vec::new(),
+        });
+        self.ir.headers.push(Header {
+            name: "scalars".to_owned(),
+            ty: SCALARS,
+            metadata: true,
+        });
         let ty = self.header_type(standard);
         self.ir.header_types[ty].name = "standard_metadata".to_owned();
-        self.ir.headers.push(Header { name: "standard_metadata".to_owned(), ty, metadata: true });
-        self.names.extend(["scalars".to_owned(), "standard_metadata".to_owned()]);
+        self.ir.headers.push(Header {
+            name: "standard_metadata".to_owned(),
+            ty,
+            metadata: true,
+        });
+        self.names
+            .extend(["scalars".to_owned(), "standard_metadata".to_owned()]);
         Loc::Struct(self.fields_of(&HeaderRef::Static(STANDARD), standard, 0).0)
     }
 
@@ -195,7 +236,13 @@ impl Lowerer<'_> {
         for field in &self.program.types.get(id).fields {
             match (self.scalar_type(&field.ty), self.program.types.base(&field.ty)) {
                 (Some(ty), _) => {
-                    list.push(Loc::Field(FieldRef { header: header.clone(), field: at }, ty));
+                    list.push(Loc::Field(
+                        FieldRef {
+                            header: header.clone(),
+                            field: at,
+                        },
+                        ty,
+                    ));
                     at += 1;
                 }
                 (None, Type::Struct(inner)) => {
@@ -213,7 +260,12 @@ impl Lowerer<'_> {
     pub(super) fn field_loc(&self, base: &Loc, index: usize) -> Loc {
         match base {
             Loc::Struct(parts) => parts.get(index).cloned().unwrap_or(Loc::Nowhere),
-            Loc::Header(header, id) => self.fields_of(header, *id, 0).0.get(index).cloned().unwrap_or(Loc::Nowhere),
+            Loc::Header(header, id) => self
+                .fields_of(header, *id, 0)
+                .0
+                .get(index)
+                .cloned()
+                .unwrap_or(Loc::Nowhere),
             Loc::Union(union, id) => {
                 let member = &self.ir.unions[*union].members[index];
                 match self.program.types.get(*id).fields[index].ty {
@@ -242,7 +294,10 @@ impl Lowerer<'_> {
             Loc::Union(u, _) => self.ir.unions[*u].members.iter().map(|(_, h)| *h).collect(),
             Loc::UnionStack(s, _) => {
                 let unions = &self.ir.union_stacks[*s].elements;
-                unions.iter().flat_map(|u| self.ir.unions[*u].members.iter().map(|(_, h)| *h)).collect()
+                unions
+                    .iter()
+                    .flat_map(|u| self.ir.unions[*u].members.iter().map(|(_, h)| *h))
+                    .collect()
             }
             _ => Vec::new(),
         }

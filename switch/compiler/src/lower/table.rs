@@ -32,9 +32,16 @@ impl Lowerer<'_> {
         let known = self.frame.borrow().tables.get(&id).copied();
         let table = match known {
             Some(table) => {
-                let same = self.ir.tables[table].keys.iter().zip(&keys).all(|(a, b)| a.target == b.target);
+                let same = self.ir.tables[table]
+                    .keys
+                    .iter()
+                    .zip(&keys)
+                    .all(|(a, b)| a.target == b.target);
                 if !same {
-                    self.error(span, format!("the table '{}' is applied twice with different keys", source.name));
+                    self.error(
+                        span,
+                        format!("the table '{}' is applied twice with different keys", source.name),
+                    );
                 }
                 table
             }
@@ -59,7 +66,10 @@ impl Lowerer<'_> {
         let width = value.ty.width();
         let target = match value.kind {
             ir::ExprKind::Field(f) if matches!(f.header, ir::HeaderRef::Static(_)) => f,
-            ir::ExprKind::Valid(header @ ir::HeaderRef::Static(_)) => ir::FieldRef { header, field: usize::MAX },
+            ir::ExprKind::Valid(header @ ir::HeaderRef::Static(_)) => ir::FieldRef {
+                header,
+                field: usize::MAX,
+            },
             kind => {
                 let ty = value.ty;
                 let variable = self.scalar("key", ty, span);
@@ -69,10 +79,21 @@ impl Lowerer<'_> {
         };
         let name = super::name_of(&field.annotations).unwrap_or_else(|| field.text.clone());
         if name.is_empty() {
-            self.error(span, "a key that is an expression needs a name for the control plane: @name(\"...\")");
+            self.error(
+                span,
+                "a key that is an expression needs a name for the control plane: @name(\"...\")",
+            );
         }
         let (ty, annotations) = (field.expr.ty.clone(), field.annotations.clone());
-        Some(Key { name, target, width, kind: field.match_kind.clone(), mask, ty, annotations })
+        Some(Key {
+            name,
+            target,
+            width,
+            kind: field.match_kind.clone(),
+            mask,
+            ty,
+            annotations,
+        })
     }
 
     fn make_table(&mut self, id: TableId, keys: Vec<Key>) -> usize {
@@ -87,13 +108,15 @@ impl Lowerer<'_> {
             Some(chosen) => self.action_call(chosen),
             None => self.no_action(),
         };
+        if !actions.iter().any(|(a, _)| *a == default.action) {
+            actions.push((default.action, Rc::new([default_only(source.span)])));
+        }
         let size = source.size.as_ref().and_then(|s| self.known(s, "the size of a table"));
         let table = Table {
             name,
             keys,
             actions,
             default,
-            has_default: source.default_action.is_some(),
             const_default: source.const_default,
             entries: None,
             const_entries: source.const_entries,
@@ -121,10 +144,16 @@ impl Lowerer<'_> {
         let lpm = table.keys.iter().filter(|k| &*k.kind == "lpm").count();
         let selector_without = table.keys.iter().any(|k| &*k.kind == "selector") && table.profile.is_none();
         if lpm > 1 {
-            self.error(span, "BMv2 takes at most one key field of kind lpm in a table; use ternary for the others");
+            self.error(
+                span,
+                "BMv2 takes at most one key field of kind lpm in a table; use ternary for the others",
+            );
         }
         if selector_without {
-            self.error(span, "key fields of kind selector need an action_selector as the table's implementation");
+            self.error(
+                span,
+                "key fields of kind selector need an action_selector as the table's implementation",
+            );
         }
     }
 
@@ -134,13 +163,20 @@ impl Lowerer<'_> {
             let message = "entries that are not const are not part of BMv2's JSON; write 'const entries'";
             self.error(source.span, message);
         }
-        let list = entries.iter().enumerate().filter_map(|(i, e)| self.entry(e, index, i as u32 + 1)).collect();
+        let list = entries
+            .iter()
+            .enumerate()
+            .filter_map(|(i, e)| self.entry(e, index, i as u32 + 1))
+            .collect();
         self.ir.tables[index].entries = Some(list);
     }
 
     fn entry(&mut self, entry: &TableEntry, table: usize, order: u32) -> Option<Entry> {
-        let kinds: Vec<(Rc<str>, u32)> =
-            self.ir.tables[table].keys.iter().map(|k| (k.kind.clone(), k.width)).collect();
+        let kinds: Vec<(Rc<str>, u32)> = self.ir.tables[table]
+            .keys
+            .iter()
+            .map(|k| (k.kind.clone(), k.width))
+            .collect();
         let mut matches = Vec::new();
         for (key, (kind, width)) in entry.keys.iter().zip(&kinds) {
             matches.push(self.entry_match(key, kind, *width)?);
@@ -148,7 +184,15 @@ impl Lowerer<'_> {
         let any = entry.keys.iter().map(|k| matches!(k.kind, ExprKind::Any)).collect();
         let call = self.action_call(&entry.action);
         let priority = entry.priority.as_ref().and_then(|p| self.known(p, "a priority"));
-        Some(Entry { matches, any, call, order, priority, is_const: entry.is_const, span: entry.span })
+        Some(Entry {
+            matches,
+            any,
+            call,
+            order,
+            priority,
+            is_const: entry.is_const,
+            span: entry.span,
+        })
     }
 
     fn entry_match(&mut self, key: &tree::Expr, kind: &str, width: u32) -> Option<Match> {
@@ -218,19 +262,29 @@ impl Lowerer<'_> {
     }
 
     fn bind_direct(&mut self, table: usize, is_counter: bool, index: usize, span: Span) {
-        let list = if is_counter { &mut self.ir.counters } else { &mut self.ir.meters };
+        let list = if is_counter {
+            &mut self.ir.counters
+        } else {
+            &mut self.ir.meters
+        };
         if list[index].table.replace(table).is_some_and(|t| t != table) {
             self.error(span, "a direct counter or meter belongs to one table only");
             return;
         }
         let table = &mut self.ir.tables[table];
-        if is_counter { table.counter = Some(index) } else { table.meter = Some(index) }
+        if is_counter {
+            table.counter = Some(index)
+        } else {
+            table.meter = Some(index)
+        }
     }
 
     fn use_profile(&mut self, table: usize, profile: usize, span: Span) {
         let fields: Vec<ir::FieldRef> = {
             let keys = self.ir.tables[table].keys.iter();
-            keys.filter(|k| &*k.kind == "selector").map(|k| k.target.clone()).collect()
+            keys.filter(|k| &*k.kind == "selector")
+                .map(|k| k.target.clone())
+                .collect()
         };
         self.ir.tables[table].profile = Some(profile);
         let known = &mut self.ir.profiles[profile];
@@ -245,14 +299,25 @@ impl Lowerer<'_> {
             }
         }
         if differs {
-            self.error(span, "the tables that share an action_selector must have the same selector fields");
+            self.error(
+                span,
+                "the tables that share an action_selector must have the same selector fields",
+            );
         }
     }
 
     fn no_action(&mut self) -> ActionCall {
-        let found = self.ir.actions.iter().position(|a| a.name == "NoAction" && a.params.is_empty());
+        let found = self
+            .ir
+            .actions
+            .iter()
+            .position(|a| a.name == "NoAction" && a.params.is_empty());
         let action = found.unwrap_or_else(|| {
-            let source = self.program.actions.iter().position(|a| &*a.name == "NoAction" && a.top_level);
+            let source = self
+                .program
+                .actions
+                .iter()
+                .position(|a| &*a.name == "NoAction" && a.top_level);
             let annotations = source.map_or(ir::no_annotations(), |i| self.program.actions[i].annotations.clone());
             let source = source.map(|i| crate::typed::types::ActionId(i as u32));
             self.ir.actions.push(Action {
@@ -264,11 +329,15 @@ impl Lowerer<'_> {
                 span: Span::default(),
             });
             if let Some(source) = source {
-                self.actions.insert(("NoAction".to_owned(), source), self.ir.actions.len() - 1);
+                self.actions
+                    .insert(("NoAction".to_owned(), source), self.ir.actions.len() - 1);
             }
             self.ir.actions.len() - 1
         });
-        ActionCall { action, values: Vec::new() }
+        ActionCall {
+            action,
+            values: Vec::new(),
+        }
     }
 
     /// The action that a table's list names, made when it is first used.
@@ -290,7 +359,11 @@ impl Lowerer<'_> {
                 (true, _) => self.action_param(def, &mut params),
                 (false, Some(arg)) => {
                     let place = self.place(arg, &mut out);
-                    if matches!(place, Loc::Nowhere) { self.value(arg, &mut out) } else { Value::Place(place) }
+                    if matches!(place, Loc::Nowhere) {
+                        self.value(arg, &mut out)
+                    } else {
+                        Value::Place(place)
+                    }
                 }
                 (false, None) => Value::Nothing,
             };
@@ -300,12 +373,19 @@ impl Lowerer<'_> {
         self.returning(None, &mut out, |l, out| l.block(&body, out));
         let code = self.action_code(&out, source.span);
         let (annotations, span) = (source.annotations.clone(), source.span);
-        self.ir.actions.push(Action { name, params, code, annotations, source: Some(reference.action), span });
+        self.ir.actions.push(Action {
+            name,
+            params,
+            code,
+            annotations,
+            source: Some(reference.action),
+            span,
+        });
         self.actions.insert(key, self.ir.actions.len() - 1);
         self.ir.actions.len() - 1
     }
 
-    fn action_param(&mut self, def: &tree::Var, params: &mut Vec<ActionParam>) -> Value {
+    pub(super) fn action_param(&mut self, def: &tree::Var, params: &mut Vec<ActionParam>) -> Value {
         let Some(ty) = self.scalar_type(&def.ty) else {
             let shown = self.show(&def.ty);
             self.error(def.span, format!("an action's data are numbers and bools, not {shown}"));
@@ -320,15 +400,26 @@ impl Lowerer<'_> {
         });
         // Entries hold data without a sign; as a signed number it is converted.
         let raw = if ty == Ty::Bool { Ty::Bool } else { Ty::bit(ty.width()) };
-        Value::Scalar(ir::Expr { kind: ir::ExprKind::Param(index), ty: raw }.cast(ty))
+        Value::Scalar(
+            ir::Expr {
+                kind: ir::ExprKind::Param(index),
+                ty: raw,
+            }
+            .cast(ty),
+        )
     }
 
     fn action_call(&mut self, chosen: &ActionRef) -> ActionCall {
         let action = self.table_action(&ActionRef {
-            args: chosen.args.iter().zip(&self.program.actions[chosen.action.index()].params).map(|(a, var)| {
-                let is_data = self.program.vars[var.index()].kind == VarKind::Parameter(Direction::None);
-                a.clone().filter(|_| !is_data)
-            }).collect(),
+            args: chosen
+                .args
+                .iter()
+                .zip(&self.program.actions[chosen.action.index()].params)
+                .map(|(a, var)| {
+                    let is_data = self.program.vars[var.index()].kind == VarKind::Parameter(Direction::None);
+                    a.clone().filter(|_| !is_data)
+                })
+                .collect(),
             ..chosen.clone()
         });
         let source = &self.program.actions[chosen.action.index()];
@@ -339,10 +430,20 @@ impl Lowerer<'_> {
                 continue;
             }
             let width = self.scalar_type(&def.ty).map_or(1, Ty::width);
-            let value = arg.as_ref().and_then(|a| self.known(a, "the value of an action's parameter"));
+            let value = arg
+                .as_ref()
+                .and_then(|a| self.known(a, "the value of an action's parameter"));
             values.push(wrap(&value.unwrap_or_default(), false, width));
         }
         ActionCall { action, values }
     }
+}
 
+/// The annotation of an action that a table's list does not name.
+fn default_only(span: Span) -> crate::syntax::ast::Annotation {
+    crate::syntax::ast::Annotation {
+        name: "defaultonly".into(),
+        span,
+        body: crate::syntax::ast::AnnotationBody::None,
+    }
 }

@@ -57,9 +57,15 @@ impl Loc {
     /// What is stored there.
     pub fn read(&self) -> Value {
         match self {
-            Loc::Field(f, ty) => Value::Scalar(Expr { kind: ExprKind::Field(f.clone()), ty: *ty }),
+            Loc::Field(f, ty) => Value::Scalar(Expr {
+                kind: ExprKind::Field(f.clone()),
+                ty: *ty,
+            }),
             Loc::Slice(f, ty, high, low) => {
-                let whole = Expr { kind: ExprKind::Field(f.clone()), ty: *ty };
+                let whole = Expr {
+                    kind: ExprKind::Field(f.clone()),
+                    ty: *ty,
+                };
                 Value::Scalar(whole.slice(*high, *low))
             }
             Loc::Struct(parts) => Value::List(parts.iter().map(Loc::read).collect()),
@@ -105,7 +111,8 @@ impl Loc {
 
 /// Whether two sets of cells have one in common.
 pub(super) fn overlap(a: &[(usize, Option<usize>)], b: &[(usize, Option<usize>)]) -> bool {
-    a.iter().any(|(h, f)| b.iter().any(|(i, g)| h == i && (f.is_none() || g.is_none() || f == g)))
+    a.iter()
+        .any(|(h, f)| b.iter().any(|(i, g)| h == i && (f.is_none() || g.is_none() || f == g)))
 }
 
 impl Value {
@@ -123,7 +130,10 @@ impl Value {
             Value::Scalar(e) => {
                 let mut list = Vec::new();
                 e.visit_fields(&mut |h, field| {
-                    let field = FieldRef { header: h.clone(), field: field.unwrap_or(0) };
+                    let field = FieldRef {
+                        header: h.clone(),
+                        field: field.unwrap_or(0),
+                    };
                     list.extend(Loc::Field(field, Ty::Bool).cells(ir));
                 });
                 list

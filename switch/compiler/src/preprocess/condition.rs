@@ -33,7 +33,13 @@ impl Conditions {
 
     pub fn open(&mut self, span: Span, value: bool) {
         let outer = self.active();
-        self.open.push(Open { span, outer, kept: value, taken: value, seen_else: false });
+        self.open.push(Open {
+            span,
+            outer,
+            kept: value,
+            taken: value,
+            seen_else: false,
+        });
     }
 
     /// Whether an `#elif` here has to be evaluated.
@@ -76,16 +82,22 @@ impl Preprocessor<'_> {
     pub(super) fn condition(&mut self, rest: &[Token], span: Span) -> bool {
         let resolved = self.resolve_defined(rest);
         let expanded = self.expand(&resolved, &mut Vec::new());
-        let mut expression = Expression { tokens: &expanded, at: 0, depth: 0 };
+        let mut expression = Expression {
+            tokens: &expanded,
+            at: 0,
+            depth: 0,
+        };
         match expression.ternary() {
             Ok(value) if expression.at == expanded.len() => value != 0,
             Ok(_) => {
                 let extra = &expanded[expression.at];
-                self.reporter.error(extra.span, format!("{} after the end of the condition", extra.tok));
+                self.reporter
+                    .error(extra.span, format!("{} after the end of the condition", extra.tok));
                 false
             }
             Err(message) => {
-                self.reporter.error(span, format!("not a condition that can be evaluated here: {message}"));
+                self.reporter
+                    .error(span, format!("not a condition that can be evaluated here: {message}"));
                 false
             }
         }

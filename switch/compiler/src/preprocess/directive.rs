@@ -8,12 +8,18 @@ use crate::{
 };
 
 const DIRECTIVES: &[&str] = &[
-    "include", "define", "undef", "if", "ifdef", "ifndef", "elif", "else", "endif", "error", "warning", "line", "pragma",
+    "include", "define", "undef", "if", "ifdef", "ifndef", "elif", "else", "endif", "error", "warning", "line",
+    "pragma",
 ];
 
 impl Preprocessor<'_> {
     pub(super) fn directive(&mut self, file: FileId, line: &[Token], conditions: &mut Conditions, depth: usize) {
-        let Some(Token { tok: Tok::Word(name), span, .. }) = line.get(1) else {
+        let Some(Token {
+            tok: Tok::Word(name),
+            span,
+            ..
+        }) = line.get(1)
+        else {
             // A lone '#' is an empty directive; '# 12 "file"' is a line mark of another preprocessor.
             return;
         };
@@ -24,7 +30,9 @@ impl Preprocessor<'_> {
                 conditions.open(line[0].span.to(*span), value);
             }
             "ifdef" | "ifndef" => {
-                let defined = self.macro_name(rest, *span).is_some_and(|n| self.macros.contains_key(&n));
+                let defined = self
+                    .macro_name(rest, *span)
+                    .is_some_and(|n| self.macros.contains_key(&n));
                 conditions.open(line[0].span.to(*span), defined == (&**name == "ifdef"));
             }
             "elif" => {
@@ -34,7 +42,11 @@ impl Preprocessor<'_> {
                 }
             }
             "else" | "endif" => {
-                let result = if &**name == "else" { conditions.otherwise() } else { conditions.close() };
+                let result = if &**name == "else" {
+                    conditions.otherwise()
+                } else {
+                    conditions.close()
+                };
                 if let Err(message) = result {
                     self.reporter.error(*span, message);
                 }
@@ -66,7 +78,9 @@ impl Preprocessor<'_> {
 
     /// The source text that the tokens cover.
     fn raw(&self, file: FileId, tokens: &[Token]) -> String {
-        let (Some(first), Some(last)) = (tokens.first(), tokens.last()) else { return String::new() };
+        let (Some(first), Some(last)) = (tokens.first(), tokens.last()) else {
+            return String::new();
+        };
         let base = self.map.base(file);
         let range = (first.span.start - base) as usize..(last.span.end - base) as usize;
         self.map.text(file).get(range).unwrap_or("").to_owned()
@@ -74,7 +88,9 @@ impl Preprocessor<'_> {
 
     fn macro_name(&mut self, rest: &[Token], span: Span) -> Option<Symbol> {
         match rest.first() {
-            Some(Token { tok: Tok::Word(name), .. }) => Some(name.clone()),
+            Some(Token {
+                tok: Tok::Word(name), ..
+            }) => Some(name.clone()),
             _ => {
                 self.reporter.error(span, "the name of a macro is missing");
                 None
@@ -83,20 +99,31 @@ impl Preprocessor<'_> {
     }
 
     fn define(&mut self, rest: &[Token], span: Span) {
-        let Some(name) = self.macro_name(rest, span) else { return };
+        let Some(name) = self.macro_name(rest, span) else {
+            return;
+        };
         let rest = &rest[1..];
         // A parameter list follows the name without a space; otherwise the parenthesis belongs to the body.
         let function_like = rest.first().is_some_and(|t| t.tok == Tok::Punct("(") && t.joined);
         let (parameters, body) = if function_like {
             let Some((parameters, used)) = parameters(rest) else {
-                self.reporter.error(span, format!("the parameters of macro '{name}' must be names between commas"));
+                self.reporter.error(
+                    span,
+                    format!("the parameters of macro '{name}' must be names between commas"),
+                );
                 return;
             };
             (Some(parameters), &rest[used..])
         } else {
             (None, rest)
         };
-        self.macros.insert(name, Macro { parameters, body: body.to_vec() });
+        self.macros.insert(
+            name,
+            Macro {
+                parameters,
+                body: body.to_vec(),
+            },
+        );
     }
 
     fn include(&mut self, file: FileId, rest: &[Token], span: Span, depth: usize) {
@@ -117,17 +144,26 @@ impl Preprocessor<'_> {
         };
         let place = rest[0].span;
         if depth >= MAX_INCLUDE_DEPTH {
-            self.reporter.error(place, format!("files include each other more than {MAX_INCLUDE_DEPTH} deep"));
+            self.reporter.error(
+                place,
+                format!("files include each other more than {MAX_INCLUDE_DEPTH} deep"),
+            );
             return;
         }
         let Some((name, text)) = self.resolver.include(&path, self.map.name(file), angled) else {
-            let places = if angled { "the -I directories" } else { "the folder of this file or in the -I directories" };
+            let places = if angled {
+                "the -I directories"
+            } else {
+                "the folder of this file or in the -I directories"
+            };
             self.reporter.error(place, format!("no file '{path}' in {places}"));
             return;
         };
         match self.map.add(&name, text) {
             Some(included) => self.file(included, depth + 1),
-            None => self.reporter.error(place, "the program and its included files are too large"),
+            None => self
+                .reporter
+                .error(place, "the program and its included files are too large"),
         }
     }
 }
@@ -138,7 +174,14 @@ fn parameters(rest: &[Token]) -> Option<(Vec<Symbol>, usize)> {
     let mut names = Vec::new();
     if close > 1 {
         for piece in rest[1..close].split(|t| t.tok == Tok::Punct(",")) {
-            let [Token { tok: Tok::Word(name), .. }] = piece else { return None };
+            let [
+                Token {
+                    tok: Tok::Word(name), ..
+                },
+            ] = piece
+            else {
+                return None;
+            };
             names.push(name.clone());
         }
     }

@@ -53,7 +53,8 @@ impl Preprocessor<'_> {
                         continue;
                     }
                     let Some((arguments, after)) = arguments(text, at) else {
-                        self.reporter.error(token.span, format!("call of macro '{name}' without ')'"));
+                        self.reporter
+                            .error(token.span, format!("call of macro '{name}' without ')'"));
                         return out;
                     };
                     at = after;
@@ -72,9 +73,10 @@ impl Preprocessor<'_> {
     fn builtin(&self, name: &str, span: Span) -> Option<Tok> {
         let position = || self.map.position(span);
         match name {
-            "__LINE__" => {
-                Some(Tok::Int(IntLiteral { value: BigInt::from(position().map_or(0, |p| p.line)), width: None }))
-            }
+            "__LINE__" => Some(Tok::Int(IntLiteral {
+                value: BigInt::from(position().map_or(0, |p| p.line)),
+                width: None,
+            })),
             "__FILE__" => Some(Tok::Str(position().map_or(String::new(), |p| p.file).into())),
             _ => None,
         }
@@ -94,7 +96,8 @@ impl Preprocessor<'_> {
         }
         if arguments.len() != parameters.len() {
             let (want, got) = (parameters.len(), arguments.len());
-            self.reporter.error(span, format!("macro '{name}' takes {want} argument(s), not {got}"));
+            self.reporter
+                .error(span, format!("macro '{name}' takes {want} argument(s), not {got}"));
             return Vec::new();
         }
         let parameter = |token: &Token| match &token.tok {
@@ -112,7 +115,10 @@ impl Preprocessor<'_> {
             i += 1;
             if token.tok == Tok::Punct("#") && !pasted {
                 if let Some(k) = body.get(i).and_then(parameter) {
-                    out.push(Token { tok: Tok::Str(super::render(&arguments[k]).into()), ..token.clone() });
+                    out.push(Token {
+                        tok: Tok::Str(super::render(&arguments[k]).into()),
+                        ..token.clone()
+                    });
                     i += 1;
                     continue;
                 }
@@ -149,9 +155,17 @@ fn is_paste(body: &[Token], i: usize) -> bool {
 }
 
 fn paste(left: &Token, right: &Token) -> Token {
-    let text = super::render(std::slice::from_ref(&Token { starts_line: false, ..left.clone() }))
-        + &super::render(std::slice::from_ref(&Token { starts_line: false, ..right.clone() }));
-    let tok = lexer::tokens(&text, 0).into_iter().next().map_or(Tok::Bad("empty paste".into()), |t| t.tok);
+    let text = super::render(std::slice::from_ref(&Token {
+        starts_line: false,
+        ..left.clone()
+    })) + &super::render(std::slice::from_ref(&Token {
+        starts_line: false,
+        ..right.clone()
+    }));
+    let tok = lexer::tokens(&text, 0)
+        .into_iter()
+        .next()
+        .map_or(Tok::Bad("empty paste".into()), |t| t.tok);
     Token { tok, ..left.clone() }
 }
 

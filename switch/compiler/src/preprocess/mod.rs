@@ -53,23 +53,38 @@ pub(crate) fn preprocess(
     map: &mut SourceMap,
     reporter: &mut Reporter,
 ) -> Vec<Token> {
-    let mut p = Preprocessor { map, reporter, resolver, macros: HashMap::new(), out: Vec::new(), produced: 0 };
+    let mut p = Preprocessor {
+        map,
+        reporter,
+        resolver,
+        macros: HashMap::new(),
+        out: Vec::new(),
+        produced: 0,
+    };
     for define in defines {
         p.define_from_command_line(define);
     }
     p.file(main, 0);
     let end = p.map.base(main) + p.map.text(main).trim_end().len() as u32;
     let span = Span { start: end, end };
-    p.out.push(Token { tok: Tok::End, span, starts_line: true, joined: false });
+    p.out.push(Token {
+        tok: Tok::End,
+        span,
+        starts_line: true,
+        joined: false,
+    });
     p.out
 }
 
 impl Preprocessor<'_> {
     fn define_from_command_line(&mut self, define: &Define) {
         let text = if define.text.is_empty() { "1" } else { &define.text };
-        let Some(file) = self.map.add("<command line>", text.to_owned()) else { return };
+        let Some(file) = self.map.add("<command line>", text.to_owned()) else {
+            return;
+        };
         let body = lexer::tokens(text, self.map.base(file));
-        self.macros.insert(define.name.as_str().into(), Macro { parameters: None, body });
+        self.macros
+            .insert(define.name.as_str().into(), Macro { parameters: None, body });
     }
 
     fn file(&mut self, file: FileId, depth: usize) {
@@ -97,7 +112,10 @@ impl Preprocessor<'_> {
     fn too_long(&mut self, at: Span) -> bool {
         let over = self.produced + self.out.len() > MAX_TOKENS;
         if over {
-            self.reporter.error(at, format!("macros and included files make more than {MAX_TOKENS} tokens"));
+            self.reporter.error(
+                at,
+                format!("macros and included files make more than {MAX_TOKENS} tokens"),
+            );
         }
         over
     }

@@ -13,7 +13,13 @@ const MAX_WIDTH: u32 = 65_535;
 /// The tokens of `text`, whose first byte has the offset `base`.
 #[must_use]
 pub fn tokens(text: &str, base: u32) -> Vec<Token> {
-    let mut lexer = Lexer { text, at: 0, base, starts_line: true, list: Vec::new() };
+    let mut lexer = Lexer {
+        text,
+        at: 0,
+        base,
+        starts_line: true,
+        list: Vec::new(),
+    };
     lexer.run();
     lexer.list
 }
@@ -38,7 +44,11 @@ impl Lexer<'_> {
             let joined = self.at == before && !self.list.is_empty();
             let start = self.at;
             if unclosed {
-                self.push(start, Tok::Bad("comment without an end; '*/' is missing".into()), joined);
+                self.push(
+                    start,
+                    Tok::Bad("comment without an end; '*/' is missing".into()),
+                    joined,
+                );
             }
             let Some(c) = self.rest().chars().next() else { return };
             let tok = match c {
@@ -52,8 +62,16 @@ impl Lexer<'_> {
     }
 
     fn push(&mut self, start: usize, tok: Tok, joined: bool) {
-        let span = Span { start: self.base + start as u32, end: self.base + self.at as u32 };
-        self.list.push(Token { tok, span, starts_line: self.starts_line, joined });
+        let span = Span {
+            start: self.base + start as u32,
+            end: self.base + self.at as u32,
+        };
+        self.list.push(Token {
+            tok,
+            span,
+            starts_line: self.starts_line,
+            joined,
+        });
         self.starts_line = false;
     }
 
@@ -144,7 +162,11 @@ fn integer(text: &str) -> Result<IntLiteral, String> {
     let mut width = None;
     let leading = text.find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len());
     if let Some(kind) = text[leading..].chars().next().filter(|c| matches!(c, 'w' | 's')) {
-        let bits: u32 = text[..leading].parse().ok().filter(|w| *w <= MAX_WIDTH).ok_or("its width is too large")?;
+        let bits: u32 = text[..leading]
+            .parse()
+            .ok()
+            .filter(|w| *w <= MAX_WIDTH)
+            .ok_or("its width is too large")?;
         if bits == 0 && kind == 's' {
             return Err("a signed width is at least 1".to_owned());
         }
@@ -165,7 +187,8 @@ fn integer(text: &str) -> Result<IntLiteral, String> {
     if digits.len() > MAX_DIGITS {
         return Err("it is too long".to_owned());
     }
-    let value = BigInt::parse_bytes(digits.as_bytes(), radix).ok_or_else(|| format!("base {radix} has no such digit"))?;
+    let value =
+        BigInt::parse_bytes(digits.as_bytes(), radix).ok_or_else(|| format!("base {radix} has no such digit"))?;
     Ok(IntLiteral { value, width })
 }
 
@@ -179,21 +202,30 @@ mod tests {
 
     #[test]
     fn integers_have_widths_signs_bases_and_underscores() {
-        assert_eq!(kinds("10 0x1F 8w0b1010_1010 4s7 0o17"), ["10", "31", "8w170", "4s7", "15"]);
+        assert_eq!(
+            kinds("10 0x1F 8w0b1010_1010 4s7 0o17"),
+            ["10", "31", "8w170", "4s7", "15"]
+        );
         assert!(matches!(&tokens("8w", 1)[0].tok, Tok::Bad(m) if m.contains("no digits")));
         assert!(matches!(&tokens("0b2", 1)[0].tok, Tok::Bad(m) if m.contains("base 2")));
     }
 
     #[test]
     fn the_longest_operator_wins_but_closing_angles_stay_single() {
-        assert_eq!(kinds("a|+|b&&&c>>1"), ["'a'", "'|+|'", "'b'", "'&&&'", "'c'", "'>'", "'>'", "1"]);
+        assert_eq!(
+            kinds("a|+|b&&&c>>1"),
+            ["'a'", "'|+|'", "'b'", "'&&&'", "'c'", "'>'", "'>'", "1"]
+        );
         assert!(tokens("a >> 1", 1)[2].joined);
     }
 
     #[test]
     fn comments_and_continued_lines_are_blank() {
         let list = tokens("a /* x\n */ b \\\n c // d\ne", 1);
-        assert_eq!(list.iter().map(|t| t.starts_line).collect::<Vec<_>>(), [true, true, false, true]);
+        assert_eq!(
+            list.iter().map(|t| t.starts_line).collect::<Vec<_>>(),
+            [true, true, false, true]
+        );
     }
 
     #[test]

@@ -230,6 +230,8 @@ pub enum Local {
     Variable(VarId, Option<Expr>),
     /// An instance.
     Instance(InstanceId),
+    /// An action.
+    Action(ActionId),
     /// A table.
     Table(TableId),
     /// A value set.
@@ -553,10 +555,9 @@ impl Expr {
             ExprKind::Hit(..) => true,
             ExprKind::Field(e, _) | ExprKind::Slice(e, ..) | ExprKind::Stack(e, _) => e.has_effects(),
             ExprKind::Unary(_, e) | ExprKind::Cast(e) => e.has_effects(),
-            ExprKind::Index(a, b)
-            | ExprKind::Binary(_, a, b)
-            | ExprKind::Mask(a, b)
-            | ExprKind::Range(a, b) => a.has_effects() || b.has_effects(),
+            ExprKind::Index(a, b) | ExprKind::Binary(_, a, b) | ExprKind::Mask(a, b) | ExprKind::Range(a, b) => {
+                a.has_effects() || b.has_effects()
+            }
             ExprKind::Conditional(a, b, c) => a.has_effects() || b.has_effects() || c.has_effects(),
             ExprKind::Aggregate(list) => list.iter().any(Expr::has_effects),
             _ => false,

@@ -210,7 +210,10 @@ impl Types {
     pub fn base(&self, ty: &Type) -> Type {
         match ty {
             Type::New(id) => self.base(&self.new_types[id.index()].ty),
-            Type::Enum(id) => self.enums[id.index()].underlying.clone().map_or(ty.clone(), |u| self.base(&u)),
+            Type::Enum(id) => self.enums[id.index()]
+                .underlying
+                .clone()
+                .map_or(ty.clone(), |u| self.base(&u)),
             _ => ty.clone(),
         }
     }
@@ -257,7 +260,11 @@ impl Types {
     pub fn show(&self, ty: &Type) -> String {
         let list = |types: &[Type]| types.iter().map(|t| self.show(t)).collect::<Vec<_>>().join(", ");
         let generic = |name: &Symbol, args: &[Type]| {
-            if args.is_empty() { name.to_string() } else { format!("{name}<{}>", list(args)) }
+            if args.is_empty() {
+                name.to_string()
+            } else {
+                format!("{name}<{}>", list(args))
+            }
         };
         match ty {
             Type::Unknown | Type::DontCare => "_".to_owned(),
@@ -276,7 +283,10 @@ impl Types {
             Type::Stack(element, n) => format!("{}[{n}]", self.show(element)),
             Type::Tuple(types) => format!("tuple<{}>", list(types)),
             Type::Record(fields) => {
-                format!("{{{}}}", fields.iter().map(|(n, _)| n.to_string()).collect::<Vec<_>>().join(", "))
+                format!(
+                    "{{{}}}",
+                    fields.iter().map(|(n, _)| n.to_string()).collect::<Vec<_>>().join(", ")
+                )
             }
             Type::List(element) => format!("list<{}>", self.show(element)),
             Type::Set(element) => format!("set<{}>", self.show(element)),

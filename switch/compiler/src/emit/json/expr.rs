@@ -27,11 +27,16 @@ fn expression(op: &str, left: Value, right: Value) -> Value {
 impl Emitter<'_> {
     /// `[header, field]`
     pub(super) fn field_name(&self, field: &FieldRef) -> Value {
-        let name =
-            if field.field == usize::MAX { "$valid$".to_owned() } else { self.ir.field(field).name.clone() };
+        let name = if field.field == usize::MAX {
+            "$valid$".to_owned()
+        } else {
+            self.ir.field(field).name.clone()
+        };
         match &field.header {
             HeaderRef::Static(h) => json!([self.ir.headers[*h].name, name]),
-            HeaderRef::Last(s) | HeaderRef::Next(s) | HeaderRef::Element(s, _) => json!([self.ir.stacks[*s].name, name]),
+            HeaderRef::Last(s) | HeaderRef::Next(s) | HeaderRef::Element(s, _) => {
+                json!([self.ir.stacks[*s].name, name])
+            }
         }
     }
 
@@ -142,8 +147,16 @@ impl Emitter<'_> {
             B::Or => expression("or", self.value(left), self.value(right)),
             B::Eq | B::NotEq => expression(op.text(), self.data(left), self.data(right)),
             B::SatAdd | B::SatSub => {
-                let exact = expression(if op == B::SatAdd { "+" } else { "-" }, self.data(left), self.data(right));
-                let cast = if matches!(ty, Ty::Bits { signed: true, .. }) { "sat_cast" } else { "usat_cast" };
+                let exact = expression(
+                    if op == B::SatAdd { "+" } else { "-" },
+                    self.data(left),
+                    self.data(right),
+                );
+                let cast = if matches!(ty, Ty::Bits { signed: true, .. }) {
+                    "sat_cast"
+                } else {
+                    "usat_cast"
+                };
                 expression(cast, exact, number(&BigInt::from(ty.width()), 32))
             }
             // Subtracting a constant is adding its complement, which never goes below zero.
@@ -170,19 +183,37 @@ impl Emitter<'_> {
                 "cond": self.value(condition),
             }
         });
-        if ty == Ty::Bool { expression("d2b", Value::Null, choice) } else { choice }
+        if ty == Ty::Bool {
+            expression("d2b", Value::Null, choice)
+        } else {
+            choice
+        }
     }
 
     fn cast(&self, inner: &Expr, ty: Ty) -> Value {
         match (inner.ty, ty) {
             (_, Ty::Bool) => expression("d2b", Value::Null, self.data(inner)),
             (Ty::Bool, _) => self.data(inner),
-            (Ty::Bits { signed: false, width: from }, Ty::Bits { signed: false, width: to }) if from <= to => {
-                self.data(inner)
-            }
-            (Ty::Bits { signed: true, width: from }, Ty::Bits { signed: true, width: to }) if from <= to => {
-                self.data(inner)
-            }
+            (
+                Ty::Bits {
+                    signed: false,
+                    width: from,
+                },
+                Ty::Bits {
+                    signed: false,
+                    width: to,
+                },
+            ) if from <= to => self.data(inner),
+            (
+                Ty::Bits {
+                    signed: true,
+                    width: from,
+                },
+                Ty::Bits {
+                    signed: true,
+                    width: to,
+                },
+            ) if from <= to => self.data(inner),
             _ => Self::cut(self.data(inner), ty),
         }
     }

@@ -19,7 +19,10 @@ const ALIASES: [(&str, &str); 9] = [
     ("queueing_metadata.enq_qdepth", "enq_qdepth"),
     ("queueing_metadata.deq_timedelta", "deq_timedelta"),
     ("queueing_metadata.deq_qdepth", "deq_qdepth"),
-    ("intrinsic_metadata.ingress_global_timestamp", "ingress_global_timestamp"),
+    (
+        "intrinsic_metadata.ingress_global_timestamp",
+        "ingress_global_timestamp",
+    ),
     ("intrinsic_metadata.egress_global_timestamp", "egress_global_timestamp"),
     ("intrinsic_metadata.mcast_grp", "mcast_grp"),
     ("intrinsic_metadata.egress_rid", "egress_rid"),
@@ -56,8 +59,14 @@ impl Emitter<'_> {
             ("header_union_types", list(self.union_types())),
             ("header_unions", list(self.unions())),
             ("header_union_stacks", list(self.union_stacks())),
-            ("field_lists", list(self.ir.field_lists.iter().map(|l| self.field_list(l)).collect())),
-            ("errors", list(self.errors.iter().enumerate().map(|(i, e)| json!([&**e, i])).collect())),
+            (
+                "field_lists",
+                list(self.ir.field_lists.iter().map(|l| self.field_list(l)).collect()),
+            ),
+            (
+                "errors",
+                list(self.errors.iter().enumerate().map(|(i, e)| json!([&**e, i])).collect()),
+            ),
             ("enums", json!([])),
             ("parsers", list(vec![self.parser()])),
             ("parse_vsets", list(self.value_sets())),
@@ -66,24 +75,44 @@ impl Emitter<'_> {
             ("counter_arrays", list(self.counters())),
             ("register_arrays", list(self.registers())),
             ("calculations", list(self.calculations())),
-            ("learn_lists", list(self.ir.learn_lists.iter().map(|l| self.field_list(l)).collect())),
+            (
+                "learn_lists",
+                list(self.ir.learn_lists.iter().map(|l| self.field_list(l)).collect()),
+            ),
             ("actions", list(self.actions())),
             ("pipelines", list(self.pipelines())),
             ("checksums", list(self.checksums())),
             ("force_arith", json!([])),
             ("extern_instances", json!([])),
-            ("field_aliases", list(ALIASES.iter().map(|(n, f)| json!([n, ["standard_metadata", f]])).collect())),
+            (
+                "field_aliases",
+                list(
+                    ALIASES
+                        .iter()
+                        .map(|(n, f)| json!([n, ["standard_metadata", f]]))
+                        .collect(),
+                ),
+            ),
             ("program", json!(program)),
-            ("__meta__", json!({"version": VERSION, "compiler": "https://github.com/p4sched/p4sched"})),
+            (
+                "__meta__",
+                json!({"version": VERSION, "compiler": "https://github.com/p4sched/p4sched"}),
+            ),
         ]))
     }
 
     /// Adds where something is in the source, for the switch's log.
     fn source(&self, to: &mut Map<String, Value>, span: Span) {
-        let Some(position) = self.map.position(span) else { return };
+        let Some(position) = self.map.position(span) else {
+            return;
+        };
         let fragment = self.map.snippet(span).lines().next().unwrap_or("");
         let more = self.map.snippet(span).contains('\n');
-        let fragment = if more { format!("{fragment} ...") } else { fragment.to_owned() };
+        let fragment = if more {
+            format!("{fragment} ...")
+        } else {
+            fragment.to_owned()
+        };
         let info = json!({
             "filename": position.file,
             "line": position.line,
@@ -97,7 +126,11 @@ impl Emitter<'_> {
         let mut list = Vec::new();
         for (id, ty) in self.ir.header_types.iter().enumerate() {
             let field = |f: &crate::ir::Field| {
-                if f.is_varbit { json!([f.name, "*"]) } else { json!([f.name, f.width, f.signed]) }
+                if f.is_varbit {
+                    json!([f.name, "*"])
+                } else {
+                    json!([f.name, f.width, f.signed])
+                }
             };
             let fields: Vec<Value> = ty.fields.iter().map(field).collect();
             let mut header = object([("name", json!(ty.name)), ("id", json!(id)), ("fields", json!(fields))]);
@@ -144,9 +177,7 @@ impl Emitter<'_> {
                 continue;
             }
             seen.push(&union.type_name);
-            let member = |(name, h): &(String, usize)| {
-                json!([name, self.ir.header_types[self.ir.headers[*h].ty].name])
-            };
+            let member = |(name, h): &(String, usize)| json!([name, self.ir.header_types[self.ir.headers[*h].ty].name]);
             let headers: Vec<Value> = union.members.iter().map(member).collect();
             list.push(json!({"name": union.type_name, "id": list.len(), "headers": headers}));
         }
@@ -197,7 +228,9 @@ impl Emitter<'_> {
 
     fn counters(&self) -> Vec<Value> {
         let all = self.ir.counters.iter().filter(|c| !c.direct || c.table.is_some());
-        all.enumerate().map(|(id, c)| Value::Object(self.cells(c, id))).collect()
+        all.enumerate()
+            .map(|(id, c)| Value::Object(self.cells(c, id)))
+            .collect()
     }
 
     fn cells(&self, meter: &Meter, id: usize) -> Map<String, Value> {
@@ -221,7 +254,11 @@ impl Emitter<'_> {
         let all = self.ir.meters.iter().filter(|m| !m.direct || m.table.is_some());
         for (id, meter) in all.enumerate() {
             let mut out = self.cells(meter, id);
-            let unit = if meter.unit == Unit::Packets { "packets" } else { "bytes" };
+            let unit = if meter.unit == Unit::Packets {
+                "packets"
+            } else {
+                "bytes"
+            };
             out.insert("rate_count".to_owned(), json!(2));
             out.insert("type".to_owned(), json!(unit));
             if let Some(table) = meter.table {
@@ -266,7 +303,11 @@ impl Emitter<'_> {
     fn checksums(&self) -> Vec<Value> {
         let mut list = Vec::new();
         for (id, checksum) in self.ir.checksums.iter().enumerate() {
-            let name = if id == 0 { "cksum".to_owned() } else { format!("cksum_{}", id - 1) };
+            let name = if id == 0 {
+                "cksum".to_owned()
+            } else {
+                format!("cksum_{}", id - 1)
+            };
             let mut out = object([("name", json!(name)), ("id", json!(id))]);
             self.source(&mut out, checksum.span);
             let calculation = &self.ir.calculations[checksum.calculation].name;
@@ -284,7 +325,12 @@ impl Emitter<'_> {
     fn deparser(&self) -> Value {
         let mut out = object([("name", json!("deparser")), ("id", json!(0))]);
         self.source(&mut out, self.ir.deparser_span);
-        let order: Vec<&str> = self.ir.deparser.iter().map(|h| self.ir.headers[*h].name.as_str()).collect();
+        let order: Vec<&str> = self
+            .ir
+            .deparser
+            .iter()
+            .map(|h| self.ir.headers[*h].name.as_str())
+            .collect();
         out.insert("order".to_owned(), json!(order));
         let primitives: Vec<Value> = self.ir.deparser_ops.iter().map(|p| self.primitive(p)).collect();
         out.insert("primitives".to_owned(), json!(primitives));

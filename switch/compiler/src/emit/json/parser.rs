@@ -74,9 +74,13 @@ impl Emitter<'_> {
                 let name = &self.ir.union_stacks[*stack].name;
                 ("extract", vec![json!({"type": "union_stack", "value": [name, member]})])
             }
-            ParserOp::Set(field, value) => {
-                ("set", vec![json!({"type": "field", "value": self.field_name(field)}), self.argument(value)])
-            }
+            ParserOp::Set(field, value) => (
+                "set",
+                vec![
+                    json!({"type": "field", "value": self.field_name(field)}),
+                    self.argument(value),
+                ],
+            ),
             ParserOp::Verify(check, error) => {
                 let code = error.as_int().unwrap_or(BigInt::ZERO);
                 let code = if error.is_known() {
@@ -84,7 +88,10 @@ impl Emitter<'_> {
                 } else {
                     self.argument(error)
                 };
-                ("verify", vec![json!({"type": "expression", "value": self.condition(check)}), code])
+                (
+                    "verify",
+                    vec![json!({"type": "expression", "value": self.condition(check)}), code],
+                )
             }
             ParserOp::Advance(bits) => ("advance", vec![self.argument(bits)]),
             ParserOp::Primitive(p) => ("primitive", vec![self.primitive(p)]),

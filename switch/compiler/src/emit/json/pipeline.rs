@@ -44,7 +44,10 @@ impl Emitter<'_> {
         out.insert("action_profiles".to_owned(), json!(list));
         let mut list = Vec::new();
         for (i, condition) in pipeline.conditions.iter().enumerate() {
-            let mut one = object([("name", json!(node_name(conditions + i))), ("id", json!(conditions + i))]);
+            let mut one = object([
+                ("name", json!(node_name(conditions + i))),
+                ("id", json!(conditions + i)),
+            ]);
             self.source(&mut one, condition.span);
             one.insert("expression".to_owned(), self.condition(&condition.expr));
             one.insert("true_next".to_owned(), self.node(condition.yes, conditions));
@@ -137,7 +140,10 @@ impl Emitter<'_> {
         out.insert("actions".to_owned(), json!(names));
         let node = |n: Option<Node>| self.node(n, conditions);
         let (miss, targets) = match next {
-            Next::Any(n) => (node(*n), names.iter().map(|a| ((*a).to_owned(), node(*n))).collect::<Map<_, _>>()),
+            Next::Any(n) => (
+                node(*n),
+                names.iter().map(|a| ((*a).to_owned(), node(*n))).collect::<Map<_, _>>(),
+            ),
             Next::HitMiss(hit, miss) => {
                 let both = [("__HIT__".to_owned(), node(*hit)), ("__MISS__".to_owned(), node(*miss))];
                 (node(*miss), both.into_iter().collect())
@@ -146,8 +152,18 @@ impl Emitter<'_> {
                 // An action that is not listed (the default NoAction) goes where the rest goes.
                 let rest = list.last().copied().flatten();
                 let at = |i: usize| node(list.get(i).copied().unwrap_or(rest));
-                let default = ids.iter().position(|a| *a == table.default.action).map_or(node(rest), at);
-                (default, names.iter().enumerate().map(|(i, a)| ((*a).to_owned(), at(i))).collect())
+                let default = ids
+                    .iter()
+                    .position(|a| *a == table.default.action)
+                    .map_or(node(rest), at);
+                (
+                    default,
+                    names
+                        .iter()
+                        .enumerate()
+                        .map(|(i, a)| ((*a).to_owned(), at(i)))
+                        .collect(),
+                )
             }
         };
         out.insert("base_default_next".to_owned(), miss);

@@ -1,9 +1,113 @@
-//! P4Info.
+//! P4Info (P4Runtime specification, section 6), with the ids that p4c gives.
 
-use p4sched_proto::p4::config::v1::P4Info;
+mod annotations;
+mod objects;
+mod symbols;
+mod tables;
+mod text;
+mod types;
+
+use p4sched_proto::p4::config::v1::{self as pb, P4Info};
 
 use crate::{diagnostics::Reporter, ir::Ir, typed::tree::Program};
+use symbols::Symbols;
 
-pub(crate) fn emit(_program: &Program, _ir: &Ir, _reporter: &mut Reporter) -> P4Info {
-    P4Info::default()
+pub use text::p4info_text;
+
+/// First byte of an id: what kind of object it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub(crate) enum Kind {
+    Action = 0x01,
+    Table = 0x02,
+    ValueSet = 0x03,
+    ControllerHeader = 0x04,
+    ActionProfile = 0x11,
+    Counter = 0x12,
+    DirectCounter = 0x13,
+    Meter = 0x14,
+    DirectMeter = 0x15,
+    Register = 0x16,
+    Digest = 0x17,
+}
+
+/// Writes P4Info for a lowered program.
+pub(crate) struct Emitter<'a> {
+    program: &'a Program,
+    ir: &'a Ir,
+    symbols: Symbols,
+    info: P4Info,
+}
+
+/// The control plane's view of a lowered program.
+pub(crate) fn emit(program: &Program, ir: &Ir, reporter: &mut Reporter) -> P4Info {
+    let mut symbols = Symbols::default();
+    collect(program, ir, &mut symbols, reporter);
+    symbols.assign();
+    let info = P4Info {
+        pkg_info: Some(pb::PkgInfo {
+            arch: "v1model".to_owned(),
+            ..pb::PkgInfo::default()
+        }),
+        type_info: Some(pb::P4TypeInfo::default()),
+        ..P4Info::default()
+    };
+    let mut emitter = Emitter {
+        program,
+        ir,
+        symbols,
+        info,
+    };
+    emitter.package();
+    emitter.tables();
+    emitter.actions();
+    emitter.profiles();
+    emitter.counters();
+    emitter.meters();
+    emitter.controller_headers();
+    emitter.value_sets();
+    emitter.registers();
+    emitter.digests();
+    emitter.info
+}
+
+/// Every object with its name, and the id that the program may give it.
+fn collect(program: &Program, ir: &Ir, symbols: &mut Symbols, reporter: &mut Reporter) {
+    let mut add = |kind, name: &str, notes: &crate::typed::tree::Annotations, span| {
+        if let Err(message) = symbols.add(kind, name, annotations::number(notes, "id")) {
+            reporter.error(span, message);
+        }
+    };
+    for index in &ir.listed_actions {
+        let action = &ir.actions[*index];
+        add(Kind::Action, &action.name, &action.annotations, action.span);
+    }
+    for index in &ir.listed_tables {
+        let table = &ir.tables[*index];
+        add(Kind::Table, &table.name, &table.annotations, table.span);
+    }
+    for set in &ir.value_sets {
+        add(Kind::ValueSet, &set.name, &set.annotations, set.span);
+    }
+    for profile in &ir.profiles {
+        add(Kind::ActionProfile, &profile.name, &profile.annotations, profile.span);
+    }
+    for (list, direct, indirect) in [
+        (&ir.counters, Kind::DirectCounter, Kind::Counter),
+        (&ir.meters, Kind::DirectMeter, Kind::Meter),
+    ] {
+        for cells in list.iter().filter(|c| !c.direct || c.table.is_some()) {
+            let kind = if cells.direct { direct } else { indirect };
+            add(kind, &cells.name, &cells.annotations, cells.span);
+        }
+    }
+    for register in &ir.registers {
+        add(Kind::Register, &register.name, &register.annotations, register.span);
+    }
+    for digest in &ir.learn_lists {
+        add(Kind::Digest, &digest.name, &crate::ir::no_annotations(), digest.span);
+    }
+    for (_, id) in &ir.controller_headers {
+        let def = program.types.get(*id);
+        add(Kind::ControllerHeader, &def.name, &def.annotations, def.span);
+    }
 }

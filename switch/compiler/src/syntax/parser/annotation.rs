@@ -33,7 +33,11 @@ impl Parser<'_> {
         } else {
             AnnotationBody::None
         };
-        Ok(Annotation { name: name.into(), span: start.to(self.previous_span()), body })
+        Ok(Annotation {
+            name: name.into(),
+            span: start.to(self.previous_span()),
+            body,
+        })
     }
 
     /// `@pragma name tokens`, up to the end of the line.
@@ -50,7 +54,11 @@ impl Parser<'_> {
             }
             _ => "pragma".into(),
         };
-        Annotation { name, span: start.to(self.previous_span()), body: AnnotationBody::Unstructured(tokens) }
+        Annotation {
+            name,
+            span: start.to(self.previous_span()),
+            body: AnnotationBody::Unstructured(tokens),
+        }
     }
 
     /// The tokens between `(` and its `)`.

@@ -15,7 +15,10 @@ use crate::{
 impl Parser<'_> {
     pub(super) fn parser_body(&mut self) -> Parsed<ParserBody> {
         let open = self.expect("{")?;
-        let mut body = ParserBody { locals: Vec::new(), states: Vec::new() };
+        let mut body = ParserBody {
+            locals: Vec::new(),
+            states: Vec::new(),
+        };
         while !self.eat("}") {
             if self.peek() == &Tok::End {
                 return self.error_at(open, "'{' without '}'");
@@ -27,7 +30,8 @@ impl Parser<'_> {
             } else if self.is_word("value_set") {
                 body.locals.push(self.value_set(annotations)?);
             } else {
-                body.locals.push(self.local(annotations, "a state or a local declaration")?);
+                body.locals
+                    .push(self.local(annotations, "a state or a local declaration")?);
             }
         }
         Ok(body)
@@ -44,7 +48,12 @@ impl Parser<'_> {
         self.declare(&name.name, NameKind::Value);
         let span = name.span;
         match (types.pop(), types.is_empty()) {
-            (Some(ty), true) => Ok(Decl { annotations, name, kind: DeclKind::ValueSet(ty, size), span }),
+            (Some(ty), true) => Ok(Decl {
+                annotations,
+                name,
+                kind: DeclKind::ValueSet(ty, size),
+                span,
+            }),
             _ => self.error_at(span, "value_set takes one type, as in value_set<bit<16>>(4)"),
         }
     }
@@ -76,7 +85,12 @@ impl Parser<'_> {
                 }
                 stmts.push(p.statement()?);
             }
-            Ok(State { annotations, name, stmts, transition })
+            Ok(State {
+                annotations,
+                name,
+                stmts,
+                transition,
+            })
         })
     }
 
@@ -146,7 +160,12 @@ impl Parser<'_> {
             properties.push(self.property()?);
         }
         let span = name.span;
-        Ok(Decl { annotations, name, kind: DeclKind::Table(properties), span })
+        Ok(Decl {
+            annotations,
+            name,
+            kind: DeclKind::Table(properties),
+            span,
+        })
     }
 
     fn property(&mut self) -> Parsed<TableProperty> {
@@ -154,7 +173,16 @@ impl Parser<'_> {
         let is_const = self.eat_word("const");
         let name = self.any_word("a property of the table")?;
         if !self.is("=") {
-            let known = ["key", "actions", "default_action", "entries", "size", "counters", "meters", "implementation"];
+            let known = [
+                "key",
+                "actions",
+                "default_action",
+                "entries",
+                "size",
+                "counters",
+                "meters",
+                "implementation",
+            ];
             let hint = suggestion(&name.name, known, "");
             return self.expected(&format!("'=' after the property '{}'{hint}", name.name));
         }
@@ -169,7 +197,12 @@ impl Parser<'_> {
                 PropertyValue::Expr(value)
             }
         };
-        Ok(TableProperty { annotations, is_const, name, value })
+        Ok(TableProperty {
+            annotations,
+            is_const,
+            name,
+            value,
+        })
     }
 
     fn braced<T>(&mut self, rule: impl Fn(&mut Self) -> Parsed<T>) -> Parsed<Vec<T>> {
@@ -224,6 +257,13 @@ impl Parser<'_> {
         let action = self.expr()?;
         annotations.extend(self.annotations()?);
         self.expect(";")?;
-        Ok(Entry { annotations, is_const, priority, keys, action, span: start.to(self.previous_span()) })
+        Ok(Entry {
+            annotations,
+            is_const,
+            priority,
+            keys,
+            action,
+            span: start.to(self.previous_span()),
+        })
     }
 }

@@ -18,7 +18,9 @@ impl Parser<'_> {
     }
 
     fn declaration_after(&mut self, annotations: Vec<Annotation>) -> Parsed<Decl> {
-        let Tok::Word(word) = self.peek().clone() else { return self.expected("a declaration") };
+        let Tok::Word(word) = self.peek().clone() else {
+            return self.expected("a declaration");
+        };
         match &*word {
             "const" => self.constant(annotations),
             "typedef" | "type" => self.typedef(annotations),
@@ -37,7 +39,9 @@ impl Parser<'_> {
                 self.function_or_instance(annotations)
             }
             _ => {
-                let known = ["header", "struct", "control", "parser", "action", "const", "typedef", "enum", "extern"];
+                let known = [
+                    "header", "struct", "control", "parser", "action", "const", "typedef", "enum", "extern",
+                ];
                 let hint = crate::diagnostics::suggestion(&word, known, "");
                 self.error_at(self.span(), format!("a declaration expected, not '{word}'{hint}"))
             }
@@ -54,7 +58,12 @@ impl Parser<'_> {
         self.expect(";")?;
         self.declare(&name.name, NameKind::Value);
         let span = start.to(self.previous_span());
-        Ok(Decl { annotations, name, kind: DeclKind::Const(ty, value), span })
+        Ok(Decl {
+            annotations,
+            name,
+            kind: DeclKind::Const(ty, value),
+            span,
+        })
     }
 
     fn typedef(&mut self, annotations: Vec<Annotation>) -> Parsed<Decl> {
@@ -69,7 +78,12 @@ impl Parser<'_> {
         self.expect(";")?;
         self.declare(&name.name, NameKind::Type);
         let span = name.span;
-        Ok(Decl { annotations, name, kind: DeclKind::Typedef(ty, is_new), span })
+        Ok(Decl {
+            annotations,
+            name,
+            kind: DeclKind::Typedef(ty, is_new),
+            span,
+        })
     }
 
     fn composite(&mut self, annotations: Vec<Annotation>, which: Composite) -> Parsed<Decl> {
@@ -93,13 +107,21 @@ impl Parser<'_> {
             Ok(DeclKind::Composite(which, params, fields))
         })?;
         let span = name.span;
-        Ok(Decl { annotations, name, kind, span })
+        Ok(Decl {
+            annotations,
+            name,
+            kind,
+            span,
+        })
     }
 
     fn enumeration(&mut self, annotations: Vec<Annotation>) -> Parsed<Decl> {
         self.advance();
-        let underlying =
-            if self.at_base_type() || matches!(self.peek_at(1), Tok::Word(_)) { Some(self.type_expr()?) } else { None };
+        let underlying = if self.at_base_type() || matches!(self.peek_at(1), Tok::Word(_)) {
+            Some(self.type_expr()?)
+        } else {
+            None
+        };
         let name = self.ident("the name of an enum")?;
         self.declare(&name.name, NameKind::Type);
         self.expect("{")?;
@@ -110,7 +132,12 @@ impl Parser<'_> {
             Ok((name, value))
         })?;
         let span = name.span;
-        Ok(Decl { annotations, name, kind: DeclKind::Enum(underlying, members), span })
+        Ok(Decl {
+            annotations,
+            name,
+            kind: DeclKind::Enum(underlying, members),
+            span,
+        })
     }
 
     fn member_list(&mut self, annotations: Vec<Annotation>, kind: fn(Vec<Ident>) -> DeclKind) -> Parsed<Decl> {
@@ -121,12 +148,18 @@ impl Parser<'_> {
             p.any_word("the name of a member")
         })?;
         let span = name.span;
-        Ok(Decl { annotations, name, kind: kind(members), span })
+        Ok(Decl {
+            annotations,
+            name,
+            kind: kind(members),
+            span,
+        })
     }
 
     fn extern_decl(&mut self, annotations: Vec<Annotation>) -> Parsed<Decl> {
         self.advance();
-        let is_object = matches!(self.peek(), Tok::Word(_)) && matches!(self.peek_at(1), Tok::Punct("{" | "<"))
+        let is_object = matches!(self.peek(), Tok::Word(_))
+            && matches!(self.peek_at(1), Tok::Punct("{" | "<"))
             && !self.at_base_type()
             && self.object_follows();
         if !is_object {
@@ -134,7 +167,12 @@ impl Parser<'_> {
             self.expect(";")?;
             let (name, span) = (method.name.clone(), method.name.span);
             self.declare(&name.name, NameKind::Value);
-            return Ok(Decl { annotations, name, kind: DeclKind::ExternFunction(method), span });
+            return Ok(Decl {
+                annotations,
+                name,
+                kind: DeclKind::ExternFunction(method),
+                span,
+            });
         }
         let name = self.ident("the name of an extern")?;
         self.declare(&name.name, NameKind::Type);
@@ -153,7 +191,12 @@ impl Parser<'_> {
             Ok(DeclKind::Extern(params, methods))
         })?;
         let span = name.span;
-        Ok(Decl { annotations, name, kind, span })
+        Ok(Decl {
+            annotations,
+            name,
+            kind,
+            span,
+        })
     }
 
     /// After `extern`: an object has `{` after its name and type parameters, a function has a name and `(`.
@@ -188,11 +231,25 @@ impl Parser<'_> {
         if is_constructor {
             let name = self.ident("a name")?;
             let params = self.params()?;
-            return Ok(Method { annotations, name, type_params: Vec::new(), result: None, params, is_abstract });
+            return Ok(Method {
+                annotations,
+                name,
+                type_params: Vec::new(),
+                result: None,
+                params,
+                is_abstract,
+            });
         }
         let (result, name, type_params) = self.function_head()?;
         let params = self.params()?;
-        Ok(Method { annotations, name, type_params, result: Some(result), params, is_abstract })
+        Ok(Method {
+            annotations,
+            name,
+            type_params,
+            result: Some(result),
+            params,
+            is_abstract,
+        })
     }
 
     /// `T name<U>`: the result type may use a type parameter that is declared only after it.
@@ -221,7 +278,13 @@ impl Parser<'_> {
             let default = if p.eat("=") { Some(p.expr()?) } else { None };
             // `parser<H>` parameters are types of objects; their names are values all the same.
             p.declare(&name.name, NameKind::Value);
-            Ok(Param { annotations, direction, ty, name, default })
+            Ok(Param {
+                annotations,
+                direction,
+                ty,
+                name,
+                default,
+            })
         })
     }
 
@@ -231,7 +294,12 @@ impl Parser<'_> {
         self.declare(&name.name, NameKind::Value);
         let kind = self.scoped(|p| Ok(DeclKind::Action(p.params()?, p.block()?)))?;
         let span = name.span;
-        Ok(Decl { annotations, name, kind, span })
+        Ok(Decl {
+            annotations,
+            name,
+            kind,
+            span,
+        })
     }
 
     fn package(&mut self, annotations: Vec<Annotation>) -> Parsed<Decl> {
@@ -241,14 +309,23 @@ impl Parser<'_> {
         let kind = self.scoped(|p| Ok(DeclKind::Package(p.type_params()?, p.params()?)))?;
         self.expect(";")?;
         let span = name.span;
-        Ok(Decl { annotations, name, kind, span })
+        Ok(Decl {
+            annotations,
+            name,
+            kind,
+            span,
+        })
     }
 
     fn signature(&mut self) -> Parsed<Signature> {
         let type_params = self.type_params()?;
         let params = self.params()?;
         let constructor = if self.is("(") { self.params()? } else { Vec::new() };
-        Ok(Signature { type_params, params, constructor })
+        Ok(Signature {
+            type_params,
+            params,
+            constructor,
+        })
     }
 
     fn parser_decl(&mut self, annotations: Vec<Annotation>) -> Parsed<Decl> {
@@ -261,7 +338,12 @@ impl Parser<'_> {
             Ok(DeclKind::Parser(signature, body))
         })?;
         let span = name.span;
-        Ok(Decl { annotations, name, kind, span })
+        Ok(Decl {
+            annotations,
+            name,
+            kind,
+            span,
+        })
     }
 
     fn control_decl(&mut self, annotations: Vec<Annotation>) -> Parsed<Decl> {
@@ -274,17 +356,31 @@ impl Parser<'_> {
             Ok(DeclKind::Control(signature, body))
         })?;
         let span = name.span;
-        Ok(Decl { annotations, name, kind, span })
+        Ok(Decl {
+            annotations,
+            name,
+            kind,
+            span,
+        })
     }
 
     pub(super) fn instance(&mut self, annotations: Vec<Annotation>, ty: TypeExpr) -> Parsed<Decl> {
         let args = self.arguments()?;
         let name = self.ident("the name of an instance")?;
-        let body = if self.eat("=") { Some(self.instance_body()?) } else { None };
+        let body = if self.eat("=") {
+            Some(self.instance_body()?)
+        } else {
+            None
+        };
         self.expect(";")?;
         self.declare(&name.name, NameKind::Value);
         let span = ty.span.to(name.span);
-        Ok(Decl { annotations, name, kind: DeclKind::Instance(ty, args, body), span })
+        Ok(Decl {
+            annotations,
+            name,
+            kind: DeclKind::Instance(ty, args, body),
+            span,
+        })
     }
 
     /// The implementations of an extern's abstract methods.
@@ -300,7 +396,12 @@ impl Parser<'_> {
             Ok((method, body)) => {
                 self.declare(&method.name.name, NameKind::Value);
                 let (name, span) = (method.name.clone(), method.name.span);
-                Ok(Decl { annotations, name, kind: DeclKind::Function(method, body), span })
+                Ok(Decl {
+                    annotations,
+                    name,
+                    kind: DeclKind::Function(method, body),
+                    span,
+                })
             }
             Err(ty) => self.instance(annotations, ty),
         }
@@ -315,14 +416,27 @@ impl Parser<'_> {
         }
         let name = self.ident("the name of a function or instance")?;
         if self.is(";") || self.is("=") {
-            let what = if matches!(ty.kind, TypeKind::Named(..)) { "" } else { "; 'const' declares a constant" };
-            return self.error_at(name.span, format!("variables cannot be declared at the top level{what}"));
+            let what = if matches!(ty.kind, TypeKind::Named(..)) {
+                ""
+            } else {
+                "; 'const' declares a constant"
+            };
+            return self.error_at(
+                name.span,
+                format!("variables cannot be declared at the top level{what}"),
+            );
         }
         let type_params = self.type_params()?;
         let params = self.params()?;
         let body = self.block()?;
-        let method =
-            Method { annotations: Vec::new(), name, type_params, result: Some(ty), params, is_abstract: false };
+        let method = Method {
+            annotations: Vec::new(),
+            name,
+            type_params,
+            result: Some(ty),
+            params,
+            is_abstract: false,
+        };
         Ok(Ok((method, body)))
     }
 }

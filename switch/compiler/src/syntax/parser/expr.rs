@@ -57,7 +57,10 @@ impl Parser<'_> {
     fn count_operator(&mut self) -> Parsed<()> {
         self.operators += 1;
         if self.operators > MAX_OPERATORS {
-            return self.error_at(self.span(), format!("more than {MAX_OPERATORS} operators in one expression"));
+            return self.error_at(
+                self.span(),
+                format!("more than {MAX_OPERATORS} operators in one expression"),
+            );
         }
         Ok(())
     }
@@ -118,7 +121,10 @@ impl Parser<'_> {
             }
             let right = self.nested(|p| p.binary(level + 1, no_greater))?;
             let span = left.span.to(right.span);
-            left = Expr { kind: ExprKind::Binary(op, Box::new(left), Box::new(right)), span };
+            left = Expr {
+                kind: ExprKind::Binary(op, Box::new(left), Box::new(right)),
+                span,
+            };
         }
         Ok(left)
     }
@@ -136,7 +142,10 @@ impl Parser<'_> {
         self.advance();
         let operand = self.nested(Self::unary)?;
         let span = start.to(operand.span);
-        Ok(Expr { kind: ExprKind::Unary(op, Box::new(operand)), span })
+        Ok(Expr {
+            kind: ExprKind::Unary(op, Box::new(operand)),
+            span,
+        })
     }
 
     /// Whether `(` here starts a cast: a type stands in the parentheses.
@@ -155,7 +164,10 @@ impl Parser<'_> {
         self.expect(")")?;
         let operand = self.nested(Self::unary)?;
         let span = start.to(operand.span);
-        Ok(Expr { kind: ExprKind::Cast(ty, Box::new(operand)), span })
+        Ok(Expr {
+            kind: ExprKind::Cast(ty, Box::new(operand)),
+            span,
+        })
     }
 
     pub(super) fn postfix_expr(&mut self) -> Parsed<Expr> {
@@ -167,13 +179,18 @@ impl Parser<'_> {
             if self.eat(".") {
                 let name = self.any_word("the name of a member")?;
                 let span = e.span.to(name.span);
-                e = Expr { kind: ExprKind::Member(Box::new(e), name), span };
+                e = Expr {
+                    kind: ExprKind::Member(Box::new(e), name),
+                    span,
+                };
             } else if self.is("[") {
                 e = self.index(e)?;
             } else if self.is("(") {
                 e = self.call(e, Vec::new())?;
             } else if self.is("<") && matches!(e.kind, ExprKind::Name(..) | ExprKind::Member(..)) {
-                let Some(type_args) = self.call_type_args() else { return Ok(e) };
+                let Some(type_args) = self.call_type_args() else {
+                    return Ok(e);
+                };
                 e = self.call(e, type_args)?;
             } else {
                 return Ok(e);
@@ -197,7 +214,10 @@ impl Parser<'_> {
     fn call(&mut self, callee: Expr, type_args: Vec<TypeExpr>) -> Parsed<Expr> {
         let args = self.arguments()?;
         let span = callee.span.to(self.previous_span());
-        Ok(Expr { kind: ExprKind::Call(Box::new(callee), type_args, args), span })
+        Ok(Expr {
+            kind: ExprKind::Call(Box::new(callee), type_args, args),
+            span,
+        })
     }
 
     /// `(a, b = c, _)`
@@ -220,7 +240,11 @@ impl Parser<'_> {
             } else {
                 Some(p.expr()?)
             };
-            Ok(Arg { name, value, span: start.to(p.previous_span()) })
+            Ok(Arg {
+                name,
+                value,
+                span: start.to(p.previous_span()),
+            })
         })
     }
 
@@ -244,7 +268,10 @@ impl Parser<'_> {
             Tok::Punct(".") => {
                 self.advance();
                 let name = self.ident("a name")?;
-                Ok(Expr { span: span.to(name.span), kind: ExprKind::Name(name, true) })
+                Ok(Expr {
+                    span: span.to(name.span),
+                    kind: ExprKind::Name(name, true),
+                })
             }
             Tok::Word(word) => match &*word {
                 "true" | "false" => simple(self, ExprKind::Bool(&*word == "true")),
@@ -262,12 +289,19 @@ impl Parser<'_> {
     /// `error.X`
     fn type_member(&mut self) -> Parsed<Expr> {
         let start = self.span();
-        let kind = if self.is_word("error") { TypeKind::Error } else { TypeKind::MatchKind };
+        let kind = if self.is_word("error") {
+            TypeKind::Error
+        } else {
+            TypeKind::MatchKind
+        };
         self.advance();
         self.expect(".")?;
         let name = self.any_word("the name of a member")?;
         let span = start.to(name.span);
-        Ok(Expr { kind: ExprKind::TypeMember(TypeExpr { kind, span: start }, name), span })
+        Ok(Expr {
+            kind: ExprKind::TypeMember(TypeExpr { kind, span: start }, name),
+            span,
+        })
     }
 
     /// `{a, b}`, `{x = 1, y = 2}`, `{#}`, each perhaps with `...` at the end.
@@ -275,7 +309,10 @@ impl Parser<'_> {
         let start = self.expect("{")?;
         if self.eat("#") {
             let end = self.expect("}")?;
-            return Ok(Expr { kind: ExprKind::Invalid, span: start.to(end) });
+            return Ok(Expr {
+                kind: ExprKind::Invalid,
+                span: start.to(end),
+            });
         }
         let named = matches!(self.peek(), Tok::Word(_)) && self.peek_at(1) == &Tok::Punct("=");
         let mut fields = Vec::new();
@@ -300,7 +337,11 @@ impl Parser<'_> {
             }
         }
         let span = start.to(self.previous_span());
-        let kind = if named { ExprKind::Record(fields, dots) } else { ExprKind::List(values, dots) };
+        let kind = if named {
+            ExprKind::Record(fields, dots)
+        } else {
+            ExprKind::List(values, dots)
+        };
         Ok(Expr { kind, span })
     }
 
@@ -309,7 +350,10 @@ impl Parser<'_> {
         let span = self.span();
         if self.is_word("default") || self.is_word("_") {
             self.advance();
-            return Ok(Expr { kind: ExprKind::Default, span });
+            return Ok(Expr {
+                kind: ExprKind::Default,
+                span,
+            });
         }
         let low = self.expr()?;
         let form = if self.eat("&&&") {
@@ -321,7 +365,10 @@ impl Parser<'_> {
         };
         let high = self.expr()?;
         let span = span.to(high.span);
-        Ok(Expr { kind: form(Box::new(low), Box::new(high)), span })
+        Ok(Expr {
+            kind: form(Box::new(low), Box::new(high)),
+            span,
+        })
     }
 
     /// A key set: one element, or several in parentheses.
@@ -338,7 +385,10 @@ impl Parser<'_> {
                 if list.len() == 1 {
                     return Ok(list.remove(0));
                 }
-                return Ok(Expr { kind: ExprKind::Tuple(list), span: start.to(self.previous_span()) });
+                return Ok(Expr {
+                    kind: ExprKind::Tuple(list),
+                    span: start.to(self.previous_span()),
+                });
             }
         }
         self.key_element()

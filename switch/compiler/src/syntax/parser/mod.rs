@@ -30,7 +30,16 @@ const MAX_DEPTH: usize = 200;
 
 /// The declarations of a program. Errors go to `reporter`; what could be parsed is returned nevertheless.
 pub(crate) fn parse(tokens: &[Token], reporter: &mut Reporter) -> Vec<Decl> {
-    let mut parser = Parser { tokens, at: 0, reporter, scopes: vec![HashMap::new()], depth: 0, quiet: false, in_expr: 0, operators: 0 };
+    let mut parser = Parser {
+        tokens,
+        at: 0,
+        reporter,
+        scopes: vec![HashMap::new()],
+        depth: 0,
+        quiet: false,
+        in_expr: 0,
+        operators: 0,
+    };
     parser.program()
 }
 
@@ -80,8 +89,19 @@ impl Parser<'_> {
             self.advance();
         }
         const STARTS: &[&str] = &[
-            "header", "struct", "control", "parser", "extern", "typedef", "const", "enum", "package", "action",
-            "header_union", "error", "match_kind",
+            "header",
+            "struct",
+            "control",
+            "parser",
+            "extern",
+            "typedef",
+            "const",
+            "enum",
+            "package",
+            "action",
+            "header_union",
+            "error",
+            "match_kind",
         ];
         while self.peek() != &Tok::End {
             let token = &self.tokens[self.at];
@@ -110,7 +130,10 @@ impl Parser<'_> {
     }
 
     fn span(&self) -> Span {
-        self.tokens.get(self.at).or(self.tokens.last()).map_or(Span::default(), |t| t.span)
+        self.tokens
+            .get(self.at)
+            .or(self.tokens.last())
+            .map_or(Span::default(), |t| t.span)
     }
 
     fn previous_span(&self) -> Span {
@@ -162,7 +185,10 @@ impl Parser<'_> {
             // A missing separator is an error of the line before, not of the word found.
             found if self.tokens[self.at].starts_line && self.at > 0 && matches!(wanted, "';'" | "','") => {
                 let end = self.previous_span().end;
-                let span = Span { start: end.saturating_sub(1), end };
+                let span = Span {
+                    start: end.saturating_sub(1),
+                    end,
+                };
                 self.error_at(span, format!("{wanted} expected after this, not {found}"))
             }
             found => self.error_at(self.span(), format!("{wanted} expected, not {found}")),
@@ -171,11 +197,19 @@ impl Parser<'_> {
 
     fn expect(&mut self, punct: &str) -> Parsed<Span> {
         let span = self.span();
-        if self.eat(punct) { Ok(span) } else { self.expected(&format!("'{punct}'")) }
+        if self.eat(punct) {
+            Ok(span)
+        } else {
+            self.expected(&format!("'{punct}'"))
+        }
     }
 
     fn expect_word(&mut self, word: &str) -> Parsed<()> {
-        if self.eat_word(word) { Ok(()) } else { self.expected(&format!("'{word}'")) }
+        if self.eat_word(word) {
+            Ok(())
+        } else {
+            self.expected(&format!("'{word}'"))
+        }
     }
 
     /// A name: any word that is not a keyword.
@@ -194,7 +228,9 @@ impl Parser<'_> {
     /// A name after a dot or of an annotation, where keywords do no harm.
     fn any_word(&mut self, what: &str) -> Parsed<Ident> {
         let span = self.span();
-        let Tok::Word(name) = self.peek().clone() else { return self.expected(what) };
+        let Tok::Word(name) = self.peek().clone() else {
+            return self.expected(what);
+        };
         self.advance();
         Ok(Ident { name, span })
     }

@@ -21,7 +21,10 @@ impl Parser<'_> {
                     Err(_) => p.skip_statement()?,
                 }
             }
-            Ok(Block { stmts, span: start.to(p.previous_span()) })
+            Ok(Block {
+                stmts,
+                span: start.to(p.previous_span()),
+            })
         })
     }
 
@@ -91,7 +94,10 @@ impl Parser<'_> {
             Tok::Punct(".") => self.assignment_or_call(true)?,
             _ => return self.expected("a statement"),
         };
-        Ok(Stmt { kind, span: start.to(self.previous_span()) })
+        Ok(Stmt {
+            kind,
+            span: start.to(self.previous_span()),
+        })
     }
 
     fn annotated_statement(&mut self) -> Parsed<Stmt> {
@@ -136,7 +142,12 @@ impl Parser<'_> {
         self.expect(";")?;
         self.declare(&name.name, NameKind::Value);
         let span = start.to(self.previous_span());
-        Ok(Decl { annotations: Vec::new(), name, kind: DeclKind::Variable(ty, value), span })
+        Ok(Decl {
+            annotations: Vec::new(),
+            name,
+            kind: DeclKind::Variable(ty, value),
+            span,
+        })
     }
 
     fn if_statement(&mut self) -> Parsed<StmtKind> {
@@ -145,7 +156,11 @@ impl Parser<'_> {
         let condition = self.expr()?;
         self.expect(")")?;
         let yes = self.statement()?;
-        let no = if self.eat_word("else") { Some(Box::new(self.statement()?)) } else { None };
+        let no = if self.eat_word("else") {
+            Some(Box::new(self.statement()?))
+        } else {
+            None
+        };
         Ok(StmtKind::If(condition, Box::new(yes), no))
     }
 
@@ -158,7 +173,11 @@ impl Parser<'_> {
         let mut cases = Vec::new();
         while !self.eat("}") {
             let span = self.span();
-            let label = if self.eat_word("default") { None } else { Some(self.switch_label()?) };
+            let label = if self.eat_word("default") {
+                None
+            } else {
+                Some(self.switch_label()?)
+            };
             self.expect(":")?;
             let block = if self.is("{") { Some(self.block()?) } else { None };
             cases.push(SwitchCase { label, span, block });
@@ -217,7 +236,10 @@ impl Parser<'_> {
         }
         let high = self.expr()?;
         let span = low.span.to(high.span);
-        Ok(Expr { kind: ExprKind::Range(Box::new(low), Box::new(high)), span })
+        Ok(Expr {
+            kind: ExprKind::Range(Box::new(low), Box::new(high)),
+            span,
+        })
     }
 
     /// A statement in the head of `for`, which has no `;` of its own.
@@ -230,11 +252,19 @@ impl Parser<'_> {
             self.declare(&name.name, NameKind::Value);
             let span = start.to(self.previous_span());
             let kind = DeclKind::Variable(ty, value);
-            StmtKind::Decl(Box::new(Decl { annotations: Vec::new(), name, kind, span }))
+            StmtKind::Decl(Box::new(Decl {
+                annotations: Vec::new(),
+                name,
+                kind,
+                span,
+            }))
         } else {
             self.assignment_or_call(false)?
         };
-        Ok(Stmt { kind, span: start.to(self.previous_span()) })
+        Ok(Stmt {
+            kind,
+            span: start.to(self.previous_span()),
+        })
     }
 
     /// `a = b;`, `a += b;` or a call.

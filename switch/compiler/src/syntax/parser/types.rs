@@ -7,8 +7,19 @@ use crate::syntax::{
 };
 
 /// Words that start a type by themselves.
-const BASE_TYPES: &[&str] =
-    &["bool", "error", "match_kind", "string", "void", "int", "bit", "varbit", "tuple", "list", "_"];
+const BASE_TYPES: &[&str] = &[
+    "bool",
+    "error",
+    "match_kind",
+    "string",
+    "void",
+    "int",
+    "bit",
+    "varbit",
+    "tuple",
+    "list",
+    "_",
+];
 
 impl Parser<'_> {
     /// Whether a type that begins with a keyword starts here. `error` and `list` may also be something else.
@@ -38,7 +49,10 @@ impl Parser<'_> {
                 let size = p.expr()?;
                 let end = p.expect("]")?;
                 let span = ty.span.to(end);
-                ty = TypeExpr { kind: TypeKind::Stack(Box::new(ty), Box::new(size)), span };
+                ty = TypeExpr {
+                    kind: TypeKind::Stack(Box::new(ty), Box::new(size)),
+                    span,
+                };
             }
             Ok(ty)
         })
@@ -46,12 +60,17 @@ impl Parser<'_> {
 
     fn type_without_size(&mut self) -> Parsed<TypeExpr> {
         let start = self.span();
-        let Tok::Word(word) = self.peek().clone() else { return self.expected("a type") };
+        let Tok::Word(word) = self.peek().clone() else {
+            return self.expected("a type");
+        };
         if !self.at_base_type() {
             let _ = self.eat(".");
             let name = self.ident("a type")?;
             let args = if self.is("<") { self.type_args()? } else { Vec::new() };
-            return Ok(TypeExpr { kind: TypeKind::Named(name, args), span: start.to(self.previous_span()) });
+            return Ok(TypeExpr {
+                kind: TypeKind::Named(name, args),
+                span: start.to(self.previous_span()),
+            });
         }
         self.advance();
         let kind = match &*word {
@@ -75,7 +94,10 @@ impl Parser<'_> {
                 }
             }
         };
-        Ok(TypeExpr { kind, span: start.to(self.previous_span()) })
+        Ok(TypeExpr {
+            kind,
+            span: start.to(self.previous_span()),
+        })
     }
 
     /// `<8>` or `<(W + 1)>`.
@@ -102,7 +124,11 @@ impl Parser<'_> {
         self.attempt(|p| {
             p.advance();
             let args = p.separated(">", |p| {
-                if p.at_base_type() || p.at_type_name() { p.type_expr() } else { Err(Failed) }
+                if p.at_base_type() || p.at_type_name() {
+                    p.type_expr()
+                } else {
+                    Err(Failed)
+                }
             })?;
             if p.is("(") { Ok(args) } else { Err(Failed) }
         })

@@ -1,0 +1,264 @@
+//! Counters, meters, registers, action profiles, value sets, digests, controller headers.
+
+use p4sched_proto::p4::config::v1::{
+    self as pb, CounterSpec, MatchField, MeterSpec, action_profile::SelectorSizeSemantics, counter_spec, match_field,
+    meter_spec,
+};
+
+use super::{Emitter, Kind, annotations};
+use crate::{
+    ir::{Unit, no_annotations},
+    syntax::ast::AnnotationBody,
+    syntax::token::Tok,
+    typed::types::Type,
+};
+
+fn size(cells: u64) -> i64 {
+    i64::try_from(cells).unwrap_or(i64::MAX)
+}
+
+fn small(cells: u64) -> i32 {
+    i32::try_from(cells).unwrap_or(i32::MAX)
+}
+
+impl Emitter<'_> {
+    /// What annotations of the package say of it.
+    pub(super) fn package(&mut self) {
+        let Some(main) = self.program.main else { return };
+        let instance = &self.program.instances[main.index()];
+        let notes = &instance.annotations;
+        let Some(info) = &mut self.info.pkg_info else { return };
+        info.annotations = annotations::texts(notes, &["pkginfo"]);
+        for annotation in notes.iter().filter(|a| &*a.name == "pkginfo") {
+            let AnnotationBody::Unstructured(tokens) = &annotation.body else {
+                continue;
+            };
+            for part in tokens.split(|t| t.tok == Tok::Punct(",")) {
+                let [key, _, value] = part else { continue };
+                let (Tok::Word(key), Tok::Str(value)) = (&key.tok, &value.tok) else {
+                    continue;
+                };
+                let slot = match &**key {
+                    "name" => &mut info.name,
+                    "version" => &mut info.version,
+                    "organization" => &mut info.organization,
+                    "contact" => &mut info.contact,
+                    "url" => &mut info.url,
+                    "arch" => &mut info.arch,
+                    _ => continue,
+                };
+                *slot = value.to_string();
+            }
+        }
+    }
+
+    pub(super) fn counters(&mut self) {
+        let unit = |unit| CounterSpec {
+            unit: match unit {
+                Unit::Packets => counter_spec::Unit::Packets,
+                Unit::Bytes => counter_spec::Unit::Bytes,
+                Unit::Both => counter_spec::Unit::Both,
+            }
+            .into(),
+        };
+        for counter in &self.ir.counters {
+            let spec = Some(unit(counter.unit));
+            match counter.table {
+                None if counter.direct => {}
+                None => {
+                    let preamble = self.preamble(Kind::Counter, &counter.name, &counter.annotations, &[]);
+                    let index_type_name = self.type_name(&counter.index);
+                    let size = size(counter.size);
+                    self.info.counters.push(pb::Counter {
+                        preamble,
+                        spec,
+                        size,
+                        index_type_name,
+                    });
+                }
+                Some(table) => {
+                    let preamble = self.preamble(Kind::DirectCounter, &counter.name, &counter.annotations, &[]);
+                    let direct_table_id = self.symbols.id(Kind::Table, &self.ir.tables[table].name);
+                    self.info.direct_counters.push(pb::DirectCounter {
+                        preamble,
+                        spec,
+                        direct_table_id,
+                    });
+                }
+            }
+        }
+    }
+
+    pub(super) fn meters(&mut self) {
+        for meter in &self.ir.meters {
+            let unit = if meter.unit == Unit::Packets {
+                meter_spec::Unit::Packets
+            } else {
+                meter_spec::Unit::Bytes
+            };
+            let spec = Some(MeterSpec {
+                unit: unit.into(),
+                r#type: meter_spec::Type::TwoRateThreeColor.into(),
+            });
+            match meter.table {
+                None if meter.direct => {}
+                None => {
+                    let preamble = self.preamble(Kind::Meter, &meter.name, &meter.annotations, &[]);
+                    let index_type_name = self.type_name(&meter.index);
+                    let size = size(meter.size);
+                    self.info.meters.push(pb::Meter {
+                        preamble,
+                        spec,
+                        size,
+                        index_type_name,
+                    });
+                }
+                Some(table) => {
+                    let preamble = self.preamble(Kind::DirectMeter, &meter.name, &meter.annotations, &[]);
+                    let direct_table_id = self.symbols.id(Kind::Table, &self.ir.tables[table].name);
+                    self.info.direct_meters.push(pb::DirectMeter {
+                        preamble,
+                        spec,
+                        direct_table_id,
+                    });
+                }
+            }
+        }
+    }
+
+    pub(super) fn registers(&mut self) {
+        for register in &self.ir.registers {
+            let preamble = self.preamble(Kind::Register, &register.name, &register.annotations, &[]);
+            let type_spec = Some(self.type_spec(&register.ty));
+            let size = small(register.size);
+            self.info.registers.push(pb::Register {
+                preamble,
+                type_spec,
+                size,
+                index_type_name: None,
+            });
+        }
+    }
+
+    pub(super) fn profiles(&mut self) {
+        const SPECIAL: [&str; 3] = ["max_group_size", "selector_size_semantics", "max_member_weight"];
+        for profile in &self.ir.profiles {
+            let members = crate::lower::text_of(&profile.annotations, "selector_size_semantics")
+                .is_some_and(|t| t == "sum_of_members");
+            let weight = annotations::number(&profile.annotations, "max_member_weight").unwrap_or(0);
+            let semantics = members.then_some(SelectorSizeSemantics::SumOfMembers(pb::action_profile::SumOfMembers {
+                max_member_weight: small(weight),
+            }));
+            let table = |t: &usize| self.symbols.id(Kind::Table, &self.ir.tables[*t].name);
+            let made = pb::ActionProfile {
+                preamble: self.preamble(Kind::ActionProfile, &profile.name, &profile.annotations, &SPECIAL),
+                table_ids: profile.tables.iter().map(table).collect(),
+                with_selector: profile.selector.is_some(),
+                size: size(profile.size),
+                max_group_size: small(profile.max_group),
+                selector_size_semantics: semantics,
+                weights_disallowed: false,
+            };
+            self.info.action_profiles.push(made);
+        }
+    }
+
+    pub(super) fn value_sets(&mut self) {
+        for set in &self.ir.value_sets {
+            let exact = match_field::Match::MatchType(match_field::MatchType::Exact.into());
+            let mut fields = Vec::new();
+            match &set.ty {
+                Type::Struct(id) => {
+                    let def = self.program.types.get(*id);
+                    let ids = annotations::part_ids(def.fields.iter().map(|f| &f.annotations));
+                    for (field, id) in def.fields.iter().zip(ids) {
+                        fields.push(MatchField {
+                            id,
+                            name: field.name.to_string(),
+                            annotations: annotations::texts(&field.annotations, &["match"]),
+                            bitwidth: self.width(&field.ty),
+                            r#match: Some(match_of(&field.annotations).unwrap_or_else(|| exact.clone())),
+                            ..Default::default()
+                        });
+                    }
+                }
+                ty => {
+                    let bitwidth = self.width(ty);
+                    fields.push(MatchField {
+                        id: 1,
+                        bitwidth,
+                        r#match: Some(exact),
+                        ..Default::default()
+                    });
+                }
+            }
+            let preamble = self.preamble(Kind::ValueSet, &set.name, &set.annotations, &[]);
+            self.info.value_sets.push(pb::ValueSet {
+                preamble,
+                r#match: fields,
+                size: small(set.size),
+            });
+        }
+    }
+
+    pub(super) fn digests(&mut self) {
+        let mut seen = Vec::new();
+        for digest in &self.ir.learn_lists {
+            let Some(ty) = &digest.digest else { continue };
+            if seen.contains(&&digest.name) {
+                continue;
+            }
+            seen.push(&digest.name);
+            let preamble = self.preamble(Kind::Digest, &digest.name, &no_annotations(), &[]);
+            let type_spec = Some(self.type_spec(ty));
+            self.info.digests.push(pb::Digest { preamble, type_spec });
+        }
+    }
+
+    pub(super) fn controller_headers(&mut self) {
+        for (name, id) in &self.ir.controller_headers {
+            let def = self.program.types.get(*id);
+            let mut preamble = self.preamble(Kind::ControllerHeader, &def.name, &def.annotations, &[]);
+            if let Some(preamble) = &mut preamble {
+                // The name is what the annotation says, not the type's.
+                (preamble.name, preamble.alias) = (name.clone(), name.clone());
+            }
+            let ids = annotations::part_ids(def.fields.iter().map(|f| &f.annotations));
+            let mut metadata = Vec::new();
+            for (field, id) in def.fields.iter().zip(ids) {
+                let bitwidth = self.width(&field.ty);
+                metadata.push(pb::controller_packet_metadata::Metadata {
+                    id,
+                    name: crate::lower::name_of(&field.annotations).unwrap_or_else(|| field.name.to_string()),
+                    annotations: annotations::texts(&field.annotations, &[]),
+                    annotation_locations: Vec::new(),
+                    bitwidth,
+                    type_name: self.type_name(&field.ty),
+                    structured_annotations: annotations::structured(&field.annotations),
+                });
+            }
+            self.info
+                .controller_packet_metadata
+                .push(pb::ControllerPacketMetadata { preamble, metadata });
+        }
+    }
+}
+
+/// The match kind in `@match(kind)`.
+fn match_of(notes: &crate::typed::tree::Annotations) -> Option<match_field::Match> {
+    use match_field::MatchType;
+    let AnnotationBody::Unstructured(tokens) = &notes.iter().find(|a| &*a.name == "match")?.body else {
+        return None;
+    };
+    let Tok::Word(kind) = &tokens.first()?.tok else {
+        return None;
+    };
+    Some(match &**kind {
+        "exact" => match_field::Match::MatchType(MatchType::Exact.into()),
+        "lpm" => match_field::Match::MatchType(MatchType::Lpm.into()),
+        "ternary" => match_field::Match::MatchType(MatchType::Ternary.into()),
+        "range" => match_field::Match::MatchType(MatchType::Range.into()),
+        "optional" => match_field::Match::MatchType(MatchType::Optional.into()),
+        other => match_field::Match::OtherMatchType(other.to_owned()),
+    })
+}
