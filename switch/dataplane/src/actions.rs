@@ -14,6 +14,8 @@ pub(crate) struct Action {
     /// Name and width in bits of each parameter.
     pub params: Vec<(String, u32)>,
     pub start: Address,
+    /// Of its `End`.
+    pub end: Address,
 }
 
 /// 32 KiB of parameters.
@@ -64,7 +66,13 @@ pub(crate) fn load(
         if ids.insert(json.get("id")?.int()?, actions.len() as u32).is_some() {
             return json.error("a second action with this id");
         }
-        actions.push(Action { name, params, start });
+        let end = builder.address() - 1;
+        actions.push(Action {
+            name,
+            params,
+            start,
+            end,
+        });
     }
     Ok((actions, ids))
 }

@@ -94,6 +94,11 @@ impl<'a> Writer<'a> {
         }
     }
 
+    /// The buffer itself, for whole bytes where nothing is pending.
+    pub fn bytes(&mut self) -> &mut Vec<u8> {
+        self.out
+    }
+
     /// Fills the last byte with zero bits.
     pub fn finish(mut self) {
         if self.count > 0 {

@@ -6,7 +6,9 @@ use crate::bits::Writer;
 use crate::hash::Algorithm;
 use crate::json::{Json, Load};
 use crate::layout::{Layout, Place, mask, words};
+use crate::machine::Code;
 use crate::state::State;
+use crate::wire::Plan;
 
 /// One input of a calculation.
 #[derive(Clone, Debug)]
@@ -15,6 +17,8 @@ pub(crate) enum Input {
     Valid(u32),
     Header(u32),
     Constant(Vec<u64>, u32),
+    /// Several fields of one header, in whole bytes: its validity word and the fields.
+    Run(u32, Plan),
 }
 
 #[derive(Clone, Debug)]
@@ -92,17 +96,54 @@ impl Calculation {
                 other => return input.error(format!("an input of type '{other}' is not supported")),
             });
         }
+        calculation.join(layout);
         Ok(calculation)
     }
 
+    /// Joins neighbouring fields of one header, if everything then falls into whole bytes.
+    fn join(&mut self, layout: &Layout) {
+        let header = |input: &Input| match input {
+            Input::Field(field) => Some(layout.fields[*field as usize].header),
+            _ => None,
+        };
+        let mut joined = Vec::new();
+        for group in self
+            .inputs
+            .chunk_by(|a, b| header(a).is_some() && header(a) == header(b))
+        {
+            let fields = group.iter().filter_map(|input| match input {
+                Input::Field(field) => Some(&layout.fields[*field as usize]),
+                _ => None,
+            });
+            match (&group[0], header(&group[0])) {
+                (_, Some(header)) => match Plan::new(fields) {
+                    Some(plan) => joined.push(Input::Run(layout.headers[header as usize].valid, plan)),
+                    None => return,
+                },
+                (Input::Constant(value, width), None) if width % 8 == 0 => {
+                    joined.push(Input::Constant(value.clone(), *width));
+                }
+                (Input::Header(header), None) => joined.push(Input::Header(*header)),
+                _ => return,
+            }
+        }
+        self.inputs = joined;
+    }
+
     /// Lays the inputs out in `state.scratch`. What belongs to an invalid header is left out.
-    fn gather(&self, layout: &Layout, state: &mut State) {
+    fn gather(&self, code: &Code, state: &mut State) {
         let mut scratch = std::mem::take(&mut state.scratch);
         scratch.clear();
         let mut writer = Writer::new(&mut scratch);
+        let layout = &code.layout;
         let valid = |header: u32| state.words[layout.headers[header as usize].valid as usize];
         for input in &self.inputs {
             match input {
+                Input::Run(valid, plan) => {
+                    if state.words[*valid as usize] != 0 {
+                        plan.store(&state.words, writer.bytes());
+                    }
+                }
                 Input::Field(field) => {
                     if valid(layout.fields[*field as usize].header) != 0 {
                         write_field(layout, &state.words, *field, &mut writer);
@@ -129,7 +170,7 @@ impl Calculation {
 
 /// Appends a field as it goes onto the wire.
 #[inline]
-pub(crate) fn write_field(layout: &Layout, phv: &[u64], field: u32, writer: &mut Writer) {
+fn write_field(layout: &Layout, phv: &[u64], field: u32, writer: &mut Writer) {
     let field = &layout.fields[field as usize];
     match field.length {
         None if field.width <= 64 => {
@@ -143,8 +184,21 @@ pub(crate) fn write_field(layout: &Layout, phv: &[u64], field: u32, writer: &mut
     }
 }
 
+/// Appends a header as it goes onto the wire.
+#[inline]
+pub(crate) fn write_header(code: &Code, phv: &[u64], header: u32, out: &mut Vec<u8>) {
+    if let Some(plan) = &code.plans[header as usize] {
+        return plan.store(phv, out);
+    }
+    let mut writer = Writer::new(out);
+    for field in code.layout.headers[header as usize].fields() {
+        write_field(&code.layout, phv, field as u32, &mut writer);
+    }
+    writer.finish();
+}
+
 /// Computes one of the program's calculations on the packet at work.
-pub(crate) fn compute(calculations: &[Calculation], index: u32, layout: &Layout, state: &mut State) -> u64 {
-    calculations[index as usize].gather(layout, state);
+pub(crate) fn compute(code: &Code, index: u32, state: &mut State) -> u64 {
+    code.calculations[index as usize].gather(code, state);
     state.algorithms[index as usize].compute(&state.scratch)
 }

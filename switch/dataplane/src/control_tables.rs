@@ -15,12 +15,16 @@ use crate::pipeline::Pipeline;
 /// Tables and their entries.
 impl Pipeline {
     fn tables(&self, table: TableId) -> (&TableProgram, &TableState) {
-        (&self.program.tables[table.index()], &self.tables[table.index()])
+        (
+            &self.program.code.tables[table.index()],
+            &self.state.tables[table.index()],
+        )
     }
 
     /// A table by its P4 name.
     pub fn table(&self, name: &str) -> Option<TableId> {
         self.program
+            .code
             .tables
             .iter()
             .position(|table| table.name == name)
@@ -29,51 +33,51 @@ impl Pipeline {
 
     /// All tables, in the order of the JSON.
     pub fn table_ids(&self) -> impl Iterator<Item = TableId> + use<> {
-        (0..self.program.tables.len() as u32).map(TableId)
+        (0..self.program.code.tables.len() as u32).map(TableId)
     }
 
     /// The P4 name of a table.
     pub fn table_name(&self, table: TableId) -> &str {
-        &self.program.tables[table.index()].name
+        &self.program.code.tables[table.index()].name
     }
 
     /// The key fields of a table.
     pub fn table_key(&self, table: TableId) -> &[KeyField] {
-        &self.program.tables[table.index()].key
+        &self.program.code.tables[table.index()].key
     }
 
     /// How many entries a table holds at most.
     pub fn table_size(&self, table: TableId) -> usize {
-        self.tables[table.index()].entries.size
+        self.state.tables[table.index()].entries.size
     }
 
     /// How many entries a table holds now.
     pub fn table_len(&self, table: TableId) -> usize {
-        self.tables[table.index()].entries.len()
+        self.state.tables[table.index()].entries.len()
     }
 
     /// Whether the entries of a table are ordered by priority.
     pub fn table_has_priority(&self, table: TableId) -> bool {
-        self.tables[table.index()].entries.has_priority()
+        self.state.tables[table.index()].entries.has_priority()
     }
 
     /// An action by its P4 name, among those a table may use.
     pub fn table_action(&self, table: TableId, name: &str) -> Option<ActionId> {
-        let actions = &self.program.tables[table.index()].actions;
+        let actions = &self.program.code.tables[table.index()].actions;
         let found = actions
             .iter()
-            .find(|(action, _)| self.program.actions[*action as usize].name == name);
+            .find(|(action, _)| self.program.code.actions[*action as usize].name == name);
         found.map(|(action, _)| ActionId(*action))
     }
 
     /// The P4 name of an action.
     pub fn action_name(&self, action: ActionId) -> &str {
-        &self.program.actions[action.index()].name
+        &self.program.code.actions[action.index()].name
     }
 
     /// The parameters of an action: name and width in bits.
     pub fn action_params(&self, action: ActionId) -> &[(String, u32)] {
-        &self.program.actions[action.index()].params
+        &self.program.code.actions[action.index()].params
     }
 
     /// Adds an entry. `priority`: as in P4Runtime the largest match wins (ignored by exact and LPM tables).
@@ -87,7 +91,7 @@ impl Pipeline {
         self.check_mutable(table)?;
         let call = self.pack_call(table, action)?;
         let now = self.state.now;
-        let entries = &mut self.tables[table.index()].entries;
+        let entries = &mut self.state.tables[table.index()].entries;
         let packed = entries.pack(key)?;
         let slot = entries.insert(&packed, priority, call, now)?;
         Ok(entries.handle(slot))
@@ -95,7 +99,7 @@ impl Pipeline {
 
     /// The entry with exactly this key (and priority), if there is one.
     pub fn table_find(&self, table: TableId, key: &[MatchKey], priority: i32) -> Option<EntryHandle> {
-        let entries = &self.tables[table.index()].entries;
+        let entries = &self.state.tables[table.index()].entries;
         let packed = entries.pack(key).ok()?;
         entries.position(&packed, priority).map(|slot| entries.handle(slot))
     }
@@ -104,7 +108,7 @@ impl Pipeline {
     pub fn table_modify(&mut self, table: TableId, entry: EntryHandle, action: &ActionCall) -> Result<(), TableError> {
         self.check_mutable(table)?;
         let call = self.pack_call(table, action)?;
-        let entries = &mut self.tables[table.index()].entries;
+        let entries = &mut self.state.tables[table.index()].entries;
         let slot = entries.resolve(entry)?;
         if let Some(entry) = entries.entry_mut(slot) {
             entry.call = call;
@@ -115,14 +119,14 @@ impl Pipeline {
     /// Removes an entry.
     pub fn table_delete(&mut self, table: TableId, entry: EntryHandle) -> Result<(), TableError> {
         self.check_mutable(table)?;
-        let entries = &mut self.tables[table.index()].entries;
+        let entries = &mut self.state.tables[table.index()].entries;
         let slot = entries.resolve(entry)?;
         entries.remove(slot);
         Ok(())
     }
 
     fn check_mutable(&self, table: TableId) -> Result<(), TableError> {
-        let table = &self.program.tables[table.index()];
+        let table = &self.program.code.tables[table.index()];
         if table.const_entries {
             Err(TableError::Const(table.name.clone()))
         } else {
@@ -132,13 +136,13 @@ impl Pipeline {
 
     /// Replaces the default action, all its parameters at once; `None` restores the program's own.
     pub fn table_set_default(&mut self, table: TableId, action: Option<&ActionCall>) -> Result<(), TableError> {
-        let program = &self.program.tables[table.index()];
+        let program = &self.program.code.tables[table.index()];
         let call = match action {
             Some(action) => Some(self.pack_call(table, action)?),
             None => program.initial_default.clone(),
         };
-        if call != self.tables[table.index()].default {
-            let same_action = match (&call, &self.tables[table.index()].default) {
+        if call != self.state.tables[table.index()].default {
+            let same_action = match (&call, &self.state.tables[table.index()].default) {
                 (Some(Call::Action { action: a, .. }), Some(Call::Action { action: b, .. })) => a == b,
                 _ => false,
             };
@@ -146,7 +150,7 @@ impl Pipeline {
                 return Err(TableError::Const(format!("{} (default action)", program.name)));
             }
         }
-        self.tables[table.index()].default = call;
+        self.state.tables[table.index()].default = call;
         Ok(())
     }
 
@@ -181,18 +185,18 @@ impl Pipeline {
 
     /// When the entry last matched, or was added.
     pub fn last_hit(&self, table: TableId, entry: EntryHandle) -> Result<Nanos, TableError> {
-        let entries = &self.tables[table.index()].entries;
+        let entries = &self.state.tables[table.index()].entries;
         let slot = entries.resolve(entry)?;
         Ok(entries.entry(slot).map_or(0, |entry| entry.last_hit))
     }
 
     /// Whether the table has direct counters.
     pub fn has_direct_counter(&self, table: TableId) -> bool {
-        self.program.tables[table.index()].with_counters
+        self.program.code.tables[table.index()].with_counters
     }
 
     fn check_counters(&self, table: TableId) -> Result<(), TableError> {
-        let program = &self.program.tables[table.index()];
+        let program = &self.program.code.tables[table.index()];
         if program.with_counters {
             Ok(())
         } else {
@@ -203,7 +207,7 @@ impl Pipeline {
     /// Reads an entry's direct counter.
     pub fn direct_counter(&self, table: TableId, entry: EntryHandle) -> Result<Count, TableError> {
         self.check_counters(table)?;
-        let entries = &self.tables[table.index()].entries;
+        let entries = &self.state.tables[table.index()].entries;
         let slot = entries.resolve(entry)?;
         Ok(entries.entry(slot).map_or(Count::default(), |entry| entry.count))
     }
@@ -211,7 +215,7 @@ impl Pipeline {
     /// Sets an entry's direct counter.
     pub fn set_direct_counter(&mut self, table: TableId, entry: EntryHandle, count: Count) -> Result<(), TableError> {
         self.check_counters(table)?;
-        let entries = &mut self.tables[table.index()].entries;
+        let entries = &mut self.state.tables[table.index()].entries;
         let slot = entries.resolve(entry)?;
         if let Some(entry) = entries.entry_mut(slot) {
             entry.count = count;
@@ -221,11 +225,11 @@ impl Pipeline {
 
     /// Whether the table has direct meters.
     pub fn has_direct_meter(&self, table: TableId) -> bool {
-        self.program.tables[table.index()].meter.is_some()
+        self.program.code.tables[table.index()].meter.is_some()
     }
 
     fn check_meters(&self, table: TableId) -> Result<(), TableError> {
-        let program = &self.program.tables[table.index()];
+        let program = &self.program.code.tables[table.index()];
         if program.meter.is_some() {
             Ok(())
         } else {
@@ -236,7 +240,7 @@ impl Pipeline {
     /// Reads an entry's direct meter; `None` while unconfigured (everything is green).
     pub fn direct_meter(&self, table: TableId, entry: EntryHandle) -> Result<Option<MeterConfig>, TableError> {
         self.check_meters(table)?;
-        let entries = &self.tables[table.index()].entries;
+        let entries = &self.state.tables[table.index()].entries;
         let slot = entries.resolve(entry)?;
         Ok(entries
             .entry(slot)
@@ -252,9 +256,9 @@ impl Pipeline {
         config: Option<MeterConfig>,
     ) -> Result<(), TableError> {
         self.check_meters(table)?;
-        let name = &self.program.tables[table.index()].name;
+        let name = &self.program.code.tables[table.index()].name;
         let config = config.map(|config| config.check(name)).transpose()?;
-        let entries = &mut self.tables[table.index()].entries;
+        let entries = &mut self.state.tables[table.index()].entries;
         let slot = entries.resolve(entry)?;
         if let Some(entry) = entries.entry_mut(slot) {
             entry.meter = config.map(|config| Box::new(Meter::new(config)));
@@ -263,20 +267,20 @@ impl Pipeline {
     }
 
     fn pack_call(&self, table: TableId, call: &ActionCall) -> Result<Call, TableError> {
-        let program = &self.program.tables[table.index()];
+        let program = &self.program.code.tables[table.index()];
         let bad = |problem: &str| TableError::BadAction {
             table: program.name.clone(),
             problem: problem.to_string(),
         };
         match (call, program.profile) {
             (ActionCall::Action { action, params }, None) => {
-                let Some((_, next)) = program.actions.iter().find(|(a, _)| *a == action.0) else {
+                let Some(choice) = program.actions.iter().position(|(a, _)| *a == action.0) else {
                     return Err(bad("the action is not one of this table's"));
                 };
                 let params = self.pack_params(&program.name, *action, params)?;
                 Ok(Call::Action {
                     action: action.0,
-                    next: *next,
+                    choice: choice as u32,
                     params,
                 })
             }
@@ -284,11 +288,11 @@ impl Pipeline {
             (ActionCall::Member(_) | ActionCall::Group(_), None) => Err(bad("has no action profile")),
             (ActionCall::Member(member), Some(profile)) => {
                 let call = Call::Member(*member);
-                self.profiles[profile as usize].check_call(&call).map(|()| call)
+                self.state.profiles[profile as usize].check_call(&call).map(|()| call)
             }
             (ActionCall::Group(group), Some(profile)) => {
                 let call = Call::Group(*group);
-                self.profiles[profile as usize].check_call(&call).map(|()| call)
+                self.state.profiles[profile as usize].check_call(&call).map(|()| call)
             }
         }
     }
@@ -298,7 +302,7 @@ impl Pipeline {
             table: owner.to_string(),
             problem,
         };
-        let action = &self.program.actions[action.index()];
+        let action = &self.program.code.actions[action.index()];
         if params.len() != action.params.len() {
             let (expected, given) = (action.params.len(), params.len());
             return Err(bad(format!(
@@ -328,7 +332,7 @@ impl Pipeline {
             Call::Action { action, params, .. } => {
                 let mut at = 0;
                 let mut values = Vec::new();
-                for (_, width) in &self.program.actions[*action as usize].params {
+                for (_, width) in &self.program.code.actions[*action as usize].params {
                     values.push(to_bytes(&params[at..at + words(*width)], *width));
                     at += words(*width);
                 }
@@ -345,7 +349,8 @@ impl Pipeline {
 impl Pipeline {
     /// An action profile or selector by its P4 name.
     pub fn action_profile(&self, name: &str) -> Option<ProfileId> {
-        self.profiles
+        self.state
+            .profiles
             .iter()
             .position(|profile| profile.name == name)
             .map(|index| ProfileId(index as u32))
@@ -353,20 +358,20 @@ impl Pipeline {
 
     /// The action profile a table is implemented by.
     pub fn table_profile(&self, table: TableId) -> Option<ProfileId> {
-        self.program.tables[table.index()].profile.map(ProfileId)
+        self.program.code.tables[table.index()].profile.map(ProfileId)
     }
 
     /// An action by its P4 name, among those the profile's tables may use.
     pub fn profile_action(&self, profile: ProfileId, name: &str) -> Option<ActionId> {
-        let actions = &self.profiles[profile.index()].actions;
+        let actions = &self.state.profiles[profile.index()].actions;
         actions
             .iter()
-            .find(|action| self.program.actions[**action as usize].name == name)
+            .find(|action| self.program.code.actions[**action as usize].name == name)
             .map(|action| ActionId(*action))
     }
 
     fn profile_call(&self, profile: ProfileId, action: ActionId, params: &[Vec<u8>]) -> Result<Call, TableError> {
-        let profile = &self.profiles[profile.index()];
+        let profile = &self.state.profiles[profile.index()];
         if !profile.actions.contains(&action.0) {
             let problem = "the action is not one of its tables'".to_string();
             return Err(TableError::BadAction {
@@ -376,7 +381,7 @@ impl Pipeline {
         }
         Ok(Call::Action {
             action: action.0,
-            next: None,
+            choice: 0,
             params: self.pack_params(&profile.name, action, params)?,
         })
     }
@@ -390,7 +395,7 @@ impl Pipeline {
         params: &[Vec<u8>],
     ) -> Result<(), TableError> {
         let call = self.profile_call(profile, action, params)?;
-        self.profiles[profile.index()].insert(member, call)
+        self.state.profiles[profile.index()].insert(member, call)
     }
 
     /// Replaces a member's action.
@@ -402,34 +407,34 @@ impl Pipeline {
         params: &[Vec<u8>],
     ) -> Result<(), TableError> {
         let call = self.profile_call(profile, action, params)?;
-        self.profiles[profile.index()].modify(member, call)
+        self.state.profiles[profile.index()].modify(member, call)
     }
 
     /// Removes a member that no entry and no group uses.
     pub fn member_delete(&mut self, profile: ProfileId, member: u32) -> Result<(), TableError> {
         let used = self.is_used(profile, &Call::Member(member));
-        self.profiles[profile.index()].delete(member, used)
+        self.state.profiles[profile.index()].delete(member, used)
     }
 
     /// Adds a group of members; a member given n times gets n shares.
     pub fn group_insert(&mut self, profile: ProfileId, group: u32, members: &[u32]) -> Result<(), TableError> {
-        self.profiles[profile.index()].insert_group(group, members)
+        self.state.profiles[profile.index()].insert_group(group, members)
     }
 
     /// Replaces a group's members.
     pub fn group_modify(&mut self, profile: ProfileId, group: u32, members: &[u32]) -> Result<(), TableError> {
-        self.profiles[profile.index()].modify_group(group, members)
+        self.state.profiles[profile.index()].modify_group(group, members)
     }
 
     /// Removes a group that no entry uses.
     pub fn group_delete(&mut self, profile: ProfileId, group: u32) -> Result<(), TableError> {
         let used = self.is_used(profile, &Call::Group(group));
-        self.profiles[profile.index()].delete_group(group, used)
+        self.state.profiles[profile.index()].delete_group(group, used)
     }
 
     fn is_used(&self, profile: ProfileId, call: &Call) -> bool {
-        self.profiles[profile.index()].tables.iter().any(|&table| {
-            let state = &self.tables[table as usize];
+        self.state.profiles[profile.index()].tables.iter().any(|&table| {
+            let state = &self.state.tables[table as usize];
             state.default.as_ref() == Some(call) || state.entries.any_call(|other| other == call)
         })
     }

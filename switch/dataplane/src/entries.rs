@@ -27,10 +27,10 @@ pub(crate) struct KeySpec {
 /// What an entry does.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Call {
-    /// An action, the node that follows it, and the words of its parameters.
+    /// An action, its position among the table's, and the words of its parameters.
     Action {
         action: u32,
-        next: Option<u32>,
+        choice: u32,
         params: Box<[u64]>,
     },
     Member(u32),

@@ -1,35 +1,57 @@
-//! Control flow: tables, conditions and action calls as nodes of a graph without cycles.
+//! Control flow: tables, conditions and action calls as nodes of a graph without cycles, read from the JSON.
 
 use std::collections::HashMap;
 
 use crate::actions::Action;
 use crate::bits::from_bytes;
 use crate::calculation::{Calculation, Calculations};
-use crate::code::{Address, Op, Word};
-use crate::control::{KeyField, MatchKey, MatchKind};
-use crate::entries::{Call, Entries, KeySpec};
-use crate::expr::Scope;
+use crate::code::{Address, Word};
+use crate::control::{KeyField, MatchKind};
+use crate::entries::{Call, Entries};
+use crate::expr::{Bool, Scope};
 use crate::hash::Algorithm;
 use crate::json::{Json, Load};
 use crate::layout::{Layout, Place, mask, words};
+use crate::linear::Linear;
 use crate::lower::Builder;
 use crate::profile::Profile;
 use crate::state::MeterKind;
+use crate::table_key::{const_key, key_spec};
 
 #[derive(Clone, Debug)]
 pub(crate) enum Node {
     Table(u32),
-    /// Runs the code, which leaves the condition in the word.
     Condition {
-        code: Address,
-        holds: Word,
+        truth: Bool,
         yes: Option<u32>,
         no: Option<u32>,
     },
     Action {
-        code: Address,
+        action: u32,
         next: Option<u32>,
     },
+}
+
+/// The nodes that follow a table.
+#[derive(Debug)]
+pub(crate) struct Following {
+    /// One for each action.
+    pub actions: Vec<Option<u32>>,
+    /// After a hit and after a miss, where the program asks which it was.
+    pub hit_miss: Option<(Option<u32>, Option<u32>)>,
+    /// When nothing matched and there is no default action.
+    pub otherwise: Option<u32>,
+}
+
+impl Following {
+    /// All of them.
+    pub fn all(&self) -> impl Iterator<Item = u32> + '_ {
+        let asked = self.hit_miss.iter().flat_map(|(hit, miss)| [*hit, *miss]);
+        asked
+            .chain(self.actions.iter().copied())
+            .chain([self.otherwise])
+            .flatten()
+    }
 }
 
 /// What does not change about a table.
@@ -37,12 +59,12 @@ pub(crate) enum Node {
 pub(crate) struct TableProgram {
     pub name: String,
     pub key: Vec<KeyField>,
-    /// Actions and the nodes that follow them.
-    pub actions: Vec<(u32, Option<u32>)>,
-    /// Nodes that follow a hit and a miss, where the program asks which it was.
-    pub hit_miss: Option<(Option<u32>, Option<u32>)>,
-    /// The node that follows when nothing matched and there is no default action.
-    pub otherwise: Option<u32>,
+    /// Actions and the code that follows them.
+    pub actions: Vec<(u32, Address)>,
+    /// The code that follows a hit and a miss, where the program asks which it was.
+    pub hit_miss: Option<(Address, Address)>,
+    /// The code that follows when nothing matched and there is no default action.
+    pub otherwise: Address,
     pub with_counters: bool,
     pub meter: Option<DirectMeter>,
     pub profile: Option<u32>,
@@ -79,14 +101,15 @@ pub(crate) struct Loader<'a, 'l> {
     /// Direct meters by name.
     pub meters: HashMap<String, DirectMeter>,
     pub nodes: Vec<Node>,
+    pub following: Vec<Following>,
     pub tables: Vec<TableProgram>,
     pub states: Vec<TableState>,
     pub profiles: Vec<Profile>,
 }
 
 impl Loader<'_, '_> {
-    /// Loads a pipeline; returns its first node.
-    pub fn pipeline(&mut self, json: &Json) -> Load<Option<u32>> {
+    /// Loads a pipeline; returns the address of its code.
+    pub fn pipeline(&mut self, json: &Json) -> Load<Address> {
         let first_profile = self.profiles.len();
         for profile in json.list("action_profiles")? {
             self.action_profile(&profile)?;
@@ -125,26 +148,28 @@ impl Loader<'_, '_> {
             if !self.actions[action as usize].params.is_empty() {
                 return call.error("the action takes parameters, so only a table can call it");
             }
-            let code = self.actions[action as usize].start;
             self.nodes.push(Node::Action {
-                code,
+                action,
                 next: find(call.opt("next_node"))?,
             });
         }
         self.check_cycles(json, first_node)?;
-        find(json.opt("init_table"))
+        let first = find(json.opt("init_table"))?;
+        Ok(Linear::new(
+            self.builder,
+            &self.nodes,
+            &self.following,
+            &mut self.tables,
+            self.actions,
+        )
+        .emit(first))
     }
 
     fn successors(&self, node: u32) -> Vec<u32> {
         match &self.nodes[node as usize] {
             Node::Condition { yes, no, .. } => yes.iter().chain(no).copied().collect(),
             Node::Action { next, .. } => next.iter().copied().collect(),
-            Node::Table(table) => {
-                let table = &self.tables[*table as usize];
-                let asked = table.hit_miss.iter().flat_map(|(hit, miss)| [*hit, *miss]);
-                let actions = table.actions.iter().map(|(_, next)| *next);
-                asked.chain(actions).chain([table.otherwise]).flatten().collect()
-            }
+            Node::Table(table) => self.following[*table as usize].all().collect(),
         }
     }
 
@@ -189,13 +214,8 @@ impl Loader<'_, '_> {
             params: &[],
         };
         let truth = scope.bool(&json.get("expression")?)?;
-        let code = self.builder.address();
-        let holds = self.builder.truth(&truth);
-        self.builder.end_statement();
-        self.builder.push(Op::End);
         Ok(Node::Condition {
-            code,
-            holds,
+            truth,
             yes: find(json.opt("true_next"))?,
             no: find(json.opt("false_next"))?,
         })
@@ -270,10 +290,21 @@ impl Loader<'_, '_> {
         } else {
             None
         };
+        let otherwise = find(json.opt("base_default_next"))?;
+        let mut following = Following {
+            actions: Vec::new(),
+            hit_miss,
+            otherwise,
+        };
         let mut actions = Vec::new();
         for action in self.table_actions(json)? {
-            actions.push((action, find(next.opt(&self.actions[action as usize].name))?));
+            // Addresses are known when the control flow is laid out.
+            actions.push((action, 0));
+            following
+                .actions
+                .push(find(next.opt(&self.actions[action as usize].name))?);
         }
+        self.following.push(following);
         if let Some(profile) = profile {
             let profile = &mut self.profiles[profile as usize];
             profile.tables.push(self.tables.len() as u32);
@@ -291,8 +322,8 @@ impl Loader<'_, '_> {
             name: name.clone(),
             key,
             actions,
-            hit_miss,
-            otherwise: find(json.opt("base_default_next"))?,
+            hit_miss: None,
+            otherwise: 0,
             with_counters: json.flag("with_counters")?,
             meter,
             profile,
@@ -369,7 +400,7 @@ impl Loader<'_, '_> {
     fn call(&self, table: &TableProgram, json: &Json) -> Load<Call> {
         let id = json.get("action_id")?;
         let action = self.action(&id)?;
-        let Some((_, next)) = table.actions.iter().find(|(a, _)| *a == action) else {
+        let Some(choice) = table.actions.iter().position(|(a, _)| *a == action) else {
             return id.error(format!("not an action of table {}", table.name));
         };
         let values = json.list("action_data")?;
@@ -390,7 +421,7 @@ impl Loader<'_, '_> {
         }
         Ok(Call::Action {
             action,
-            next: *next,
+            choice: choice as u32,
             params: packed.into(),
         })
     }
@@ -416,75 +447,6 @@ impl Loader<'_, '_> {
             Err(error) => json.error(error.to_string()),
         }
     }
-}
-
-fn key_spec(json: &Json, layout: &Layout) -> Load<KeySpec> {
-    let kind = json.get("match_type")?;
-    let kind = match kind.str()? {
-        "exact" => MatchKind::Exact,
-        "lpm" => MatchKind::Lpm,
-        "ternary" => MatchKind::Ternary,
-        "range" => MatchKind::Range,
-        "optional" => MatchKind::Optional,
-        "valid" => MatchKind::Valid,
-        other => return kind.error(format!("match type '{other}' is not supported")),
-    };
-    let target = json.get("target")?;
-    let place = match kind {
-        MatchKind::Valid => Place::Valid(layout.header(&target)?),
-        _ => layout.field(&target)?,
-    };
-    let (slot, width, own_name) = match place {
-        Place::Valid(header) => {
-            let header = &layout.headers[header as usize];
-            (header.valid, 1, format!("{}.$valid$", header.name))
-        }
-        Place::Field(field) => {
-            let field = &layout.fields[field as usize];
-            if field.length.is_some() {
-                return target.error("a variable-length field cannot be a key");
-            }
-            (
-                field.slot,
-                field.width,
-                format!("{}.{}", layout.headers[field.header as usize].name, field.name),
-            )
-        }
-    };
-    let mask = match json.opt("mask") {
-        Some(mask) => match from_bytes(&mask.bytes()?, width) {
-            Some(mask) => Some(mask),
-            None => return mask.error(format!("wider than the field's {width} bits")),
-        },
-        None => None,
-    };
-    let name = json
-        .opt("name")
-        .map_or(Ok(own_name.as_str()), |name| name.str())?
-        .to_string();
-    Ok(KeySpec {
-        name,
-        kind,
-        width,
-        slot,
-        mask,
-    })
-}
-
-fn const_key(json: &Json) -> Load<MatchKey> {
-    let kind = json.get("match_type")?;
-    Ok(match kind.str()? {
-        "exact" => MatchKey::Exact(json.get("key")?.bytes()?),
-        "lpm" => {
-            let prefix = json.get("prefix_length")?.count(u64::from(u16::MAX))? as u16;
-            MatchKey::Lpm(json.get("key")?.bytes()?, prefix)
-        }
-        "ternary" => MatchKey::Ternary(json.get("key")?.bytes()?, json.get("mask")?.bytes()?),
-        "range" => MatchKey::Range(json.get("start")?.bytes()?, json.get("end")?.bytes()?),
-        "valid" => MatchKey::Valid(json.get("key")?.bool()?),
-        "optional" => MatchKey::Optional(json.opt("key").map(|key| key.bytes()).transpose()?),
-        other => return kind.error(format!("match type '{other}' is not supported")),
-    })
 }
 
 /// Word and mask of a direct meter's result field.

@@ -101,10 +101,12 @@ impl<'a> Json<'a> {
         }
     }
 
+    /// p4c writes some booleans as 0 and 1.
     pub fn bool(&self) -> Load<bool> {
-        match self.value.as_bool() {
-            Some(value) => Ok(value),
-            None => self.error("should be true or false"),
+        match (self.value.as_bool(), self.value.as_u64()) {
+            (Some(value), _) => Ok(value),
+            (None, Some(value @ 0..=1)) => Ok(value == 1),
+            _ => self.error("should be true or false"),
         }
     }
 

@@ -16,6 +16,7 @@ mod flow;
 mod hash;
 mod json;
 mod layout;
+mod linear;
 mod lower;
 mod machine;
 mod meter;
@@ -27,7 +28,9 @@ mod profile;
 mod program;
 mod replication;
 mod state;
+mod table_key;
 mod wide;
+mod wire;
 
 pub use control::*;
 pub use packet::*;

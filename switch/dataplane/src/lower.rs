@@ -31,6 +31,8 @@ fn fits(range: Range, limits: (i128, i128)) -> bool {
 pub(crate) struct Builder<'a> {
     pub layout: &'a Layout,
     pub code: Vec<Op>,
+    /// First word of the action parameters, behind the PHV.
+    pub param_base: u32,
     /// First word behind the PHV and the action parameters.
     base: u32,
     /// Initial values of the words from `base` on.
@@ -51,6 +53,7 @@ impl<'a> Builder<'a> {
         Builder {
             layout,
             code: Vec::new(),
+            param_base: layout.words as u32,
             base,
             pool: Vec::new(),
             constants: HashMap::new(),
@@ -352,6 +355,25 @@ impl<'a> Builder<'a> {
                 self.truth_into(truth, d);
                 d
             }
+        }
+    }
+
+    /// The jump taken when a condition, just computed into a word, does not hold; it swallows the comparison.
+    pub fn fuse_jump(&mut self, condition: Word) -> Op {
+        let temporary = self.temporaries.contains(&condition);
+        let fused = match self.code.last() {
+            Some(&Op::Equal { d, a, b }) if d == condition => Some(Op::JumpUnlessEqual { a, b, to: 0 }),
+            Some(&Op::Less { d, a, b }) if d == condition => Some(Op::JumpUnlessLess { a, b, to: 0 }),
+            Some(&Op::LessOrEqual { d, a, b }) if d == condition => Some(Op::JumpUnlessLessOrEqual { a, b, to: 0 }),
+            Some(&Op::IsZero { d, a }) if d == condition && a != d => Some(Op::JumpIfNotZero { a, to: 0 }),
+            _ => None,
+        };
+        match fused {
+            Some(op) if temporary => {
+                self.code.pop();
+                op
+            }
+            _ => Op::JumpIfZero { a: condition, to: 0 },
         }
     }
 

@@ -1,19 +1,29 @@
 //! Executes flat code.
 
+use crate::actions::Action;
 use crate::calculation::{self, Calculation};
 use crate::code::{Address, HeaderOp, LogMessage, Op, Target, Word};
+use crate::entries::Call;
 use crate::expr::{HeaderExpr, UnionExpr};
+use crate::flow::{TableProgram, TableState};
 use crate::layout::{Layout, register};
 use crate::state::State;
 use crate::wide::{Env, Int};
+use crate::wire::Plan;
 
 /// The immutable half of a program, as far as flat code needs it.
 #[derive(Debug)]
 pub(crate) struct Code {
     pub layout: Layout,
+    /// How each header is read and written, where that goes by whole bytes.
+    pub plans: Vec<Option<Plan>>,
     pub ops: Vec<Op>,
     pub lists: Vec<Vec<u32>>,
     pub calculations: Vec<Calculation>,
+    pub tables: Vec<TableProgram>,
+    pub actions: Vec<Action>,
+    /// First word of the action parameters.
+    pub param_base: usize,
 }
 
 /// Backward jumps that one run may take, so that a loop without end ends.
@@ -28,29 +38,129 @@ pub(crate) fn run(code: &Code, state: &mut State, start: Address) {
     let mut loops = 0;
     while let Some(op) = code.ops.get(pc) {
         pc += 1;
-        match op {
+        let w = &state.words;
+        let (jumps, to) = match *op {
             Op::End => return,
             Op::Exit => {
                 state.words[register::EXIT as usize] = 1;
                 return;
             }
-            Op::Jump { to } | Op::JumpIfZero { to, .. } => {
-                if let Op::JumpIfZero { a, .. } = op
-                    && state.words[*a as usize] != 0
-                {
-                    continue;
+            Op::Jump { to } => (true, to),
+            Op::JumpIfZero { a, to } => (get(w, a) == 0, to),
+            Op::JumpIfNotZero { a, to } => (get(w, a) != 0, to),
+            Op::JumpUnlessEqual { a, b, to } => (get(w, a) != get(w, b), to),
+            Op::JumpUnlessLess { a, b, to } => (get(w, a) >= get(w, b), to),
+            Op::JumpUnlessLessOrEqual { a, b, to } => (get(w, a) > get(w, b), to),
+            Op::Apply { table } => {
+                let next = apply(code, state, table);
+                if state.words[register::EXIT as usize] != 0 {
+                    return;
                 }
-                if *to as usize <= pc {
-                    loops += 1;
-                    if loops > MAX_LOOPS {
-                        return;
-                    }
-                }
-                pc = *to as usize;
+                (true, next)
             }
-            _ => step(code, state, op),
+            Op::Call { to } => {
+                run(code, state, to);
+                if state.words[register::EXIT as usize] != 0 {
+                    return;
+                }
+                continue;
+            }
+            _ => {
+                step(code, state, op);
+                continue;
+            }
+        };
+        if jumps {
+            if (to as usize) < pc {
+                loops += 1;
+                if loops > MAX_LOOPS {
+                    return;
+                }
+            }
+            pc = to as usize;
         }
     }
+}
+
+/// Looks the packet up in a table and runs the action; returns where to go on.
+fn apply(code: &Code, state: &mut State, index: u32) -> Address {
+    let table = &code.tables[index as usize];
+    let TableState { entries, default } = &mut state.tables[index as usize];
+    let slot = entries.lookup(&state.words, &mut state.key);
+    let call = match slot.and_then(|slot| entries.entry_mut(slot)) {
+        Some(entry) => {
+            entry.last_hit = state.now;
+            let length = state.words[register::ARRIVED as usize];
+            if table.with_counters {
+                entry.count.packets = entry.count.packets.wrapping_add(1);
+                entry.count.bytes = entry.count.bytes.wrapping_add(length);
+            }
+            if let Some(meter) = table.meter {
+                let now = state.now;
+                let colour = entry
+                    .meter
+                    .as_mut()
+                    .map_or(0, |m| m.execute(meter.kind.charge(length), now));
+                state.words[meter.target as usize] = colour & meter.keep;
+            }
+            Some(&entry.call)
+        }
+        None => default.as_ref(),
+    };
+    let following = match call {
+        Some(Call::Action { action, choice, params }) => {
+            state.words[code.param_base..code.param_base + params.len()].copy_from_slice(params);
+            let (action, next) = (*action, table.actions[*choice as usize].1);
+            run(code, state, code.actions[action as usize].start);
+            next
+        }
+        Some(indirect) => {
+            let indirect = indirect.clone();
+            apply_indirect(code, state, table, &indirect)
+        }
+        None => table.otherwise,
+    };
+    match (table.hit_miss, slot) {
+        (Some((hit, _)), Some(_)) => hit,
+        (Some((_, miss)), None) => miss,
+        (None, _) => following,
+    }
+}
+
+/// Runs the action behind a member or a group; an empty group has none.
+fn apply_indirect(code: &Code, state: &mut State, table: &TableProgram, call: &Call) -> Address {
+    let Some(profile) = table.profile.map(|profile| profile as usize) else {
+        return table.otherwise;
+    };
+    let member = match call {
+        Call::Group(group) => {
+            let Some(selector) = state.profiles[profile].selector else {
+                return table.otherwise;
+            };
+            let hash = calculation::compute(code, selector, state);
+            let members = state.profiles[profile]
+                .groups
+                .get(group)
+                .map_or(&[][..], |members| members);
+            match hash.checked_rem(members.len() as u64) {
+                Some(chosen) => members[chosen as usize],
+                None => return table.otherwise,
+            }
+        }
+        Call::Member(member) => *member,
+        Call::Action { .. } => return table.otherwise,
+    };
+    let Some(Call::Action { action, params, .. }) = state.profiles[profile].members.get(&member) else {
+        return table.otherwise;
+    };
+    state.words[code.param_base..code.param_base + params.len()].copy_from_slice(params);
+    let action = *action;
+    run(code, state, code.actions[action as usize].start);
+    table
+        .actions
+        .iter()
+        .find(|(other, _)| *other == action)
+        .map_or(table.otherwise, |(_, next)| *next)
 }
 
 #[inline(always)]
@@ -174,7 +284,7 @@ fn rare(code: &Code, state: &mut State, op: &Op) {
             d,
             m,
         } => {
-            let hash = calculation::compute(&code.calculations, *calculation, &code.layout, state);
+            let hash = calculation::compute(code, *calculation, state);
             let word = |index: Word| state.words[index as usize];
             // BMv2 takes a size of 0 as 1.
             let value = (hash % word(*size).max(1)).wrapping_add(word(*base)) & word(*m);

@@ -606,7 +606,7 @@ impl Parser {
 
     fn execute(&self, code: &Code, state: &mut State, op: &ParserOp, at: &mut usize) -> Result<(), u32> {
         match op {
-            ParserOp::Extract(header) => self.extract(&code.layout, state, *header, 0, at),
+            ParserOp::Extract(header) => self.extract(code, state, *header, 0, at),
             ParserOp::ExtractVarbit {
                 header,
                 code: start,
@@ -614,7 +614,7 @@ impl Parser {
             } => {
                 run(code, state, *start);
                 let bits = state.words[*bits as usize];
-                self.extract(&code.layout, state, *header, bits, at)
+                self.extract(code, state, *header, bits, at)
             }
             ParserOp::ExtractNext { headers, next, varbit } => {
                 let position = state.words[*next as usize];
@@ -626,7 +626,7 @@ impl Parser {
                     run(code, state, *start);
                     bits = state.words[*word as usize];
                 }
-                self.extract(&code.layout, state, header, bits, at)?;
+                self.extract(code, state, header, bits, at)?;
                 state.words[*next as usize] = position + 1;
                 Ok(())
             }
@@ -674,42 +674,57 @@ impl Parser {
 
     /// Extracts a header whose variable-length field, if it has one, takes `bits`.
     #[inline]
-    fn extract(&self, layout: &Layout, state: &mut State, header: u32, bits: u64, at: &mut usize) -> Result<(), u32> {
-        let description = &layout.headers[header as usize];
-        let available = state.frame.len() - *at;
-        if let Some(varbit) = description.varbit {
-            let max = u64::from(layout.fields[varbit as usize].width);
-            if !bits.is_multiple_of(8) {
-                return Err(self.errors.invalid_argument);
-            }
-            if u64::from(description.fixed_bits).saturating_add(bits) > available as u64 * 8 {
+    fn extract(&self, code: &Code, state: &mut State, header: u32, bits: u64, at: &mut usize) -> Result<(), u32> {
+        let layout = &code.layout;
+        if let Some(plan) = &code.plans[header as usize] {
+            let rest = &state.frame[*at..];
+            if rest.len() < plan.bytes {
                 return Err(self.errors.packet_too_short);
             }
-            if bits > max {
-                return Err(self.errors.header_too_short);
-            }
-        } else if available < description.fixed_bytes as usize {
+            plan.load(rest, &mut state.words);
+            *at += plan.bytes;
+        } else {
+            self.extract_bits(layout, state, header, bits, at)?;
+        }
+        mark_valid(layout, state, header);
+        Ok(())
+    }
+
+    /// The same for headers that do not fall into whole bytes, or vary in length.
+    fn extract_bits(
+        &self,
+        layout: &Layout,
+        state: &mut State,
+        header: u32,
+        bits: u64,
+        at: &mut usize,
+    ) -> Result<(), u32> {
+        let description = &layout.headers[header as usize];
+        let available = (state.frame.len() - *at) as u64 * 8;
+        if !bits.is_multiple_of(8) {
+            return Err(self.errors.invalid_argument);
+        }
+        if u64::from(description.fixed_bits).saturating_add(bits) > available {
             return Err(self.errors.packet_too_short);
+        }
+        if let Some(varbit) = description.varbit
+            && bits > u64::from(layout.fields[varbit as usize].width)
+        {
+            return Err(self.errors.header_too_short);
         }
         let mut bit = *at * 8;
         for field in &layout.fields[description.fields()] {
-            let slot = field.slot as usize;
-            if field.width <= 64 && field.length.is_none() {
-                state.words[slot] = bits::read_word(&state.frame, bit, bit + field.width as usize);
-                bit += field.width as usize;
-                continue;
-            }
             let mut width = field.width;
             if let Some(length) = field.length {
                 width = bits as u32;
                 state.words[length as usize] = bits;
                 state.words[field.span()].fill(0);
             }
+            let slot = field.slot as usize;
             bits::read(&state.frame, bit, width, &mut state.words[slot..slot + words(width)]);
             bit += width as usize;
         }
         *at = bit / 8;
-        mark_valid(layout, state, header);
         Ok(())
     }
 }

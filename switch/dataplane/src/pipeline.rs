@@ -3,16 +3,12 @@
 
 use std::collections::HashMap;
 
-use crate::bits::Writer;
-use crate::calculation::{self, write_field};
+use crate::calculation::{self, write_header};
 use crate::control::{CloneSession, DigestId, FieldRef, LoadError};
-use crate::entries::Call;
-use crate::flow::{Node, TableState};
 use crate::layout::{Place, register};
 use crate::machine::{header_bytes, run};
 use crate::packet::{DROP_PORT, DigestMessage, Nanos, Outcomes, Packet, Port, Queueing, Recirculated, Transmit};
 use crate::parser::ValueSet;
-use crate::profile::Profile;
 use crate::program::{self, MetadataWord, Program};
 use crate::state::State;
 
@@ -39,8 +35,6 @@ const NANOS_PER_MICRO: Nanos = 1000;
 pub struct Pipeline {
     pub(crate) program: Program,
     pub(crate) state: State,
-    pub(crate) tables: Vec<TableState>,
-    pub(crate) profiles: Vec<Profile>,
     pub(crate) sets: Vec<ValueSet>,
     pub(crate) register_names: HashMap<String, u32>,
     pub(crate) counter_names: HashMap<String, u32>,
@@ -60,8 +54,6 @@ impl Pipeline {
         Ok(Pipeline {
             program: loaded.program,
             state: loaded.state,
-            tables: loaded.tables,
-            profiles: loaded.profiles,
             sets: loaded.sets,
             register_names: loaded.registers,
             counter_names: loaded.counters,
@@ -113,7 +105,7 @@ impl Pipeline {
             return;
         }
         self.prepare_egress(now, &queueing);
-        self.run_pipeline(self.program.egress);
+        run(&self.program.code, &mut self.state, self.program.egress);
         self.state.words[register::EXIT as usize] = 0;
         self.clone_at_egress(out);
         out.log.append(&mut self.state.log);
@@ -155,7 +147,7 @@ impl Pipeline {
         let arrived = self.state.words[register::ARRIVED as usize];
         for _ in 0..=MAX_RESUBMITS {
             self.parse(out);
-            self.run_pipeline(self.program.ingress);
+            run(&self.program.code, &mut self.state, self.program.ingress);
             self.state.words[register::EXIT as usize] = 0;
             out.log.append(&mut self.state.log);
             self.clone_at_ingress(out);
@@ -204,98 +196,10 @@ impl Pipeline {
             if state.words[header.valid as usize] == 0 || !holds(program, state, checksum.condition) {
                 continue;
             }
-            let computed = calculation::compute(
-                &program.code.calculations,
-                checksum.calculation,
-                &program.code.layout,
-                state,
-            );
+            let computed = calculation::compute(&program.code, checksum.calculation, state);
             wrong |= computed != state.words[field.slot as usize];
         }
         set(state, program.metadata.checksum_error, u64::from(wrong));
-    }
-
-    /// Walks the control flow from a node to its end, or to `exit`.
-    fn run_pipeline(&mut self, first: Option<u32>) {
-        let mut next = first;
-        while let Some(node) = next {
-            if self.state.words[register::EXIT as usize] != 0 {
-                return;
-            }
-            next = match self.program.nodes[node as usize] {
-                Node::Table(table) => self.apply(table),
-                Node::Condition { code, holds, yes, no } => {
-                    run(&self.program.code, &mut self.state, code);
-                    if self.state.words[holds as usize] != 0 { yes } else { no }
-                }
-                Node::Action { code, next } => {
-                    run(&self.program.code, &mut self.state, code);
-                    next
-                }
-            };
-        }
-    }
-
-    /// Looks the packet up in a table and runs the action; returns the next node.
-    fn apply(&mut self, index: u32) -> Option<u32> {
-        let program = &self.program;
-        let state = &mut self.state;
-        let table = &program.tables[index as usize];
-        let TableState { entries, default } = &mut self.tables[index as usize];
-        let slot = entries.lookup(&state.words, &mut state.key);
-        let hit = slot.is_some();
-        let call = match slot.and_then(|slot| entries.entry_mut(slot)) {
-            Some(entry) => {
-                entry.last_hit = state.now;
-                let length = state.words[register::ARRIVED as usize];
-                if table.with_counters {
-                    entry.count.packets = entry.count.packets.wrapping_add(1);
-                    entry.count.bytes = entry.count.bytes.wrapping_add(length);
-                }
-                if let Some(meter) = table.meter {
-                    let now = state.now;
-                    let colour = entry
-                        .meter
-                        .as_mut()
-                        .map_or(0, |m| m.execute(meter.kind.charge(length), now));
-                    state.words[meter.target as usize] = colour & meter.keep;
-                }
-                Some(&entry.call)
-            }
-            None => default.as_ref(),
-        };
-        let following = match call {
-            Some(Call::Action { action, next, params }) => {
-                let base = program.param_base;
-                state.words[base..base + params.len()].copy_from_slice(params);
-                run(&program.code, state, program.actions[*action as usize].start);
-                *next
-            }
-            Some(indirect) => match resolve(program, state, &self.profiles, index, indirect) {
-                Some((action, params)) => {
-                    let base = program.param_base;
-                    state.words[base..base + params.len()].copy_from_slice(params);
-                    run(&program.code, state, program.actions[action as usize].start);
-                    table
-                        .actions
-                        .iter()
-                        .find(|(a, _)| *a == action)
-                        .and_then(|(_, next)| *next)
-                }
-                None => table.otherwise,
-            },
-            None => table.otherwise,
-        };
-        match table.hit_miss {
-            Some((on_hit, on_miss)) => {
-                if hit {
-                    on_hit
-                } else {
-                    on_miss
-                }
-            }
-            None => following,
-        }
     }
 
     /// The frame as it goes out: updated checksums, valid headers in order, the rest of the packet.
@@ -307,23 +211,18 @@ impl Pipeline {
             if !holds(program, state, checksum.condition) {
                 continue;
             }
-            let computed = calculation::compute(&program.code.calculations, checksum.calculation, layout, state);
+            let computed = calculation::compute(&program.code, checksum.calculation, state);
             let field = &layout.fields[checksum.field as usize];
             state.words[field.slot as usize] = computed & crate::layout::mask(field.width);
         }
         if let Some(code) = program.deparser_code {
             run(&program.code, state, code);
         }
-        let mut writer = Writer::new(&mut frame);
         for &header in &program.emit {
-            let header = &layout.headers[header as usize];
-            if state.words[header.valid as usize] != 0 {
-                for field in header.fields() {
-                    write_field(layout, &state.words, field as u32, &mut writer);
-                }
+            if state.words[layout.headers[header as usize].valid as usize] != 0 {
+                write_header(&program.code, &state.words, header, &mut frame);
             }
         }
-        writer.finish();
         frame.extend_from_slice(state.frame.get(state.payload..).unwrap_or(&[]));
         let keep = state.words[register::TRUNCATE as usize];
         frame.truncate(usize::try_from(keep).unwrap_or(usize::MAX));
@@ -516,29 +415,4 @@ pub(crate) fn set(state: &mut State, field: Option<MetadataWord>, value: u64) {
 #[inline]
 pub(crate) fn set_in(phv: &mut [u64], field: MetadataWord, value: u64) {
     phv[field.word as usize] = value & field.keep;
-}
-
-/// The action behind a member or a group; `None` for an empty group.
-fn resolve<'a>(
-    program: &Program,
-    state: &mut State,
-    profiles: &'a [Profile],
-    table: u32,
-    call: &Call,
-) -> Option<(u32, &'a [u64])> {
-    let profile = &profiles[program.tables[table as usize].profile? as usize];
-    let member = match call {
-        Call::Group(group) => {
-            let members = profile.groups.get(group)?;
-            let layout = &program.code.layout;
-            let hash = calculation::compute(&program.code.calculations, profile.selector?, layout, state);
-            *members.get((hash % members.len().max(1) as u64) as usize)?
-        }
-        Call::Member(member) => *member,
-        Call::Action { .. } => return None,
-    };
-    match profile.members.get(&member)? {
-        Call::Action { action, params, .. } => Some((*action, params)),
-        _ => None,
-    }
 }

@@ -50,10 +50,7 @@ pub(crate) fn lower_all(
         let Some(&address) = addresses.get(target) else {
             return json.error(format!("no primitive {target} to jump to"));
         };
-        match &mut lowering.builder.code[at] {
-            Op::Jump { to } | Op::JumpIfZero { to, .. } => *to = address,
-            _ => {}
-        }
+        lowering.builder.code[at].set_target(address);
     }
     builder.push(Op::End);
     Ok(start)
@@ -370,7 +367,7 @@ impl<'j> Lowering<'_, '_, '_, 'j> {
                     _ => return condition.error("should be a number or a condition"),
                 };
                 let a = self.builder.truth(&truth);
-                Op::JumpIfZero { a, to: 0 }
+                self.builder.fuse_jump(a)
             }
             None => Op::Jump { to: 0 },
         };

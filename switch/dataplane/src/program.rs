@@ -4,20 +4,20 @@ use std::collections::HashMap;
 
 use serde_json::Value;
 
-use crate::actions::{self, Action};
+use crate::actions;
 use crate::calculation::Calculations;
 use crate::code::{Address, Op, Word};
 use crate::control::LoadError;
 use crate::expr::Scope;
-use crate::flow::{self, DirectMeter, Node, TableProgram, TableState};
+use crate::flow::{self, DirectMeter};
 use crate::json::{Json, Load};
 use crate::layout::{Layout, Place, mask, register};
 use crate::lower::Builder;
 use crate::machine::Code;
 use crate::parser::{self, Errors, Parser, ValueSet};
 use crate::primitive::{self, Objects};
-use crate::profile::Profile;
 use crate::state::{CounterArray, MeterArray, MeterKind, Random, RegisterArray, Registers, State};
+use crate::wire;
 
 /// Words that all counters, meters and registers may take together: 512 MiB.
 const MAX_CELLS: usize = 1 << 26;
@@ -33,12 +33,8 @@ pub(crate) struct Program {
     /// Tells packets of other programs apart.
     pub identity: u64,
     pub parser: Parser,
-    pub ingress: Option<u32>,
-    pub egress: Option<u32>,
-    pub nodes: Vec<Node>,
-    pub tables: Vec<TableProgram>,
-    pub actions: Vec<Action>,
-    pub param_base: usize,
+    pub ingress: Address,
+    pub egress: Address,
     pub verify: Vec<Checksum>,
     pub update: Vec<Checksum>,
     /// Code that runs before the deparser.
@@ -100,8 +96,6 @@ pub(crate) struct Intrinsic {
 pub(crate) struct Loaded {
     pub program: Program,
     pub state: State,
-    pub tables: Vec<TableState>,
-    pub profiles: Vec<Profile>,
     pub sets: Vec<ValueSet>,
     pub registers: HashMap<String, u32>,
     pub counters: HashMap<String, u32>,
@@ -165,13 +159,14 @@ pub(crate) fn load(bytes: &[u8]) -> Result<Loaded, LoadError> {
         action_ids: &action_ids,
         meters: std::mem::take(&mut arrays.direct_meters),
         nodes: Vec::new(),
+        following: Vec::new(),
         tables: Vec::new(),
         states: Vec::new(),
         profiles: Vec::new(),
     };
     let ingress = flows.pipeline(&member(&root, "pipelines", "ingress")?)?;
     let egress = flows.pipeline(&member(&root, "pipelines", "egress")?)?;
-    let (nodes, tables, states, profiles) = (flows.nodes, flows.tables, flows.states, flows.profiles);
+    let (tables, states, profiles) = (flows.tables, flows.states, flows.profiles);
     let blank = blank(&layout);
     let mut words = blank.clone();
     words.resize(base, 0);
@@ -182,6 +177,8 @@ pub(crate) fn load(bytes: &[u8]) -> Result<Loaded, LoadError> {
         frame: Vec::new(),
         payload: 0,
         now: 0,
+        tables: states,
+        profiles,
         registers: Registers(arrays.registers),
         counters: arrays.counters,
         meters: arrays.meters,
@@ -194,11 +191,17 @@ pub(crate) fn load(bytes: &[u8]) -> Result<Loaded, LoadError> {
     };
     let digests = digests(&root, &layout)?;
     let field_lists = field_lists(&root, &layout)?;
+    let plans = wire::plans(&layout);
+    let calculations = calculations.list;
     let code = Code {
         layout,
+        plans,
         ops,
         lists,
-        calculations: calculations.list,
+        calculations,
+        tables,
+        actions,
+        param_base,
     };
     let identity = fingerprint(bytes);
     let program = Program {
@@ -207,10 +210,6 @@ pub(crate) fn load(bytes: &[u8]) -> Result<Loaded, LoadError> {
         parser,
         ingress,
         egress,
-        nodes,
-        tables,
-        actions,
-        param_base,
         verify,
         update,
         deparser_code,
@@ -223,8 +222,6 @@ pub(crate) fn load(bytes: &[u8]) -> Result<Loaded, LoadError> {
     Ok(Loaded {
         program,
         state,
-        tables: states,
-        profiles,
         sets,
         registers: arrays.register_names,
         counters: arrays.counter_names,

@@ -1,10 +1,12 @@
 //! What a running program changes: registers, counters, meters, randomness, and the packet at work.
 
 use crate::control::{Count, MeterConfig};
+use crate::flow::TableState;
 use crate::hash::Algorithm;
 use crate::layout::words;
 use crate::meter::Meter;
 use crate::packet::Nanos;
+use crate::profile::Profile;
 
 /// The mutable half of a pipeline, as far as flat code touches it.
 #[derive(Debug)]
@@ -16,6 +18,8 @@ pub(crate) struct State {
     /// Where its unparsed part begins.
     pub payload: usize,
     pub now: Nanos,
+    pub tables: Vec<TableState>,
+    pub profiles: Vec<Profile>,
     pub registers: Registers,
     pub counters: Vec<CounterArray>,
     pub meters: Vec<MeterArray>,
