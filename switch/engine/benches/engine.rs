@@ -3,6 +3,7 @@
 use std::hint::black_box;
 
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
+use p4sched_compiler::{EmbeddedIncludes, Input, Options, compile};
 use p4sched_engine::{DigestMessage, Discipline, Engine, Nanos, Output, Pipeline, Port, PortConfig, PortSettings};
 
 struct Sink;
@@ -25,7 +26,12 @@ const PACKETS: u64 = 1000;
 
 fn switch(discipline: Discipline) -> Engine {
     let mut engine = Engine::new();
-    let program = Pipeline::from_json(include_bytes!("../tests/programs/probe.json")).expect("the program is valid");
+    let source = Input {
+        name: "probe.p4",
+        text: include_str!("../tests/programs/probe.p4"),
+    };
+    let compiled = compile(&source, &EmbeddedIncludes, &Options::default()).expect("the program compiles");
+    let program = Pipeline::from_json(compiled.json.as_bytes()).expect("the program is valid");
     engine
         .load(program, &["depths".to_string()])
         .expect("the program has the register");

@@ -76,7 +76,7 @@ fn run(steps: &[(u64, Request)], nap: u64) -> Switch {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(48))]
+    #![proptest_config(ProptestConfig::with_cases(24))]
 
     #[test]
     fn no_packet_disappears_uncounted(steps in prop::collection::vec((0..400_000u64, request()), 1..300)) {

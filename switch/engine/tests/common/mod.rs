@@ -1,6 +1,9 @@
 //! What the tests share: a switch that runs `programs/probe.p4`, and its frames.
 #![allow(dead_code)]
 
+use std::sync::OnceLock;
+
+use p4sched_compiler::{EmbeddedIncludes, Input, Options, compile};
 use p4sched_engine::{
     Balance, DigestMessage, Discipline, Engine, Nanos, Output, Pipeline, Port, PortConfig, PortSettings, QueueConfig,
 };
@@ -171,8 +174,17 @@ impl Switch {
     }
 }
 
+/// `programs/probe.p4`, compiled.
 pub fn probe_program() -> Pipeline {
-    Pipeline::from_json(include_bytes!("../programs/probe.json")).unwrap()
+    static JSON: OnceLock<String> = OnceLock::new();
+    let json = JSON.get_or_init(|| {
+        let source = Input {
+            name: "probe.p4",
+            text: include_str!("../programs/probe.p4"),
+        };
+        compile(&source, &EmbeddedIncludes, &Options::default()).unwrap().json
+    });
+    Pipeline::from_json(json.as_bytes()).unwrap()
 }
 
 /// A shaped port without limits that matter.
