@@ -4,7 +4,8 @@ All three are told by the same counters of the P4 programs, for one egress port:
 admission rule and dropped for want of room; the histograms of arriving ranks and of the depth that arrivals found.
 From the differences between polls follow
 
-- the **arrival rate** and the mean packet: arrivals = admitted + dropped, over `rate_window_ns`;
+- the **arrival rate** and the mean packet: arrivals = admitted + dropped, over the polls of `rate_window_ns` in which
+  anything arrived, so that a pause does not look like a low rate;
 - the **drain rate**. What is admitted departs, but for the change of a queue that holds a few ms. It is the link's
   rate only while the link never idles. A poll is *saturated* if packets were dropped and no arrival found the queue
   empty; of at least three saturated polls in the window the third quartile is taken, because a burst that ends within
@@ -12,20 +13,20 @@ From the differences between polls follow
   as nothing else is seen, it is the configured rate;
 - the **load**, arrivals over drain, in bytes;
 - the **index of dispersion** I of arrivals: variance over mean of the packets in a poll; 0 for a constant bit rate, 1
-  for Poisson, b for batches of b. The variance is half the mean square of the differences between neighbouring polls,
-  less the largest one, so that a drift, or one step of the load, is no burstiness. A Read that takes d ns leaves its
-  instant uncertain by d / sqrt(12), which shifts arrivals between neighbouring polls and would look like a variance
-  of rate^2 d^2 / 4: that is taken off.
+  for Poisson, b for batches of b. The variance is half the mean square of the differences between neighbouring polls
+  with arrivals, less the largest one, so that a drift, or one step of the load, is no burstiness. A Read that takes d
+  ns leaves its instant uncertain by d / sqrt(12), which shifts arrivals between neighbouring polls and would look
+  like a variance of rate^2 d^2 / 4: that is taken off.
 
 **Hysteresis.** I is held until an estimate differs by more than a factor of 2 (64 polls give it a standard error of
 22 %). Parameters are held while the ones wanted are `near` them; when one is not, all are written together, but at
 most one write every `hold_ns`. So noise inside the dead bands writes nothing, and no input writes more often than
 that.
 
-**Idle port**: fewer than `MIN_PACKETS` arrivals in the window say nothing; the parameters stay. **Restarts**: a
-counter that went down was reset; what it shows was counted since. A controller that takes over keeps what it finds
-until it has watched for a whole rate window; one that finds the program's own defaults writes what fits the
-configured rate and Poisson arrivals of that rate.
+**Idle port**: fewer than `MIN_POLLS` polls with arrivals, or `MIN_PACKETS` of these, in the window say nothing; the
+parameters stay. **Restarts**: a counter that went down was reset; what it shows was counted since. A controller that
+takes over keeps what it finds until it has watched for a whole rate window; one that finds the program's own defaults
+writes what fits the configured rate and Poisson arrivals of that rate.
 
 **Limits.** Polls see nothing shorter than themselves: bursts and pauses within one poll, the same in every poll,
 leave I at 0. They do not make the drain rate look lower, since each pause ends with an arrival at an empty queue.
@@ -56,7 +57,7 @@ HEADROOM_UNIT = 256
 MTU_FRAME_BYTES = 1514
 """The packet assumed before any is seen: a full-sized Ethernet frame."""
 MIN_PACKETS = 20
-MIN_SATURATED_POLLS = 3
+MIN_POLLS = 3
 MIN_DISPERSION_POLLS = 16
 MIN_DISPERSION = 1 / 16
 DISPERSION_FACTOR = 2.0
@@ -255,6 +256,11 @@ class Step:
         """From sample to sample."""
         return self.end_ns - self.start_ns
 
+    @property
+    def rate(self) -> float:
+        """Arrivals in packets/ns."""
+        return self.arrived.packets / self.duration_ns
+
 
 @dataclass(frozen=True)
 class State:
@@ -366,7 +372,7 @@ def _drain(config: Config, before_bps: float, recent: Sequence[Step]) -> float:
         for step in recent
         if step.dropped > 0 and step.found_empty == 0 and step.admitted.packets > 0
     )
-    if len(saturated) >= MIN_SATURATED_POLLS:
+    if len(saturated) >= MIN_POLLS:
         return saturated[3 * (len(saturated) - 1) // 4]
     duration_ns = sum(step.duration_ns for step in recent)
     if duration_ns < config.rate_window_ns // 2:
@@ -375,19 +381,20 @@ def _drain(config: Config, before_bps: float, recent: Sequence[Step]) -> float:
 
 
 def _traffic(recent: Sequence[Step], drain_bps: float, dispersion: float) -> Traffic | None:
-    arrived = sum((step.arrived for step in recent), Count())
-    admitted = sum((step.admitted for step in recent), Count())
-    if arrived.packets < MIN_PACKETS:
+    busy = [step for step in recent if step.arrived.packets]
+    arrived = sum((step.arrived for step in busy), Count())
+    admitted = sum((step.admitted for step in busy), Count())
+    if len(busy) < MIN_POLLS or arrived.packets < MIN_PACKETS:
         return None
     waiting = admitted if admitted.packets else arrived
-    duration_s = sum(step.duration_ns for step in recent) / 1e9
+    duration_s = sum(step.duration_ns for step in busy) / 1e9
     return Traffic(
         arrival_pps=arrived.packets / duration_s,
         packet_bytes=waiting.bytes / waiting.packets,
         drain_bps=drain_bps,
         load=arrived.bytes * 8 / duration_s / drain_bps,
         dispersion=dispersion,
-        ranks=tuple(sum(column) for column in zip(*(step.ranks for step in recent), strict=True)),
+        ranks=tuple(sum(column) for column in zip(*(step.ranks for step in busy), strict=True)),
     )
 
 
@@ -400,16 +407,17 @@ def _held_dispersion(held: float, steps: Sequence[Step]) -> float:
 
 def index_of_dispersion(steps: Sequence[Step]) -> float | None:
     """Variance over mean of the arrivals in a poll; None if there are too few polls or packets to tell."""
-    packets = sum(step.arrived.packets for step in steps)
-    if len(steps) < MIN_DISPERSION_POLLS or packets < MIN_PACKETS:
+    busy = [step for step in steps if step.arrived.packets]
+    pairs = [pair for pair in itertools.pairwise(steps) if pair[0].arrived.packets and pair[1].arrived.packets]
+    packets = sum(step.arrived.packets for step in busy)
+    if len(pairs) < MIN_DISPERSION_POLLS or packets < MIN_PACKETS:
         return None
-    duration_ns = sum(step.duration_ns for step in steps)
+    duration_ns = sum(step.duration_ns for step in busy)
     rate = packets / duration_ns
-    poll_ns = duration_ns / len(steps)
-    rates = [step.arrived.packets / step.duration_ns for step in steps]
-    squares = sorted((after - before) ** 2 for before, after in itertools.pairwise(rates))[:-1]
+    poll_ns = duration_ns / len(busy)
+    squares = sorted((after.rate - before.rate) ** 2 for before, after in pairs)[:-1]
     variance = sum(squares) / (2 * len(squares)) * poll_ns**2
-    from_reading = rate**2 * sum(step.uncertain_ns2 for step in steps) / len(steps) / 4
+    from_reading = rate**2 * sum(step.uncertain_ns2 for step in busy) / len(busy) / 4
     return max(MIN_DISPERSION, (variance - from_reading) / (rate * poll_ns))
 
 
