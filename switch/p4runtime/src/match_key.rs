@@ -180,6 +180,11 @@ pub fn to_response(fields: &[Field], key: &[MatchKey]) -> Vec<FieldMatch> {
                 prefix_len: i32::from(*length),
             }),
             MatchKey::Ternary(_, mask) if mask.iter().all(|&byte| byte == 0) => return None,
+            MatchKey::Ternary(value, _) if field.kind == MatchKind::Optional => {
+                FieldMatchType::Optional(field_match::Optional {
+                    value: canonical(value),
+                })
+            }
             MatchKey::Ternary(value, mask) => FieldMatchType::Ternary(field_match::Ternary {
                 value: canonical(value),
                 mask: canonical(mask),

@@ -1,0 +1,500 @@
+//! Whole requests over loopback, with a gRPC client.
+
+mod fixture;
+
+use std::sync::{Arc, mpsc};
+use std::thread::JoinHandle;
+
+use fixture::{Bench, config, update};
+use p4sched_p4runtime::Job;
+use p4sched_p4runtime::service::{DeviceHandle, serve};
+use p4sched_proto::google::rpc;
+use p4sched_proto::p4::v1 as p4rt;
+use p4sched_proto::p4::v1::entity::Entity;
+use p4sched_proto::p4::v1::get_forwarding_pipeline_config_request::ResponseType;
+use p4sched_proto::p4::v1::p4_runtime_client::P4RuntimeClient;
+use p4sched_proto::p4::v1::set_forwarding_pipeline_config_request::Action;
+use p4sched_proto::p4::v1::stream_message_request::Update as Request;
+use p4sched_proto::p4::v1::stream_message_response::Update as Response;
+use p4sched_proto::p4::v1::update::Type;
+use p4sched_proto::p4sched::v1 as tm;
+use p4sched_proto::p4sched::v1::traffic_manager_client::TrafficManagerClient;
+use prost::Message as _;
+use tokio::net::TcpListener;
+use tokio_stream::wrappers::ReceiverStream;
+use tonic::transport::Channel;
+use tonic::{Code, Status, Streaming};
+
+/// A device on a thread of its own behind a server on a free port.
+struct Server {
+    address: String,
+    _stop: tokio::sync::oneshot::Sender<()>,
+    _thread: JoinHandle<()>,
+}
+
+async fn start() -> Server {
+    let mut bench = Bench::empty();
+    let (_unused, empty) = tokio::sync::mpsc::channel(1);
+    let notifications = std::mem::replace(&mut bench.notified, empty);
+    let (jobs, waiting) = mpsc::channel::<Job>();
+    let thread = std::thread::spawn(move || {
+        for job in waiting {
+            bench.now += 1000;
+            job(&mut bench.device, &mut bench.wires, bench.now);
+            bench.device.advance(bench.now, &mut bench.wires);
+        }
+    });
+    let listener = TcpListener::bind("127.0.0.1:0").await.expect("loopback has free ports");
+    let address = format!("http://{}", listener.local_addr().expect("it is bound"));
+    let (stop, stopped) = tokio::sync::oneshot::channel();
+    let device = DeviceHandle::new(jobs, Arc::new(|| {}));
+    tokio::spawn(serve(listener, 1, device, notifications, async {
+        let _ = stopped.await;
+    }));
+    Server {
+        address,
+        _stop: stop,
+        _thread: thread,
+    }
+}
+
+/// A controller with an open stream.
+struct Controller {
+    client: P4RuntimeClient<Channel>,
+    requests: tokio::sync::mpsc::Sender<p4rt::StreamMessageRequest>,
+    responses: Streaming<p4rt::StreamMessageResponse>,
+    election_id: p4rt::Uint128,
+}
+
+impl Controller {
+    async fn connect(server: &Server, election_id: u64) -> Controller {
+        let mut client = P4RuntimeClient::connect(server.address.clone())
+            .await
+            .expect("the server listens");
+        let (requests, outgoing) = tokio::sync::mpsc::channel(16);
+        let election_id = p4rt::Uint128 {
+            high: 0,
+            low: election_id,
+        };
+        let update = p4rt::MasterArbitrationUpdate {
+            device_id: 1,
+            election_id: Some(election_id),
+            ..Default::default()
+        };
+        let first = p4rt::StreamMessageRequest {
+            update: Some(Request::Arbitration(update)),
+        };
+        requests.send(first).await.expect("the channel is open");
+        let responses = client
+            .stream_channel(ReceiverStream::new(outgoing))
+            .await
+            .expect("a stream opens")
+            .into_inner();
+        Controller {
+            client,
+            requests,
+            responses,
+            election_id,
+        }
+    }
+
+    async fn send(&self, update: Request) {
+        self.requests
+            .send(p4rt::StreamMessageRequest { update: Some(update) })
+            .await
+            .expect("the stream is open");
+    }
+
+    async fn next(&mut self) -> Result<Response, Status> {
+        let response = self.responses.message().await?;
+        response
+            .and_then(|response| response.update)
+            .ok_or_else(|| Status::aborted("the stream has ended"))
+    }
+
+    /// The status code of the next message, an arbitration update.
+    async fn arbitration(&mut self) -> Code {
+        match self.next().await {
+            Ok(Response::Arbitration(update)) => Code::from(update.status.map_or(-1, |status| status.code)),
+            other => panic!("not an arbitration update: {other:?}"),
+        }
+    }
+
+    async fn set_pipeline(
+        &mut self,
+        action: Action,
+        config: Option<p4rt::ForwardingPipelineConfig>,
+    ) -> Result<(), Status> {
+        let request = p4rt::SetForwardingPipelineConfigRequest {
+            device_id: 1,
+            election_id: Some(self.election_id),
+            action: action.into(),
+            config,
+            ..Default::default()
+        };
+        self.client.set_forwarding_pipeline_config(request).await.map(|_| ())
+    }
+
+    async fn get_pipeline(&mut self, wanted: ResponseType) -> Option<p4rt::ForwardingPipelineConfig> {
+        let request = p4rt::GetForwardingPipelineConfigRequest {
+            device_id: 1,
+            response_type: wanted.into(),
+        };
+        let response = self
+            .client
+            .get_forwarding_pipeline_config(request)
+            .await
+            .expect("the device is known");
+        response.into_inner().config
+    }
+
+    async fn write(&mut self, updates: Vec<p4rt::Update>) -> Result<(), Status> {
+        let request = p4rt::WriteRequest {
+            device_id: 1,
+            election_id: Some(self.election_id),
+            updates,
+            ..Default::default()
+        };
+        self.client.write(request).await.map(|_| ())
+    }
+
+    async fn read(&mut self, entities: Vec<Entity>) -> (Vec<Entity>, Result<(), Status>) {
+        let entities = entities
+            .into_iter()
+            .map(|entity| p4rt::Entity { entity: Some(entity) })
+            .collect();
+        let request = p4rt::ReadRequest {
+            device_id: 1,
+            entities,
+            ..Default::default()
+        };
+        let mut stream = self
+            .client
+            .read(request)
+            .await
+            .expect("the request is valid")
+            .into_inner();
+        let mut found = Vec::new();
+        loop {
+            match stream.message().await {
+                Ok(Some(response)) => found.extend(response.entities.into_iter().filter_map(|entity| entity.entity)),
+                Ok(None) => return (found, Ok(())),
+                Err(status) => return (found, Err(status)),
+            }
+        }
+    }
+}
+
+fn error_codes(status: &Status) -> Vec<i32> {
+    let details = rpc::Status::decode(status.details())
+        .expect("the details are a google.rpc.Status")
+        .details;
+    let code = |any: &prost_types::Any| {
+        p4rt::Error::decode(&*any.value)
+            .expect("each is a p4.v1.Error")
+            .canonical_code
+    };
+    details.iter().map(code).collect()
+}
+
+fn arrivals() -> Entity {
+    Entity::CounterEntry(p4rt::CounterEntry::default())
+}
+
+#[tokio::test]
+async fn a_controller_loads_a_program_writes_and_reads() {
+    let server = start().await;
+    let mut controller = Controller::connect(&server, 1).await;
+    assert_eq!(controller.arbitration().await, Code::Ok);
+    let before = controller.write(vec![]).await.expect_err("no program yet");
+    assert_eq!(before.code(), Code::FailedPrecondition);
+    assert_eq!(controller.get_pipeline(ResponseType::All).await, None);
+    controller
+        .set_pipeline(Action::VerifyAndCommit, Some(config()))
+        .await
+        .expect("the program loads");
+
+    let bench = Bench::empty();
+    let updates = vec![
+        update(Type::Insert, Entity::TableEntry(bench.host(1, 1))),
+        update(Type::Insert, Entity::TableEntry(bench.host(1, 1))),
+        update(Type::Insert, Entity::TableEntry(bench.host(2, 1))),
+    ];
+    let status = controller
+        .write(updates)
+        .await
+        .expect_err("the second is there already");
+    assert_eq!(
+        (status.code(), error_codes(&status)),
+        (Code::Unknown, vec![0, Code::AlreadyExists as i32, 0])
+    );
+
+    let hosts = Entity::TableEntry(p4rt::TableEntry {
+        table_id: bench.table("hosts"),
+        ..Default::default()
+    });
+    let unknown = Entity::TableEntry(p4rt::TableEntry {
+        table_id: 0x0200_0001,
+        ..Default::default()
+    });
+    let (found, result) = controller.read(vec![hosts, unknown, arrivals()]).await;
+    assert_eq!(found.len(), 2 + 8, "valid reads are answered");
+    let status = result.expect_err("one read is not valid");
+    assert_eq!(
+        (status.code(), error_codes(&status)),
+        (Code::Unknown, vec![0, Code::InvalidArgument as i32, 0])
+    );
+}
+
+#[tokio::test]
+async fn the_configuration_is_returned_in_the_parts_asked_for() {
+    let server = start().await;
+    let mut controller = Controller::connect(&server, 1).await;
+    controller.arbitration().await;
+    controller
+        .set_pipeline(Action::Verify, Some(config()))
+        .await
+        .expect("the program is valid");
+    assert_eq!(
+        controller.get_pipeline(ResponseType::All).await,
+        None,
+        "VERIFY changes nothing"
+    );
+    controller
+        .set_pipeline(Action::VerifyAndSave, Some(config()))
+        .await
+        .expect("the program is valid");
+    controller
+        .set_pipeline(Action::Commit, None)
+        .await
+        .expect("a program is saved");
+    assert_eq!(controller.get_pipeline(ResponseType::All).await, Some(config()));
+    let parts = [
+        (ResponseType::CookieOnly, false, false),
+        (ResponseType::P4infoAndCookie, true, false),
+        (ResponseType::DeviceConfigAndCookie, false, true),
+    ];
+    for (wanted, p4info, program) in parts {
+        let part = controller.get_pipeline(wanted).await.expect("a program is loaded");
+        let got = (
+            part.p4info.is_some(),
+            !part.p4_device_config.is_empty(),
+            part.cookie.map(|cookie| cookie.cookie),
+        );
+        assert_eq!(got, (p4info, program, Some(42)), "{wanted:?}");
+    }
+    let cases = [
+        (Action::Commit, None, Code::NotFound),
+        (Action::Commit, Some(config()), Code::InvalidArgument),
+        (Action::Verify, None, Code::InvalidArgument),
+        (Action::Unspecified, Some(config()), Code::InvalidArgument),
+        (
+            Action::VerifyAndCommit,
+            Some(p4rt::ForwardingPipelineConfig::default()),
+            Code::InvalidArgument,
+        ),
+    ];
+    for (action, config, expected) in cases {
+        let status = controller
+            .set_pipeline(action, config)
+            .await
+            .expect_err("it is not valid");
+        assert_eq!(status.code(), expected, "{action:?}: {}", status.message());
+    }
+    assert_eq!(
+        controller.get_pipeline(ResponseType::All).await,
+        Some(config()),
+        "the old program stays"
+    );
+}
+
+#[tokio::test]
+async fn a_second_controller_takes_over_when_the_first_goes() {
+    let server = start().await;
+    let mut first = Controller::connect(&server, 1).await;
+    assert_eq!(first.arbitration().await, Code::Ok);
+    first
+        .set_pipeline(Action::VerifyAndCommit, Some(config()))
+        .await
+        .expect("the program loads");
+    let mut second = Controller::connect(&server, 2).await;
+    assert_eq!(second.arbitration().await, Code::Ok);
+    assert_eq!(first.arbitration().await, Code::AlreadyExists);
+    let refused = first.write(vec![]).await.expect_err("it is backup");
+    assert_eq!(refused.code(), Code::PermissionDenied);
+    second.write(vec![]).await.expect("it is primary");
+    drop(second);
+    assert_eq!(first.arbitration().await, Code::NotFound, "there is no primary now");
+    let again = p4rt::MasterArbitrationUpdate {
+        device_id: 1,
+        election_id: Some(p4rt::Uint128 { high: 1, low: 0 }),
+        ..Default::default()
+    };
+    first.send(Request::Arbitration(again)).await;
+    assert_eq!(first.arbitration().await, Code::Ok);
+    assert!(
+        first.get_pipeline(ResponseType::CookieOnly).await.is_some(),
+        "the program outlives its controller"
+    );
+}
+
+#[tokio::test]
+async fn a_stream_ends_with_the_status_of_a_bad_arbitration() {
+    let server = start().await;
+    let mut first = Controller::connect(&server, 1).await;
+    first.arbitration().await;
+    let mut second = Controller::connect(&server, 1).await;
+    let status = second.next().await.expect_err("the election id is in use");
+    assert_eq!(status.code(), Code::InvalidArgument);
+    first
+        .write(vec![])
+        .await
+        .expect_err("no program, but the first controller is still primary");
+}
+
+#[tokio::test]
+async fn stream_errors_name_what_caused_them() {
+    let server = start().await;
+    let mut primary = Controller::connect(&server, 2).await;
+    primary.arbitration().await;
+    primary
+        .set_pipeline(Action::VerifyAndCommit, Some(config()))
+        .await
+        .expect("the program loads");
+    let packet = p4rt::PacketOut {
+        payload: vec![0; 60],
+        metadata: vec![],
+    };
+    primary.send(Request::Packet(packet.clone())).await;
+    let Ok(Response::Error(error)) = primary.next().await else {
+        panic!("an error is reported")
+    };
+    let details = p4rt::stream_error::Details::PacketOut(p4rt::PacketOutError {
+        packet_out: Some(packet.clone()),
+    });
+    assert_eq!(
+        (error.canonical_code, error.details),
+        (Code::InvalidArgument as i32, Some(details))
+    );
+    primary
+        .send(Request::DigestAck(p4rt::DigestListAck {
+            digest_id: 1,
+            list_id: 1,
+        }))
+        .await;
+    let Ok(Response::Error(error)) = primary.next().await else {
+        panic!("an error is reported")
+    };
+    assert_eq!(error.canonical_code, Code::InvalidArgument as i32);
+
+    let mut backup = Controller::connect(&server, 1).await;
+    backup.arbitration().await;
+    backup.send(Request::Packet(packet)).await;
+    let Ok(Response::Error(error)) = backup.next().await else {
+        panic!("an error is reported")
+    };
+    assert_eq!(error.canonical_code, Code::PermissionDenied as i32);
+}
+
+#[tokio::test]
+async fn requests_for_another_device_are_not_found() {
+    let server = start().await;
+    let mut client = P4RuntimeClient::connect(server.address.clone())
+        .await
+        .expect("the server listens");
+    let read = client
+        .read(p4rt::ReadRequest {
+            device_id: 2,
+            ..Default::default()
+        })
+        .await
+        .map(|_| ());
+    let write = client
+        .write(p4rt::WriteRequest {
+            device_id: 2,
+            ..Default::default()
+        })
+        .await
+        .map(|_| ());
+    let get = p4rt::GetForwardingPipelineConfigRequest {
+        device_id: 2,
+        ..Default::default()
+    };
+    let get = client.get_forwarding_pipeline_config(get).await.map(|_| ());
+    let capabilities = client
+        .capabilities(p4rt::CapabilitiesRequest { device_id: 2 })
+        .await
+        .map(|_| ());
+    for result in [read, write, get, capabilities] {
+        assert_eq!(result.map_err(|status| status.code()), Err(Code::NotFound));
+    }
+    let capabilities = client
+        .capabilities(p4rt::CapabilitiesRequest { device_id: 0 })
+        .await
+        .expect("server-wide");
+    assert_eq!(capabilities.into_inner().p4runtime_api_version, "1.5.0");
+}
+
+#[tokio::test]
+async fn a_long_read_comes_in_several_messages() {
+    let server = start().await;
+    let mut controller = Controller::connect(&server, 1).await;
+    controller.arbitration().await;
+    controller
+        .set_pipeline(Action::VerifyAndCommit, Some(config()))
+        .await
+        .expect("the program loads");
+    let register = p4rt::RegisterEntry {
+        register_id: Bench::empty().register("queue_depths"),
+        ..Default::default()
+    };
+    let (found, result) = controller.read(vec![Entity::RegisterEntry(register)]).await;
+    result.expect("the register is known");
+    assert_eq!(found.len(), 4096);
+}
+
+#[tokio::test]
+async fn the_traffic_manager_answers_on_the_same_port() {
+    let server = start().await;
+    let mut client = TrafficManagerClient::connect(server.address.clone())
+        .await
+        .expect("the server listens");
+    let port = tm::PortConfig {
+        port: 2,
+        rate_bps: Some(500_000_000),
+        delay_ns: Some(5_000_000),
+        ..Default::default()
+    };
+    client
+        .set_ports(tm::SetPortsRequest { ports: vec![port] })
+        .await
+        .expect("port 2 exists");
+    let ports = client
+        .get_ports(tm::GetPortsRequest { ports: vec![2] })
+        .await
+        .expect("port 2 exists")
+        .into_inner()
+        .ports;
+    assert_eq!(
+        (ports[0].rate_bps, ports[0].delay_ns),
+        (Some(500_000_000), Some(5_000_000))
+    );
+    let stats = client
+        .get_stats(tm::GetStatsRequest::default())
+        .await
+        .expect("all ports")
+        .into_inner();
+    assert_eq!(stats.ports.iter().map(|port| port.port).collect::<Vec<_>>(), [1, 2, 3]);
+    let unknown = client
+        .get_ports(tm::GetPortsRequest { ports: vec![4] })
+        .await
+        .expect_err("there is no port 4");
+    assert_eq!(
+        (unknown.code(), unknown.message()),
+        (Code::NotFound, "no port 4; this switch has 1, 2, 3")
+    );
+    client
+        .get_fidelity(tm::GetFidelityRequest { reset: true })
+        .await
+        .expect("it is always known");
+}
