@@ -31,6 +31,17 @@ def embedded_switch(tmp_path: Path) -> Iterator[RunningSwitch]:
 
 @pytest.fixture(scope="session")
 def programs(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Program]:
+    """The unranked programs, compiled."""
+    return compiled_programs(tmp_path_factory.mktemp("p4"), "fifo", "fdpa")
+
+
+@pytest.fixture(scope="session")
+def ranked_programs(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Program]:
+    """The ranked programs that have a control law, compiled."""
+    return compiled_programs(tmp_path_factory.mktemp("p4"), "aifo", "rifo", "packs")
+
+
+def compiled_programs(out: Path, *names: str) -> dict[str, Program]:
     """The laboratory's programs, compiled with whichever compiler is there."""
     try:
         compiler_binary()
@@ -39,8 +50,7 @@ def programs(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Program]:
         if not shutil.which("p4c-bm2-ss"):
             pytest.skip(str(error))
         compiler = Compiler.P4C
-    out = tmp_path_factory.mktemp("p4")
-    return {name: compile_program(P4_DIR / f"{name}.p4", out, compiler) for name in ("fifo", "fdpa")}
+    return {name: compile_program(P4_DIR / f"{name}.p4", out, compiler) for name in names}
 
 
 @pytest.fixture

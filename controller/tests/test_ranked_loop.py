@@ -1,0 +1,158 @@
+"""The control loop of the ranked laws on real switches. Counters are written over P4Runtime in place of packets."""
+
+import asyncio
+import json
+import signal
+import sys
+from pathlib import Path
+
+import finsy as fy
+import pytest
+from ranked_port import MS
+from switches import RunningSwitch
+
+from p4sched.decision_log import replay
+from p4sched.errors import UsageError
+from p4sched.laws import aifo, law, packs, ranked, rifo
+from p4sched.loop import found_parameters
+from p4sched.ranked_loop import RankedLoop, port_sample
+from p4sched.session import Program, Session, connect, watch
+
+PORT = 3
+FRAME = 1514
+CONFIGS: dict[str, ranked.Config] = {
+    "aifo": aifo.Config(100_000_000, 5 * MS, 512),
+    "rifo": rifo.Config(100_000_000, 5 * MS, 512),
+    "packs": packs.Config(100_000_000, 5 * MS, 64),
+}
+
+
+class Clock:
+    """A clock that moves by half a poll whenever it is looked at: once before and once after each Read."""
+
+    def __init__(self) -> None:
+        self.now_ns = 0
+
+    def __call__(self) -> int:
+        self.now_ns += 50 * MS
+        return self.now_ns
+
+
+class Counters:
+    """The program's counters, raised as packets to PORT would raise them."""
+
+    def __init__(self, session: Session) -> None:
+        self._session = session
+        self._packets: dict[tuple[str, int], int] = {}
+
+    async def arrive(self, admitted: int, refused: int, full: int) -> None:
+        """Packets of rank 5 that find 9 packets waiting; one queue is used, the least urgent."""
+        everything = admitted + refused + full
+        await self._raise(
+            {
+                ("admitted", PORT << 3): admitted,
+                ("dropped_by_admission", PORT << 3): refused,
+                ("dropped_full", PORT << 3 | 7): full,
+                ("rank_histogram", PORT << 6 | 3): everything,
+                ("depth_histogram", PORT << 6 | 4): everything,
+                # another port's packets are none of this law's business
+                ("admitted", (PORT + 1) << 3): 77,
+                ("rank_histogram", (PORT + 1) << 6 | 3): 77,
+            }
+        )
+
+    async def _raise(self, packets: dict[tuple[str, int], int]) -> None:
+        updates = []
+        for (counter, cell), more in packets.items():
+            now = self._packets[counter, cell] = self._packets.get((counter, cell), 0) + more
+            data = fy.P4CounterData(packet_count=now, byte_count=now * FRAME)
+            updates.append(~fy.P4CounterEntry(counter, index=cell, data=data))
+        await self._session.finsy.write(updates)
+
+
+@pytest.mark.parametrize("name", CONFIGS)
+async def test_the_law_follows_the_counters_of_its_port(
+    switch: RunningSwitch, ranked_programs: dict[str, Program], name: str, tmp_path: Path
+) -> None:
+    log = tmp_path / "decisions.jsonl"
+    async with connect(switch.address, ranked_programs[name]) as session:
+        counters = Counters(session)
+        loop = RankedLoop(session, CONFIGS[name], PORT, log=log, clock=Clock())
+        first = await loop.step()
+        assert first.written
+        assert first.decision.parameters == CONFIGS[name].parameters_for(CONFIGS[name].at_first())
+        written = 0
+        for _ in range(15):
+            await counters.arrive(413, 300, 113)
+            written += (await loop.step()).written
+        last = await loop.step()
+        assert last.decision.traffic is not None
+        assert last.decision.traffic.packet_bytes == FRAME
+        assert last.decision.traffic.drain_bps == pytest.approx(413 * FRAME * 80)
+        assert last.decision.traffic.load == pytest.approx(2)
+        assert last.decision.traffic.ranks[3] > 0
+        assert 1 <= written <= 2
+        # what the law decided is what the switch has
+        assert await found_parameters(session, law(name)) == last.decision.parameters
+    entries = list(replay(log))
+    assert len(entries) == 17
+    assert all(entry.agrees for entry in entries)
+
+
+async def test_a_sample_is_one_ports_counters(
+    embedded_switch: RunningSwitch, ranked_programs: dict[str, Program]
+) -> None:
+    async with connect(embedded_switch.address, ranked_programs["packs"]) as session:
+        await Counters(session).arrive(10, 20, 30)
+        sample = await port_sample(session, PORT)
+    assert sample.admitted == ranked.Count(10, 10 * FRAME)
+    assert sample.refused == ranked.Count(20, 20 * FRAME)
+    assert sample.full == ranked.Count(30, 30 * FRAME)
+    assert sample.ranks == (0, 0, 0, 60, *(0,) * 29)
+    assert sample.depths == (0, 0, 0, 0, 60, *(0,) * 28)
+    assert sample.read_ns > 0
+
+
+async def test_a_second_controller_goes_on_with_the_parameters_of_the_first(
+    embedded_switch: RunningSwitch, ranked_programs: dict[str, Program]
+) -> None:
+    config = CONFIGS["aifo"]
+    async with connect(embedded_switch.address, ranked_programs["aifo"]) as session:
+        loop = RankedLoop(session, config, PORT, clock=Clock())
+        assert (await loop.step()).written
+    async with connect(embedded_switch.address, ranked_programs["aifo"]) as session:
+        assert not session.loaded
+        loop = RankedLoop(session, aifo.Config(200_000_000, 5 * MS, 512), PORT, clock=Clock())
+        for _ in range(5):
+            assert not (await loop.step()).written
+        assert await found_parameters(session, law("aifo")) == config.parameters_for(config.at_first())
+
+
+def test_a_port_that_cannot_be_is_refused() -> None:
+    with pytest.raises(UsageError, match="egress port = 512 is out of range: 0 to 511"):
+        RankedLoop(None, CONFIGS["aifo"], 512)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("name", CONFIGS)
+async def test_the_controller_as_a_process(
+    embedded_switch: RunningSwitch, ranked_programs: dict[str, Program], name: str, tmp_path: Path
+) -> None:
+    log = tmp_path / "decisions.jsonl"
+    process = await asyncio.create_subprocess_exec(
+        *(Path(sys.prefix) / "bin" / "p4sched", "control", embedded_switch.address, "--scheme", name),
+        *("--rate", "100mbit", "--delay", "2ms", "--port", str(PORT), "--fix", "k=0.25"),
+        *("--program", ranked_programs[name].json.parent, "--log", log),
+        stdout=asyncio.subprocess.PIPE,
+        stderr=asyncio.subprocess.STDOUT,
+    )
+    assert process.stdout is not None
+    assert b"program loaded" in await asyncio.wait_for(process.stdout.readline(), 30)
+    assert b"nothing measured yet: " in await asyncio.wait_for(process.stdout.readline(), 30)
+    process.send_signal(signal.SIGTERM)
+    assert b"traffic goes on with the last parameters" in await asyncio.wait_for(process.stdout.readline(), 30)
+    assert await process.wait() == 0
+    async with watch(embedded_switch.address) as reader:
+        found = await found_parameters(reader, law(name))
+    assert found.headroom_256 == 64
+    assert json.loads(log.read_text().splitlines()[0])["config"]["delay_ns"] == 2 * MS
+    assert all(entry.agrees for entry in replay(log))
