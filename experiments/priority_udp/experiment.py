@@ -13,7 +13,7 @@ from p4sched.lab import ranked_join_leave as join_leave
 from p4sched.lab import ranked_schemes
 from p4sched.lab.ledger import Ledger
 from p4sched.lab.measurement import Sample, departures_of, sample_rates
-from p4sched.lab.network import Dumbbell, dumbbell
+from p4sched.lab.network import Dumbbell, UserSeat, dumbbell
 from p4sched.lab.observation import Observer
 from p4sched.lab.ranked_figures import draw_join_leave
 from p4sched.lab.ranked_run import SchemeOutcome, Tell, print_end, run_schemes
@@ -57,7 +57,8 @@ def run(
     rows: dict[str, list[list[float]]] = {}
 
     async def measure(name: str, ledger: Ledger, folder: Path, tell: Tell) -> SchemeOutcome:
-        with dumbbell(ledger, join_leave.FLOWS, switch.value, folder) as network:
+        # one host and one sending process: the flows interleave exactly as scheduled, however busy the machine
+        with dumbbell(ledger, join_leave.FLOWS, switch.value, folder, hosts=1) as network:
             outcome, rows[name] = await _measure(network, name, link, load, schedule, seed, ledger, folder, tell)
         return outcome
 
@@ -99,21 +100,11 @@ async def _measure(
     async with ranked_testbed(network, ranked, link, RankSource.HEADER, users) as testbed:
         with GeneratedTraffic(network, ledger, folder / "traffic") as traffic:
             await traffic.receive_udp(ports, LEAD_S + schedule.seconds + 1)
-            for seat, port, rank in zip(network.seats, ports, RANKS, strict=True):
-                flow: dict[str, Any] = {
-                    "flow": seat.user,
-                    "src": seat.address,
-                    "dst": network.server_address,
-                    "port": port,
-                    "rate_bps": int(load * link.rate_bps),
-                    "frame_bytes": FRAME_BYTES,
-                    "ranks": {"fixed": rank},
-                    # flows of one rate that march in step would show a sampling window the same flow each time
-                    "arrivals": "jittered",
-                    "start_s": LEAD_S + schedule.start(seat.user),
-                    "stop_s": LEAD_S + schedule.stop(seat.user),
-                }
-                traffic.send_udp(seat.host, [flow], seed)
+            flows = [
+                _flow(seat, network.server_address, port, rank, int(load * link.rate_bps), schedule)
+                for seat, port, rank in zip(network.seats, ports, RANKS, strict=True)
+            ]
+            sending = traffic.send_udp(network.seats[0].host, flows, seed)
             await asyncio.sleep(LEAD_S)
             observer = await Observer.start(network, testbed.traffic_manager, link)
             begun = asyncio.get_running_loop().time()
@@ -128,17 +119,36 @@ async def _measure(
             samples = await sample_rates(read, users, count, join_leave.SAMPLE_S, on_sample)
             observation = await observer.finish()
             tell("collecting")
-            sent = [await traffic.report(f"send-{seat.host}", 5) for seat in network.seats]
+            sent = await traffic.report(sending, 5)
             received = {flow["flow"]: flow for flow in await traffic.report("receive", 10)}
             counted = await decisions(testbed.session, ranked, network.bottleneck_port)
     phases = join_leave.phase_shares(samples, schedule, begun, link.rate_bps)
-    flows = [_flow(report[0], received.get(report[0]["flow"], {})) for report in sent]
-    found = join_leave.summarise(phases) | {"flows": flows}
+    ends = [_ends(report, received.get(report["flow"], {})) for report in sent]
+    found = join_leave.summarise(phases) | {"flows": ends}
     outcome = SchemeOutcome(found, observation, ranked.scheme.label, counted, testbed.notes)
     return outcome, join_leave.series(samples, begun)
 
 
-def _flow(sent: dict[str, Any], received: dict[str, Any]) -> dict[str, Any]:
+def _flow(
+    seat: UserSeat, server: str, port: int, rank: int, rate_bps: int, schedule: join_leave.Schedule
+) -> dict[str, Any]:
+    """A flow for the traffic generator."""
+    return {
+        "flow": seat.user,
+        "src": seat.address,
+        "dst": server,
+        "port": port,
+        "rate_bps": rate_bps,
+        "frame_bytes": FRAME_BYTES,
+        "ranks": {"fixed": rank},
+        # flows of one rate that march in step would show a sampling window the same flow each time
+        "arrivals": "jittered",
+        "start_s": LEAD_S + schedule.start(seat.user),
+        "stop_s": LEAD_S + schedule.stop(seat.user),
+    }
+
+
+def _ends(sent: dict[str, Any], received: dict[str, Any]) -> dict[str, Any]:
     """What the two ends of a flow saw of it."""
     return {
         "flow": sent["flow"],
