@@ -330,7 +330,6 @@ impl Device {
     ///
     /// # Errors
     /// `FAILED_PRECONDITION` without a program.
-    #[expect(clippy::type_complexity, reason = "a list of results")]
     pub fn read(
         &mut self,
         filters: &[p4rt::Entity],

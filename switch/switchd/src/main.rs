@@ -117,13 +117,14 @@ fn run(options: Options) -> Result<Totals, String> {
     let wake = waker.clone();
     let handle = DeviceHandle::new(jobs, Arc::new(move || wake.wake()));
 
+    let real_time = !options.no_realtime;
     let (finished, end) = tokio::sync::oneshot::channel::<()>();
     let data_plane = std::thread::Builder::new()
         .name("data-plane".to_owned())
         .spawn(move || {
             // Dropped, and so noticed, even if the loop panics.
             let _finished = finished;
-            switch.run()
+            switch.run(real_time)
         })
         .map_err(|error| format!("cannot start the data-plane thread: {error}"))?;
     let served = serve_until_signal(&options, listener, address, handle, notified, end);

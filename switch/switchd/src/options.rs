@@ -45,6 +45,11 @@ pub struct Options {
     #[arg(long)]
     pub no_p4: bool,
 
+    /// Let the data plane share the processors like any other thread. By default it goes first, so that hosts on the
+    /// same machine do not make it late.
+    #[arg(long)]
+    pub no_realtime: bool,
+
     /// How much to say on standard error.
     #[arg(short = 'L', long, value_enum, default_value_t = Level::Info)]
     pub log_level: Level,
@@ -60,6 +65,10 @@ pub struct Options {
     /// Accepted for BMv2's sake: there is no Thrift server.
     #[arg(long, value_name = "PORT")]
     pub thrift_port: Option<u16>,
+
+    /// Accepted for BMv2's sake: every port has eight queues.
+    #[arg(long, value_name = "COUNT", value_parser = clap::value_parser!(u8).range(1..=8))]
+    pub priority_queues: Option<u8>,
 
     #[command(flatten)]
     unsupported: Unsupported,
@@ -159,7 +168,7 @@ mod tests {
     #[test]
     fn a_bmv2_command_line_is_understood() {
         let line = "--device-id 3 -i 1@s1-eth1 -i 2@s1-eth2 --thrift-port 9090 --log-console -L warn fdpa.json -- \
-                    --grpc-server-addr 0.0.0.0:50051 --cpu-port 255 --drop-port 511";
+                    --grpc-server-addr 0.0.0.0:50051 --cpu-port 255 --drop-port 511 --priority-queues 8";
         let options = parse(line).expect("as mininet starts simple_switch_grpc");
         assert_eq!(options.device_id, 3);
         let ports: Vec<_> = options

@@ -12,7 +12,8 @@ use rustix::event::{EventfdFlags, PollFd, PollFlags, eventfd, poll};
 use rustix::time::Timespec;
 
 use crate::clock::{Clock, thread_cpu_time};
-use crate::ports::{Receiver, Transmitter};
+use crate::log;
+use crate::ports::{Receiver, Transmitter, make_real_time};
 
 /// Frames taken from the rings before what they caused is sent.
 const FRAMES_AT_A_TIME: usize = 32;
@@ -102,8 +103,13 @@ impl Switch {
         }
     }
 
-    /// Runs until every sender of jobs is gone.
-    pub fn run(mut self) -> Totals {
+    /// Runs on the calling thread until every sender of jobs is gone; `real_time`: before all other threads.
+    pub fn run(mut self, real_time: bool) -> Totals {
+        if real_time && let Err(error) = make_real_time() {
+            log::info(&format!(
+                "the data plane shares the processors with everything else: real-time priority: {error}"
+            ));
+        }
         // Best effort: without it a sleep may end 50 µs late.
         let _ = rustix::thread::set_current_timer_slack(NonZeroU64::new(TIMER_SLACK_NS));
         self.ports.since = Baseline {

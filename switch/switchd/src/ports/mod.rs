@@ -1,10 +1,12 @@
 //! Switch ports on network interfaces.
 
 mod frame;
+mod priority;
 mod receive;
 mod socket;
 mod transmit;
 
+pub use priority::make_real_time;
 pub use receive::Receiver;
 pub use socket::interface_index;
 pub use transmit::Transmitter;
