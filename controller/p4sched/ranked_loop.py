@@ -6,7 +6,7 @@ from pathlib import Path
 
 from p4sched.laws import ranked
 from p4sched.loop import POLL_S, ControlLoop, Round
-from p4sched.reader import Reader
+from p4sched.reader import CounterCells, Reader, TimedCounts
 from p4sched.session import Session
 
 VERDICTS = ("admitted", "dropped_by_admission", "dropped_full")
@@ -31,22 +31,33 @@ class RankedLoop(ControlLoop[ranked.Sample, ranked.Decision]):
     ) -> None:
         ranked.in_range("egress port", port, 0, ranked.MAX_PORT, "")
 
+        cells = port_cells(session, port)
+
         async def read() -> ranked.Sample:
-            return await port_sample(session, port, clock)
+            return port_sample(await session.counters(cells, clock), port)
 
         super().__init__(session, config, read, log=log, poll_s=poll_s, on_update=on_update)
 
 
-async def port_sample(reader: Reader, port: int, clock: Callable[[], int] = time.monotonic_ns) -> ranked.Sample:
-    """What the program counted for the packets to this egress port, in one Read."""
-    queues = [port << 3 | priority for priority in range(ranked.PRIORITIES)]
-    buckets = [port << 6 | bucket for bucket in range(ranked.BUCKETS)]
-    before = clock()
-    found = await reader.counters({**dict.fromkeys(VERDICTS, queues), **dict.fromkeys(HISTOGRAMS, buckets)})
-    after = clock()
+def port_cells(reader: Reader, port: int) -> CounterCells:
+    """Everything that the program counts of the packets to this egress port."""
+    return reader.counter_cells({**dict.fromkeys(VERDICTS, _queues(port)), **dict.fromkeys(HISTOGRAMS, _buckets(port))})
+
+
+def port_sample(read: TimedCounts, port: int) -> ranked.Sample:
+    """The counters of a port as the laws want them."""
     admitted, refused, full = (
-        sum((ranked.Count(count.packets, count.bytes) for count in found[name].values()), ranked.Count())
+        sum((ranked.Count(count.packets, count.bytes) for count in read.counts[name].values()), ranked.Count())
         for name in VERDICTS
     )
-    ranks, depths = (tuple(found[name][bucket].packets for bucket in buckets) for name in HISTOGRAMS)
-    return ranked.Sample((before + after) // 2, after - before, admitted, refused, full, ranks, depths)
+    ranks, depths = (tuple(read.counts[name][bucket].packets for bucket in _buckets(port)) for name in HISTOGRAMS)
+    time_ns = (read.before_ns + read.after_ns) // 2
+    return ranked.Sample(time_ns, read.after_ns - read.before_ns, admitted, refused, full, ranks, depths)
+
+
+def _queues(port: int) -> range:
+    return range(port << 3, (port << 3) + ranked.PRIORITIES)
+
+
+def _buckets(port: int) -> range:
+    return range(port << 6, (port << 6) + ranked.BUCKETS)

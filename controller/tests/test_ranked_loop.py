@@ -15,7 +15,7 @@ from p4sched.decision_log import replay
 from p4sched.errors import UsageError
 from p4sched.laws import aifo, law, packs, ranked, rifo
 from p4sched.loop import found_parameters
-from p4sched.ranked_loop import RankedLoop, port_sample
+from p4sched.ranked_loop import RankedLoop, port_cells, port_sample
 from p4sched.session import Program, Session, connect, watch
 
 PORT = 3
@@ -104,7 +104,7 @@ async def test_a_sample_is_one_ports_counters(
 ) -> None:
     async with connect(embedded_switch.address, ranked_programs["packs"]) as session:
         await Counters(session).arrive(10, 20, 30)
-        sample = await port_sample(session, PORT)
+        sample = port_sample(await session.counters(port_cells(session, PORT)), PORT)
     assert sample.admitted == ranked.Count(10, 10 * FRAME)
     assert sample.refused == ranked.Count(20, 20 * FRAME)
     assert sample.full == ranked.Count(30, 30 * FRAME)
