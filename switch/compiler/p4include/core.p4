@@ -1,6 +1,6 @@
 // The core library of P4_16 (language specification v1.2.5, appendix D): what every program may use.
-#ifndef P4SCHED_CORE_P4
-#define P4SCHED_CORE_P4
+#ifndef _CORE_P4_
+#define _CORE_P4_
 
 error {
     NoError,

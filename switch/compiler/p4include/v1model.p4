@@ -1,7 +1,7 @@
 // The v1model architecture: parser, checksum verification, ingress, queues, egress, checksum update, deparser.
 // Meanings are those of BMv2's simple_switch (its document simple_switch.md).
-#ifndef P4SCHED_V1MODEL_P4
-#define P4SCHED_V1MODEL_P4
+#ifndef _V1_MODEL_P4_
+#define _V1_MODEL_P4_
 
 #include <core.p4>
 

@@ -203,11 +203,18 @@ impl Checker<'_> {
             ast::ExprKind::Tuple(list) => list.as_slice(),
             _ => std::slice::from_ref(set),
         };
-        let whole = elements.len() == 1 && types.len() > 1;
-        if whole {
-            let set = self.expr(&elements[0], None);
-            if matches!(set.kind, ExprKind::Any | ExprKind::ValueSet(_) | ExprKind::Unknown) {
-                return vec![set];
+        if let [only] = elements {
+            let is_name = matches!(only.kind, ast::ExprKind::Name(..) | ast::ExprKind::Default);
+            if is_name {
+                let set = self.expr(only, None);
+                let fits = match (&set.kind, &set.ty) {
+                    (ExprKind::Any | ExprKind::Unknown, _) => true,
+                    (ExprKind::ValueSet(_), Type::Set(element)) => self.value_set_fits(element, types, only.span),
+                    _ => false,
+                };
+                if fits {
+                    return vec![set];
+                }
             }
         }
         if elements.len() != types.len() {
@@ -224,6 +231,32 @@ impl Checker<'_> {
             .zip(types)
             .map(|(e, ty)| self.key_element(e, ty))
             .collect()
+    }
+
+    /// Whether the elements of a value set are what the keys are: a struct or tuple has a field for each.
+    fn value_set_fits(&mut self, element: &Type, types: &[Type], span: crate::source::Span) -> bool {
+        let parts: Vec<Type> = match element {
+            Type::Struct(id) => self
+                .program
+                .types
+                .get(*id)
+                .fields
+                .iter()
+                .map(|f| f.ty.clone())
+                .collect(),
+            Type::Tuple(types) => types.to_vec(),
+            other => vec![other.clone()],
+        };
+        let base = |types: &[Type]| types.iter().map(|t| self.program.types.base(t)).collect::<Vec<_>>();
+        if base(&parts) != base(types) && !types.contains(&Type::Unknown) {
+            let shown: Vec<String> = types.iter().map(|t| self.show(t)).collect();
+            let element = self.show(element);
+            self.error(
+                span,
+                format!("the value set holds {element}, but the keys are {}", shown.join(", ")),
+            );
+        }
+        true
     }
 
     pub(super) fn key_element(&mut self, e: &ast::Expr, ty: &Type) -> crate::typed::tree::Expr {

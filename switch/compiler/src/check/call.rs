@@ -95,7 +95,7 @@ impl Checker<'_> {
                 name: var.name.clone(),
                 direction,
                 ty: var.ty.clone(),
-                default: None,
+                default: self.defaults.get(id).cloned(),
             }
         };
         vars.iter().map(param).collect()
@@ -374,7 +374,9 @@ impl Checker<'_> {
         let object = self.expr(base, None);
         match object.ty.clone() {
             Type::Unknown => Self::unknown(span),
-            Type::Control(_) | Type::Parser(_) if &*name.name == "apply" => self.apply(object, args, span),
+            Type::Control(_) | Type::Parser(_) | Type::Block(..) if &*name.name == "apply" => {
+                self.apply(object, args, span)
+            }
             Type::Extern(id, types) => self.call_method(object, id, &types, name, type_args, args, span),
             Type::Struct(_) | Type::Stack(..) => self.call_builtin(object, name, args, span),
             other => {
@@ -405,19 +407,28 @@ impl Checker<'_> {
 
     /// `object.apply(args)` of a parser or control.
     fn apply(&mut self, object: Expr, args: &[Arg], span: Span) -> Expr {
-        let (params, wanted, what) = match &object.ty {
-            Type::Control(id) => (
-                self.program.controls[id.index()].params.clone(),
-                Place::Control,
-                "control",
-            ),
-            Type::Parser(id) => (self.program.parsers[id.index()].params.clone(), Place::Parser, "parser"),
+        let (params, is_parser) = match &object.ty {
+            Type::Control(id) => (self.params_of(&self.program.controls[id.index()].params.clone()), false),
+            Type::Parser(id) => (self.params_of(&self.program.parsers[id.index()].params.clone()), true),
+            Type::Block(id, types) => {
+                let block = &self.program.blocks[id.index()];
+                let own: Substitution = block.type_params.iter().copied().zip(types.iter().cloned()).collect();
+                let param = |p: &ParamDef| ParamDef {
+                    ty: substitute(&p.ty, &own),
+                    ..p.clone()
+                };
+                (block.params.iter().map(param).collect(), block.is_parser)
+            }
             _ => return Self::unknown(span),
+        };
+        let (wanted, what) = if is_parser {
+            (Place::Parser, "parser")
+        } else {
+            (Place::Control, "control")
         };
         if self.place != wanted {
             self.error(span, format!("a {what} can be applied in a {what} only"));
         }
-        let params = self.params_of(&params);
         let name = format!("{}.apply", self.show(&object.ty));
         let args = self.arguments(&name, &params, args, &mut Substitution::new(), span);
         let kind = ExprKind::Call(Box::new(Callee::Apply(Box::new(object))), Vec::new(), args);

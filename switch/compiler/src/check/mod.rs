@@ -42,6 +42,7 @@ pub(crate) fn check(decls: &[Decl], map: &SourceMap, reporter: &mut Reporter) ->
         result: None,
         loops: 0,
         depth: 0,
+        defaults: HashMap::new(),
     };
     for decl in decls {
         checker.top_level(decl);
@@ -109,6 +110,8 @@ struct Checker<'a> {
     result: Option<Type>,
     loops: usize,
     depth: usize,
+    /// Default values of parameters.
+    defaults: HashMap<VarId, Expr>,
 }
 
 impl Checker<'_> {
@@ -185,7 +188,10 @@ impl Checker<'_> {
                 VarKind::Parameter(p.direction)
             };
             c.check_param(p, &ty, constructor);
-            c.new_var(&p.name, ty, kind, &p.annotations)
+            let default = p.default.as_ref().map(|d| c.expr_as(d, &ty, "the default value"));
+            let id = c.new_var(&p.name, ty, kind, &p.annotations);
+            c.defaults.extend(default.map(|d| (id, d)));
+            id
         };
         params.iter().map(|p| declare(self, p)).collect()
     }

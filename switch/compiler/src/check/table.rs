@@ -15,7 +15,14 @@ use crate::{
 };
 
 /// Properties with an expression that v1model gives a meaning.
-const EXPRESSIONS: &[&str] = &["counters", "meters", "implementation", "support_timeout"];
+const EXPRESSIONS: &[&str] = &[
+    "counters",
+    "meters",
+    "implementation",
+    "support_timeout",
+    "largest_priority_wins",
+    "priority_delta",
+];
 
 impl Checker<'_> {
     pub(super) fn table(&mut self, decl: &Decl, properties: &[TableProperty]) -> TableId {

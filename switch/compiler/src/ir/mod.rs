@@ -230,16 +230,12 @@ pub enum Match {
 pub struct Entry {
     /// What it matches.
     pub matches: Vec<Match>,
-    /// Which fields are given as `_`.
-    pub any: Vec<bool>,
+
     /// What it does.
     pub call: ActionCall,
     /// Its rank: 1 is looked at first.
     pub order: u32,
-    /// Its priority, where given.
-    pub priority: Option<BigInt>,
-    /// Whether it is `const`.
-    pub is_const: bool,
+
     /// Its place.
     pub span: Span,
 }

@@ -6,6 +6,7 @@ use num_bigint::BigInt;
 
 use super::{
     Block, FrameRef, Lowerer,
+    assign::target,
     flow::flattened,
     value::{Loc, Value},
 };
@@ -152,6 +153,10 @@ impl Lowerer<'_> {
         };
         let mut key = Vec::new();
         for k in keys {
+            if let Some(ahead) = self.direct_lookahead(k) {
+                key.push(ahead);
+                continue;
+            }
             let value = self.scalar_of(k, out);
             let direct = match &value.kind {
                 ExprKind::Field(f) => !matches!(f.header, HeaderRef::Element(..) | HeaderRef::Next(_)),
@@ -182,6 +187,27 @@ impl Lowerer<'_> {
             );
         }
         (key, list)
+    }
+
+    /// `packet.lookahead<bit<N>>()` alone, which a transition can look at without a variable.
+    fn direct_lookahead(&self, key: &tree::Expr) -> Option<Expr> {
+        let tree::ExprKind::Call(callee, types, _) = &key.kind else {
+            return None;
+        };
+        let tree::Callee::Method(object, method) = &**callee else {
+            return None;
+        };
+        let Type::Extern(id, _) = &object.ty else { return None };
+        if &*self.program.externs[id.index()].methods[*method].name != "lookahead" {
+            return None;
+        }
+        match self.scalar_type(types.first()?)? {
+            ty @ Ty::Bits { width, signed: false } => Some(Expr {
+                kind: ExprKind::Lookahead(0, width),
+                ty,
+            }),
+            _ => None,
+        }
     }
 
     /// The values and masks of all keys together that a case stands for.
@@ -454,7 +480,7 @@ impl Lowerer<'_> {
             "extract" => self.extract(types, args, span, out),
             "lookahead" => {
                 let mut offset = 0;
-                return self.lookahead(types.first().unwrap_or(&Type::Unknown), &mut offset, span);
+                return self.lookahead(types.first().unwrap_or(&Type::Unknown), &mut offset, span, out);
             }
             "advance" => {
                 let bits = match args.first().and_then(Option::as_ref) {
@@ -526,7 +552,7 @@ impl Lowerer<'_> {
     }
 
     /// The next bits of the packet as a value of a type.
-    fn lookahead(&mut self, ty: &Type, offset: &mut u32, span: Span) -> Value {
+    fn lookahead(&mut self, ty: &Type, offset: &mut u32, span: Span, out: &mut Vec<Stmt>) -> Value {
         if let Some(scalar) = self.scalar_type(ty) {
             let width = scalar.width();
             let ahead = Expr {
@@ -534,24 +560,31 @@ impl Lowerer<'_> {
                 ty: Ty::bit(width),
             };
             *offset += width;
-            return Value::Scalar(if scalar == Ty::Bool {
-                ahead.cast(Ty::Bool)
-            } else {
-                ahead.cast(scalar)
-            });
+            // BMv2 takes a look ahead as a whole value only, not within an expression.
+            let variable = self.temporary(scalar, span);
+            if let Some(field) = target(&variable) {
+                Self::push(out, "assign", vec![Arg::Target(field), Arg::Value(ahead)], span);
+            }
+            return variable.read();
         }
         match ty {
             Type::Struct(id) => {
                 let def = self.program.types.get(*id);
                 let (fields, kind) = (def.fields.clone(), def.kind);
-                let values = fields.iter().map(|f| self.lookahead(&f.ty, offset, span)).collect();
+                let values = fields
+                    .iter()
+                    .map(|f| self.lookahead(&f.ty, offset, span, out))
+                    .collect();
                 if kind == crate::syntax::ast::Composite::Header {
                     Value::Header(values)
                 } else {
                     Value::List(values)
                 }
             }
-            Type::Tuple(types) => Value::List(types.iter().map(|t| self.lookahead(t, offset, span)).collect()),
+            Type::Tuple(types) => Value::List(types.iter().map(|t| self.lookahead(t, offset, span, out)).collect()),
+            Type::Stack(element, n) => {
+                Value::List((0..*n).map(|_| self.lookahead(element, offset, span, out)).collect())
+            }
             Type::Unknown => Value::Nothing,
             other => {
                 let shown = self.show(other);

@@ -150,28 +150,50 @@ impl Lowerer<'_> {
             );
         }
         if selector_without {
-            self.error(
-                span,
-                "key fields of kind selector need an action_selector as the table's implementation",
-            );
+            let message = "key fields of kind selector mean nothing without an action_selector as implementation";
+            self.reporter.warning("ignore", span, message);
         }
     }
 
     fn entries(&mut self, source: &tree::Table, index: usize) {
         let Some(entries) = &source.entries else { return };
-        if !source.const_entries {
-            let message = "entries that are not const are not part of BMv2's JSON; write 'const entries'";
-            self.error(source.span, message);
+        let mut list: Vec<(BigInt, Entry)> = Vec::new();
+        let largest_wins = !self.is_false(source, "largest_priority_wins");
+        let step = self
+            .number_property(source, "priority_delta")
+            .unwrap_or(BigInt::from(1));
+        for entry in entries {
+            // Without a priority of its own an entry comes after the one before it.
+            let given = entry.priority.as_ref().and_then(|p| self.known(p, "a priority"));
+            let previous = list.last().map(|(p, _)| p.clone());
+            let priority = match (given, previous) {
+                (Some(p), _) => p,
+                (None, Some(p)) if largest_wins => p - &step,
+                (None, Some(p)) => p + &step,
+                (None, None) if largest_wins => BigInt::from(entries.len()) * &step,
+                (None, None) => BigInt::from(1),
+            };
+            list.extend(self.entry(entry, index).map(|e| (priority, e)));
         }
-        let list = entries
-            .iter()
-            .enumerate()
-            .filter_map(|(i, e)| self.entry(e, index, i as u32 + 1))
-            .collect();
-        self.ir.tables[index].entries = Some(list);
+        list.sort_by(|(a, _), (b, _)| if largest_wins { b.cmp(a) } else { a.cmp(b) });
+        let ranked = list.into_iter().enumerate().map(|(i, (_, e))| Entry {
+            order: i as u32 + 1,
+            ..e
+        });
+        self.ir.tables[index].entries = Some(ranked.collect());
     }
 
-    fn entry(&mut self, entry: &TableEntry, table: usize, order: u32) -> Option<Entry> {
+    fn is_false(&mut self, source: &tree::Table, name: &str) -> bool {
+        let property = source.properties.iter().find(|(n, _)| &**n == name);
+        property.is_some_and(|(_, e)| matches!(e.kind, ExprKind::Bool(false)))
+    }
+
+    fn number_property(&mut self, source: &tree::Table, name: &str) -> Option<BigInt> {
+        let property = source.properties.iter().find(|(n, _)| &**n == name)?;
+        self.known(&property.1, name)
+    }
+
+    fn entry(&mut self, entry: &TableEntry, table: usize) -> Option<Entry> {
         let kinds: Vec<(Rc<str>, u32)> = self.ir.tables[table]
             .keys
             .iter()
@@ -181,16 +203,11 @@ impl Lowerer<'_> {
         for (key, (kind, width)) in entry.keys.iter().zip(&kinds) {
             matches.push(self.entry_match(key, kind, *width)?);
         }
-        let any = entry.keys.iter().map(|k| matches!(k.kind, ExprKind::Any)).collect();
         let call = self.action_call(&entry.action);
-        let priority = entry.priority.as_ref().and_then(|p| self.known(p, "a priority"));
         Some(Entry {
             matches,
-            any,
             call,
-            order,
-            priority,
-            is_const: entry.is_const,
+            order: 0,
             span: entry.span,
         })
     }
@@ -247,7 +264,7 @@ impl Lowerer<'_> {
                 ("support_timeout", Value::Scalar(e)) => {
                     self.ir.tables[index].timeout = e.kind == ir::ExprKind::Bool(true);
                 }
-                (_, Value::Nothing) => {}
+                ("largest_priority_wins" | "priority_delta", _) | (_, Value::Nothing) => {}
                 (name, _) => {
                     let wanted = match name {
                         "counters" => "a direct_counter",
