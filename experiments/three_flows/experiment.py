@@ -106,7 +106,7 @@ async def _measure(
             await traffic.serve_tcp(TCP_PORT, patience)
             await traffic.observe(patience, folder / "segments.csv")
             observer = await Observer.start(network, testbed.traffic_manager, link)
-            before = [read_counters([network.host(seat.host).pid]) for seat in network.seats]
+            before = [read_counters([pid]) for pid in network.sender_pids()]
             largest = max(sizes.values())
             for seat, size in zip(network.seats, sizes.values(), strict=True):
                 flow = {
@@ -123,7 +123,7 @@ async def _measure(
             outcomes = [(await traffic.report(f"send-{seat.host}", patience + 5))[0] for seat in network.seats]
             network.check_alive()
             observation = await observer.finish()
-            after = [read_counters([network.host(seat.host).pid]) for seat in network.seats]
+            after = [read_counters([pid]) for pid in network.sender_pids()]
             tell("collecting")
             completed = {flow["flow"]: flow for flow in await traffic.report("serve", patience + 5)}
             observed = {flow["src"]: flow for flow in await traffic.report("observe", patience + 5)}

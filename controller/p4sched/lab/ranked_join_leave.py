@@ -67,6 +67,8 @@ class PhaseShares:
 
     start_s: float
     end_s: float
+    joined: bool
+    """Whether the phase began with a flow that joined; otherwise one has left."""
     active: list[int]
     shares: list[float]
     """Median of each flow's samples, in shares of the link."""
@@ -88,15 +90,19 @@ def phase_shares(samples: Sequence[Sample], schedule: Schedule, begun: float, ra
         if not inside:
             continue
         shares = [median(sample.rates[flow] for sample in inside) / rate_bps for flow in range(FLOWS)]
-        found.append(PhaseShares(start, end, schedule.active(phase), shares))
+        found.append(PhaseShares(start, end, phase < FLOWS, schedule.active(phase), shares))
     return found
 
 
 def summarise(phases: Sequence[PhaseShares]) -> dict[str, Any]:
-    """The shares for summary.json. `most_urgent_share`: the lowest over all phases with more than one flow."""
-    contested = [phase for phase in phases if len(phase.active) > 1]
+    """The shares for summary.json. `most_urgent_share`: the lowest over the phases that begin with a join, which are
+    those of the papers' figures; `most_urgent_share_leaving`: over those that begin with a leave, where a TCP flow that
+    was starved has yet to come back from its timeouts."""
+    joining = [p.most_urgent_share for p in phases if 1 < len(p.active) and p.joined]
+    leaving = [p.most_urgent_share for p in phases if 1 < len(p.active) and not p.joined]
     return {
-        "most_urgent_share": min((phase.most_urgent_share for phase in contested), default=None),
+        "most_urgent_share": min(joining, default=None),
+        "most_urgent_share_leaving": min(leaving, default=None),
         "most_urgent_share_of_four": next(
             (phase.most_urgent_share for phase in phases if len(phase.active) == FLOWS), None
         ),
@@ -130,20 +136,20 @@ def write_samples(rows: Mapping[str, Sequence[Sequence[float]]], path: Path) -> 
 
 def table(found: Mapping[str, Any]) -> Table:
     """The table at the end of a run: shares of the link while all four flows send, and at worst."""
-    shown = Table(title="Shares of the link while all four flows send (4 is the most urgent)", title_justify="left")
+    shown = Table(
+        title="Shares of the link while all four flows send (4 is the most urgent), and the most urgent flow's at worst",
+        title_justify="left",
+    )
     shown.add_column("scheme")
     for flow in range(1, FLOWS + 1):
         shown.add_column(f"flow {flow}", justify="right")
-    shown.add_column("most urgent, worst phase", justify="right")
+    shown.add_column("most urgent, joining", justify="right")
+    shown.add_column("leaving", justify="right")
     shown.add_column("run")
     for name, scheme in found["schemes"].items():
         four = next((p for p in scheme["phases"] if len(p["active_flows"]) == FLOWS), None)
-        shares = ["-"] * FLOWS if four is None else [f"{share:.3f}" for share in four["shares"]]
-        worst = scheme["most_urgent_share"]
-        shown.add_row(
-            f"[bold]{title(name)}[/]\n{scheme['label']}",
-            *shares,
-            "-" if worst is None else f"{worst:.3f}",
-            verdict(scheme),
-        )
+        shares = [None] * FLOWS if four is None else four["shares"]
+        worst = (scheme["most_urgent_share"], scheme["most_urgent_share_leaving"])
+        cells = ["-" if share is None else f"{share:.3f}" for share in (*shares, *worst)]
+        shown.add_row(f"[bold]{title(name)}[/]\n{scheme['label']}", *cells, verdict(scheme))
     return shown

@@ -1,0 +1,241 @@
+"""PACKS Fig. 3, 9 and 10: inversions and drops of every rank when a little more arrives than leaves."""
+
+import asyncio
+import csv
+import json
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from rich.console import Console
+from rich.table import Table
+
+from experiments.inversions import departures, figure, stepped
+from p4sched.errors import UsageError, unknown_name
+from p4sched.experiment import Experiment, SwitchKind, choose
+from p4sched.lab import machine, ranked_schemes
+from p4sched.lab.ledger import Ledger
+from p4sched.lab.network import Dumbbell, dumbbell
+from p4sched.lab.observation import Observer
+from p4sched.lab.ranked_run import SchemeOutcome, Tell, print_end, run_schemes, title, verdict
+from p4sched.lab.ranked_schemes import (
+    QUEUES,
+    RankSource,
+    Sizes,
+    decisions,
+    equal_buffers,
+    ranked_scheme,
+    ranked_testbed,
+)
+from p4sched.lab.ranked_traffic import FRAME_BYTES, RANK_PORT, GeneratedTraffic
+from p4sched.lab.run import result_folder
+from p4sched.lab.schemes import Link
+from p4sched.units import Duration, Rate
+from p4sched.versions import versions
+
+DISTRIBUTIONS = ("uniform", "poisson", "exponential", "inverse-exponential", "convex")
+RANK_COUNT = 100
+OVERLOAD = 1.1
+"""11 Gbit/s over 10 Gbit/s (PACKS 6.1)."""
+PAPER_RATE = 10_000_000_000
+PAPER_PACKETS = 916_666
+"""A second of 1500-byte packets at 11 Gbit/s."""
+PAPER_WINDOW = 1000
+QUICK_PACKETS = 100_000
+QUICK_DURATION = Duration.parse("3s")
+RTT = Duration.parse("10ms")
+LEAD_S = 0.5
+DRAIN_S = 1.0
+
+
+def run(
+    ranks: Annotated[
+        str, typer.Option(metavar="|".join(DISTRIBUTIONS), help=f"Distribution of the ranks below {RANK_COUNT}.")
+    ] = "uniform",
+    window: Annotated[
+        int | None,
+        typer.Option(help="|W|, RIFO's T; default: 32, what the programs hold at most; stepped: 1000, as the paper."),
+    ] = None,
+    in_steps: Annotated[
+        bool, typer.Option("--stepped", help="Models and compiled programs in stepped time, at 11 over 10 Gbit/s.")
+    ] = False,
+    scheme_names: Annotated[
+        str, typer.Option("--schemes", metavar=",".join(ranked_schemes.NAMES), help="Schemes to compare.")
+    ] = "fifo,sp_pifo,aifo,rifo,packs,pifo",
+    queue: Annotated[int, typer.Option(help=f"Packets in each of {QUEUES} queues; single queues hold as many.")] = 10,
+    rate: Annotated[
+        Rate, typer.Option(parser=Rate.parse, metavar="RATE", help="Bottleneck's rate; 11/10 of it arrives.")
+    ] = Rate.parse("50mbit"),
+    duration: Annotated[
+        Duration, typer.Option(parser=Duration.parse, metavar="TIME", help="How long packets are sent.")
+    ] = Duration.parse("12s"),
+    packets: Annotated[int, typer.Option(help="Packets in stepped time.", min=1)] = PAPER_PACKETS,
+    seed: Annotated[int, typer.Option(help="Of the ranks.", min=0)] = 1,
+    quick: Annotated[bool, typer.Option("--quick", help=f"{QUICK_DURATION}, or {QUICK_PACKETS} packets.")] = False,
+    switch: Annotated[SwitchKind, typer.Option(help="The project's own switch, or BMv2.")] = SwitchKind.EMBEDDED,
+    out: Annotated[Path, typer.Option(metavar="DIR", help="Folder for the results.")] = Path("results/inversions"),
+) -> None:
+    """Sends a constant stream of ranked packets, 1.1 times what the link takes, through each scheme; counts inversions
+    and drops of every rank. Prints a table and writes DIR/summary.json, DIR/ranks.csv and DIR/figure.png."""
+    wanted = choose("scheme", scheme_names, ranked_schemes.NAMES)
+    if ranks not in DISTRIBUTIONS:
+        raise unknown_name("rank distribution", ranks, DISTRIBUTIONS)
+    size = window if window is not None else PAPER_WINDOW if in_steps else ranked_schemes.LARGEST_WINDOW
+    if size < 1:
+        raise UsageError(f"--window {size}: it must hold at least 1 rank")
+    configuration = {
+        "ranks": ranks,
+        "rank_count": RANK_COUNT,
+        "window": size,
+        "queues": QUEUES,
+        "queue_size": queue,
+        "headroom": 0.0,
+        "seed": seed,
+        "stepped": in_steps,
+    }
+    if in_steps:
+        count = min(packets, QUICK_PACKETS) if quick else packets
+        rates = {"rate_bps": PAPER_RATE, "arrival_bps": round(OVERLOAD * PAPER_RATE), "packets": count}
+        found = _run_stepped(stepped.Stream(ranks, size, count, seed, QUEUES, queue), wanted, out)
+        found["configuration"] = configuration | rates | {"switch": "none"}
+        (out / "summary.json").write_text(json.dumps(found, indent=1) + "\n")
+    else:
+        sizes = equal_buffers(QUEUES * queue, size)
+        link, seconds = Link(rate, RTT), (QUICK_DURATION if quick else duration).seconds
+        arrival = round(OVERLOAD * rate)
+        sent = round(arrival * seconds / (8 * FRAME_BYTES))
+        rates = {"rate_bps": int(rate), "arrival_bps": arrival, "packets": sent}
+
+        async def measure(name: str, ledger: Ledger, folder: Path, tell: Tell) -> SchemeOutcome:
+            with dumbbell(ledger, 1, switch.value, folder, hosts=1) as network:
+                return await _measure(network, name, link, sizes, ranks, seconds, seed, ledger, folder, tell)
+
+        found = run_schemes("inversions", wanted, switch, out, configuration | rates, measure)
+    _write(found, out / "ranks.csv")
+    figure.draw(found, out / "figure.png")
+    console = Console()
+    console.print(_table(found))
+    if in_steps:
+        _print_programs(console, found, out)
+    else:
+        print_end(console, found, out)
+
+
+def _run_stepped(stream: stepped.Stream, wanted: list[str], out: Path) -> dict[str, Any]:
+    result_folder(out)
+    return {
+        "experiment": "inversions",
+        "finished": datetime.now(UTC).isoformat(timespec="seconds"),
+        "configuration": {},
+        **stepped.measure(stream, wanted, out),
+        "machine": machine.description(),
+        "versions": versions(),
+    }
+
+
+async def _measure(
+    network: Dumbbell,
+    name: str,
+    link: Link,
+    sizes: Sizes,
+    distribution: str,
+    seconds: float,
+    seed: int,
+    ledger: Ledger,
+    folder: Path,
+    tell: Tell,
+) -> SchemeOutcome:
+    ranked = ranked_scheme(name, sizes)
+    seat = network.seats[0]
+    flow = {
+        "flow": 1,
+        "src": seat.address,
+        "dst": network.server_address,
+        "port": RANK_PORT,
+        "rate_bps": round(OVERLOAD * link.rate_bps),
+        "frame_bytes": FRAME_BYTES,
+        "ranks": {"drawn": {"distribution": distribution, "below": RANK_COUNT}},
+        "start_s": LEAD_S,
+        "stop_s": LEAD_S + seconds,
+    }
+    sent_log, received_log = folder / "sent.csv", folder / "received.csv"
+    async with ranked_testbed(network, ranked, link, RankSource.HEADER, [seat.user]) as testbed:
+        with GeneratedTraffic(network, ledger, folder / "traffic") as traffic:
+            await traffic.receive_udp([RANK_PORT], LEAD_S + seconds + DRAIN_S, received_log)
+            observer = await Observer.start(network, testbed.traffic_manager, link)
+            sending = traffic.send_udp(seat.host, [flow], seed, sent_log)
+            tell(f"sending for {seconds:g} s")
+            sent = (await traffic.report(sending, LEAD_S + seconds + 5))[0]
+            network.check_alive()
+            await asyncio.sleep(DRAIN_S / 2)
+            observation = await observer.finish()
+            await traffic.report("receive", DRAIN_S + 5)
+            counted = await decisions(testbed.session, ranked, network.bottleneck_port)
+    tell("counting")
+    result = departures.outcome(
+        departures.read_sent(sent_log),
+        departures.read_received(received_log),
+        FRAME_BYTES * 8e9 / link.rate_bps,
+        RANK_COUNT,
+    )
+    found = {
+        "inversions": sum(result.inversions),
+        "drops": sum(result.drops),
+        "departures": sum(result.departures),
+        "lowest_rank_dropped": result.lowest_rank_dropped,
+        "inversions_by_rank": result.inversions,
+        "drops_by_rank": result.drops,
+        "departures_by_rank": result.departures,
+        "refused_by_sender": sent["refused"],
+    }
+    return SchemeOutcome(found, observation, ranked.scheme.label, counted, testbed.notes)
+
+
+def _write(found: Mapping[str, Any], path: Path) -> None:
+    """One row a scheme and rank."""
+    with path.open("w", newline="") as file:
+        rows = csv.writer(file)
+        rows.writerow(["scheme", "rank", "inversions", "drops", "departures"])
+        for name, scheme in found["schemes"].items():
+            columns = (scheme["inversions_by_rank"], scheme["drops_by_rank"], scheme["departures_by_rank"])
+            for rank, values in enumerate(zip(*columns, strict=True)):
+                rows.writerow([name, rank, *values])
+
+
+def _table(found: Mapping[str, Any]) -> Table:
+    schemes = found["schemes"]
+    shown = Table(title=f"Inversions and drops, {found['configuration']['ranks']} ranks", title_justify="left")
+    for column in ("scheme", "inversions", "times PACKS'", "drops", "lowest rank dropped", "run"):
+        shown.add_column(column, justify="left" if column in ("scheme", "run") else "right")
+    packs = schemes.get("packs", {}).get("inversions")
+    for name, scheme in schemes.items():
+        lowest = scheme["lowest_rank_dropped"]
+        shown.add_row(
+            title(name),
+            str(scheme["inversions"]),
+            f"{scheme['inversions'] / packs:.2f}" if packs else "-",
+            str(scheme["drops"]),
+            "none" if lowest is None else str(lowest),
+            verdict(scheme) if "fidelity" in scheme else "exact",
+        )
+    return shown
+
+
+def _print_programs(console: Console, found: Mapping[str, Any], out: Path) -> None:
+    programs = found["programs"]
+    packs = programs["schemes"].get("packs", {}).get("inversions")
+    for name, same in programs["equal_to_models"].items():
+        inversions = programs["schemes"][name]["inversions"]
+        ratio = f", {inversions / packs:.2f} times PACKS'" if packs else ""
+        word = "equal to the model's, rank by rank" if same else "[bold red]NOT the model's[/]"
+        console.print(f"compiled {title(name)}, |W| = {programs['window']}: {inversions} inversions{ratio}: {word}")
+    console.print(f"figure: {out / 'figure.png'}   all numbers: {out / 'summary.json'}")
+
+
+EXPERIMENT = Experiment(
+    "inversions",
+    "How often packets leave before more urgent ones, and which are dropped (PACKS paper, Fig. 3 and 9)",
+    run,
+)

@@ -1,0 +1,60 @@
+"""The figure: inversions and drops of every rank, a line for each scheme (PACKS Fig. 3 and 9)."""
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from matplotlib.figure import Figure
+
+from p4sched.lab import figures
+from p4sched.lab.ranked_run import title
+
+COLOURS = {
+    "fifo": figures.GREY,
+    "sp_pifo": figures.GREEN,
+    "aifo": figures.ORANGE,
+    "rifo": figures.PINK,
+    "packs": figures.BLUE,
+    "pifo": figures.BLACK,
+}
+
+
+def draw(found: Mapping[str, Any], path: Path) -> None:
+    """Draws `found` (the content of summary.json) into `path`."""
+    with figures.style():
+        figure = Figure(figsize=(9.0, 3.4), layout="constrained")
+        panels = figure.subplots(1, 2, sharex=True)
+        for axes, key, heading in (
+            (panels[0], "inversions_by_rank", "Inversions, by rank of the packet that left too early"),
+            (panels[1], "drops_by_rank", "Packets dropped, by rank"),
+        ):
+            for name, scheme in found["schemes"].items():
+                values = scheme[key]
+                dashed = name == "pifo"
+                axes.plot(
+                    range(len(values)),
+                    values,
+                    color=COLOURS[name],
+                    linewidth=1.2,
+                    linestyle=(0, (4, 2)) if dashed else "-",
+                    label=title(name),
+                )
+                figures.mark_invalid(axes, scheme.get("fidelity", {}).get("doubts", ()))
+            axes.set_title(heading)
+            axes.set_xlabel("rank (0 is the most urgent)")
+            axes.set_ylim(bottom=0)
+        panels[0].set_ylabel("packets")
+        handles, labels = panels[0].get_legend_handles_labels()
+        figure.legend(handles, labels, loc="outside lower center", ncols=6)
+        figure.suptitle(_heading(found["configuration"]), fontsize=9, x=0.01, ha="left")
+        figures.save(figure, path)
+
+
+def _heading(configuration: Mapping[str, Any]) -> str:
+    rates = f"{configuration['arrival_bps'] / 1e6:g} Mbit/s over {configuration['rate_bps'] / 1e6:g} Mbit/s"
+    where = "stepped time, models" if configuration["stepped"] else f"{configuration['switch']} switch"
+    return (
+        f"{configuration['packets']} packets at {rates}, {configuration['ranks']} ranks below"
+        f" {configuration['rank_count']}, {configuration['queues']}x{configuration['queue_size']} packets,"
+        f" |W| = {configuration['window']}; {where}"
+    )

@@ -1,0 +1,65 @@
+"""The experiment in stepped time, at the paper's 11 over 10 Gbit/s: models and compiled programs, no network."""
+
+import json
+import subprocess
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from p4sched.errors import P4schedError
+from p4sched.lab.ranked_schemes import LARGEST_WINDOW
+from p4sched.paths import P4_DIR, stepped_binary
+
+COMPARED = ("inversions_by_rank", "drops_by_rank", "departures_by_rank")
+
+
+@dataclass(frozen=True)
+class Stream:
+    """What is sent, and through which queues."""
+
+    ranks: str
+    window: int
+    packets: int
+    seed: int
+    queues: int
+    queue_size: int
+
+
+def measure(stream: Stream, wanted: Sequence[str], out: Path) -> dict[str, Any]:
+    """The parts of summary.json that stepped time adds.
+
+    `schemes` are the models with the window asked for. The programs hold at most 32 ranks, so they run with that window
+    at most, beside models with the same one: their decisions must be the same.
+    """
+    window = min(stream.window, LARGEST_WINDOW)
+    models = _run("model", stream, stream.window, wanted, out / "model.json")
+    same = models if window == stream.window else _run("model", stream, window, wanted, out / "model_small_window.json")
+    programs = _run("p4", stream, window, wanted, out / "p4.json")
+    return {
+        "schemes": models,
+        "programs": {
+            "window": window,
+            "schemes": programs,
+            "models": same,
+            "equal_to_models": {name: equal(programs[name], same[name]) for name in wanted},
+        },
+    }
+
+
+def equal(program: Mapping[str, Any], model: Mapping[str, Any]) -> bool:
+    """Whether program and model inverted, dropped and sent the same number of packets of every rank."""
+    return all(program[key] == model[key] for key in COMPARED)
+
+
+def _run(what: str, stream: Stream, window: int, wanted: Sequence[str], output: Path) -> dict[str, Any]:
+    words = [str(stepped_binary()), "--with", what, "--ranks", stream.ranks, "--window", str(window)]
+    words += ["--schemes", ",".join(wanted), "--seed", str(stream.seed), "--packets", str(stream.packets)]
+    words += ["--queues", str(stream.queues), "--queue-size", str(stream.queue_size), "--output", str(output)]
+    words += ["--p4-dir", str(P4_DIR)] if what == "p4" else []
+    done = subprocess.run(words, capture_output=True, text=True, check=False)
+    if done.returncode != 0:
+        reason = done.stderr.strip().splitlines()
+        raise P4schedError(reason[-1] if reason else f"p4sched-stepped ended with status {done.returncode}")
+    found: dict[str, Any] = json.loads(output.read_text())["schemes"]
+    return found
