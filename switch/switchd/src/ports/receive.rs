@@ -149,11 +149,6 @@ impl Receiver {
         true
     }
 
-    /// Whether a frame was seen at the head of a ring and not taken yet.
-    pub fn has_frame(&self) -> bool {
-        self.ports.iter().any(|port| port.head.is_some())
-    }
-
     /// After a wait: handles interfaces that went down or away, and attaches again those that came back.
     /// Returns the ports whose interface changed.
     pub fn check_interfaces(&mut self, now: Nanos) -> Vec<Attachment> {
