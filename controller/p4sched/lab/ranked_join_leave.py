@@ -98,8 +98,8 @@ def summarise(phases: Sequence[PhaseShares]) -> dict[str, Any]:
     """The shares for summary.json. `most_urgent_share`: the lowest over the phases that begin with a join, which are
     those of the papers' figures; `most_urgent_share_leaving`: over those that begin with a leave, where a TCP flow that
     was starved has yet to come back from its timeouts."""
-    joining = [p.most_urgent_share for p in phases if 1 < len(p.active) and p.joined]
-    leaving = [p.most_urgent_share for p in phases if 1 < len(p.active) and not p.joined]
+    joining = [p.most_urgent_share for p in phases if len(p.active) > 1 and p.joined]
+    leaving = [p.most_urgent_share for p in phases if len(p.active) > 1 and not p.joined]
     return {
         "most_urgent_share": min(joining, default=None),
         "most_urgent_share_leaving": min(leaving, default=None),
@@ -137,7 +137,7 @@ def write_samples(rows: Mapping[str, Sequence[Sequence[float]]], path: Path) -> 
 def table(found: Mapping[str, Any]) -> Table:
     """The table at the end of a run: shares of the link while all four flows send, and at worst."""
     shown = Table(
-        title="Shares of the link while all four flows send (4 is the most urgent), and the most urgent flow's at worst",
+        title="Shares of the link while all four flows send (4 is the most urgent), the most urgent one's at worst",
         title_justify="left",
     )
     shown.add_column("scheme")
