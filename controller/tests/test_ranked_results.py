@@ -1,0 +1,118 @@
+"""What the ranked experiments make of their measurements: shares in phases, inversions counted from logs."""
+
+from collections import Counter
+from itertools import pairwise
+
+import pytest
+
+from experiments.inversions import departures
+from experiments.inversions.departures import Received
+from p4sched.errors import UsageError
+from p4sched.lab import ranked_join_leave as join_leave
+from p4sched.lab.measurement import Sample
+from p4sched.lab.ranked_schemes import LARGEST_WINDOW, NAMES, Sizes, equal_buffers, part, ranked_scheme
+from p4sched.units import Duration
+
+RATE = 100_000_000
+
+
+def test_a_later_flow_starts_later_and_stops_earlier() -> None:
+    schedule = join_leave.Schedule.over(Duration.parse("35s"))
+    assert [schedule.start(flow) for flow in (1, 2, 3, 4)] == [0, 5, 10, 15]
+    assert [schedule.stop(flow) for flow in (1, 2, 3, 4)] == [35, 30, 25, 20]
+    assert [len(schedule.active(phase)) for phase in range(7)] == [1, 2, 3, 4, 3, 2, 1]
+    for phase in range(7):
+        middle = (phase + 0.5) * schedule.phase_s
+        sending = [flow for flow in (1, 2, 3, 4) if schedule.start(flow) < middle < schedule.stop(flow)]
+        assert sending == schedule.active(phase)
+
+
+def test_a_run_too_short_for_its_phases_is_refused() -> None:
+    with pytest.raises(UsageError, match="phases"):
+        join_leave.Schedule.over(Duration.parse("6s"))
+
+
+def most_urgent_wins(schedule: join_leave.Schedule, begun: float, late_s: float) -> list[Sample]:
+    """The most urgent flow gets all of the link, `late_s` after each change."""
+    samples = []
+    for tick in range(round(schedule.seconds / join_leave.SAMPLE_S)):
+        start = tick * join_leave.SAMPLE_S
+        phase = int(max(0.0, start - late_s) / schedule.phase_s)
+        winner = schedule.active(phase)[-1]
+        rates = tuple(float(RATE) if flow == winner else 0.0 for flow in (1, 2, 3, 4))
+        samples.append(Sample(begun + start, begun + start + join_leave.SAMPLE_S, rates))
+    return samples
+
+
+def test_the_share_of_the_most_urgent_flow_leaves_out_the_start_of_each_phase() -> None:
+    schedule = join_leave.Schedule.over(Duration.parse("28s"))
+    prompt = join_leave.summarise(join_leave.phase_shares(most_urgent_wins(schedule, 7.0, 0.5), schedule, 7.0, RATE))
+    assert prompt["most_urgent_share"] == 1.0
+    assert prompt["most_urgent_share_leaving"] == 1.0
+    slow = join_leave.summarise(join_leave.phase_shares(most_urgent_wins(schedule, 7.0, 3.5), schedule, 7.0, RATE))
+    assert slow["most_urgent_share"] == 0.0
+
+
+def stream(ranks_in_order_of_departure: list[tuple[int, int]], packet_ns: int, gap_ns: int) -> list[Received]:
+    """(sequence, rank) as they leave, back to back; packet n was sent at n * gap. 5 us of latency, no jitter."""
+    return [
+        Received(sequence, rank, sequence * gap_ns, place * packet_ns + packet_ns + 5_000)
+        for place, (sequence, rank) in enumerate(ranks_in_order_of_departure)
+    ]
+
+
+def test_inversions_are_those_of_the_worked_example() -> None:
+    # three arrivals for each departure: 5 leaves at once, then 9, 1 and 2 wait; FIFO sends 9 before both
+    fifo = stream([(0, 5), (1, 9), (2, 1), (3, 2)], 30_000, 10_000)
+    assert departures.inversions(fifo, 30_000) == Counter({9: 1})
+    pifo = stream([(0, 5), (2, 1), (3, 2), (1, 9)], 30_000, 10_000)
+    assert departures.inversions(pifo, 30_000) == Counter()
+
+
+def test_a_receiver_that_wakes_late_changes_nothing() -> None:
+    exact = stream([(0, 5), (1, 9), (2, 1), (3, 2), (4, 7), (5, 3), (6, 4)], 30_000, 20_000)
+    late = [
+        Received(p.sequence, p.rank, p.sent_ns, p.received_ns + (25_000 if place in (2, 3) else 0))
+        for place, p in enumerate(exact)
+    ]
+    assert departures.starts(late, 30_000) == departures.starts(exact, 30_000)
+    assert departures.inversions(late, 30_000) == departures.inversions(exact, 30_000)
+    gaps = [later - earlier for earlier, later in pairwise(departures.starts(late, 30_000))]
+    assert gaps == [30_000] * 6
+
+
+def test_drops_are_what_was_sent_and_never_arrived() -> None:
+    received = stream([(0, 5), (2, 1)], 30_000, 10_000)
+    found = departures.outcome(Counter({5: 1, 1: 1, 9: 1, 3: 2}), received, 30_000, 10)
+    assert [rank for rank, count in enumerate(found.drops) for _ in range(count)] == [3, 3, 9]
+    assert found.lowest_rank_dropped == 3
+    assert departures.outcome(Counter(), [], 30_000, 10).lowest_rank_dropped is None
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_every_scheme_holds_the_same_packets_in_the_comparison_of_equal_buffers(name: str) -> None:
+    ranked = ranked_scheme(name, equal_buffers(80, 32))
+    assert sum(ranked.scheme.depths) == 80
+    rooms = [value for key, value in ranked.arguments.items() if key.startswith("size_")]
+    assert sum(rooms) in (0, 80)
+    assert ranked.arguments.get("window_ranks", 32) == 32
+
+
+def test_impossible_parameters_are_refused_by_name() -> None:
+    with pytest.raises(UsageError, match=f"1 to {LARGEST_WINDOW}"):
+        Sizes(aifo_window=33)
+    with pytest.raises(UsageError, match="k = 1"):
+        Sizes(rifo_headroom=1.0)
+    with pytest.raises(UsageError, match="T"):
+        Sizes(rifo_tracking=0)
+    with pytest.raises(UsageError, match="target C"):
+        Sizes(aifo_target=0)
+    with pytest.raises(UsageError, match="split"):
+        equal_buffers(81, 16)
+    with pytest.raises(UsageError, match="sp_pifo"):
+        ranked_scheme("sp_pfo", Sizes())
+
+
+def test_headroom_never_reaches_one() -> None:
+    assert part(0.1) == 26
+    assert part(0.999999) == 255
