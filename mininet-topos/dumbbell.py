@@ -94,6 +94,7 @@ class DumbbellTopo(Topo):
         users: int = 0,
         switch: str = "embedded",
         switch_params: dict[str, Any] | None = None,
+        congestion_control: str | None = None,
     ) -> None:
         """Called by Topo's constructor with its arguments."""
         if switch not in SWITCH_NODES:
@@ -109,6 +110,7 @@ class DumbbellTopo(Topo):
                 mac=station.mac,
                 gateway=station.gateway,
                 addresses=station.users,
+                congestion_control=congestion_control,
             )
             self.addLink(station.name, name, port1=0, port2=station.port)
 

@@ -29,12 +29,31 @@ GATEWAY_MAC = "02:00:00:00:00:fe"
 TCP_BUFFER = "4096 131072 16777216"
 # Packets under way at a time, where the sending host emulates the propagation delay.
 DELAYED_PACKETS = 100_000
+# Name that the embedded switch gives its data-plane thread.
+DATA_PLANE_THREAD = "data-plane"
 READY_SECONDS = 15.0
 STOP_SECONDS = 3.0
 
 
 class NodeError(RuntimeError):
     """A node could not be set up or started; the message says which, why, and what would help."""
+
+
+def data_plane_cpu() -> int:
+    """The CPU that the embedded switch's data plane has for itself, as far as the hosts are concerned: the last."""
+    return max(os.sched_getaffinity(0))
+
+
+def host_cpu_mask() -> str:
+    """The CPUs on which hosts receive, as the kernel's hexadecimal mask: all but the data plane's, if there are others.
+
+    Otherwise whoever sends a frame over a virtual link also runs the receiving host's TCP: the switch, most of the time.
+    """
+    cpus = os.sched_getaffinity(0)
+    mask = sum(1 << cpu for cpu in (cpus - {data_plane_cpu()} or cpus))
+    # Groups of 32 bits, separated by commas.
+    groups = [f"{mask >> shift & 0xFFFFFFFF:08x}" for shift in range(0, max(mask.bit_length(), 1), 32)]
+    return ",".join(reversed(groups))
 
 
 def embedded_binary() -> str:
@@ -79,14 +98,23 @@ class OffloadFreeHost(Host):
     Parameters (on top of Mininet's):
       gateway      IPv4 address of the default gateway, reached at GATEWAY_MAC without ARP
       addresses    further IPv4 addresses of the host: one for each of its users
+      congestion_control
+                   the host's default, which the machine must allow for all (tcp_allowed_congestion_control)
     """
 
-    def config(self, gateway: str | None = None, addresses: Sequence[str] = (), **params: Any) -> Any:
+    def config(
+        self,
+        gateway: str | None = None,
+        addresses: Sequence[str] = (),
+        congestion_control: str | None = None,
+        **params: Any,
+    ) -> Any:
         """Mininet's configuration, then ours."""
         self.write_sysctl("net/ipv6/conf/all/disable_ipv6", "1", needed=False)
         self.write_sysctl("net/ipv6/conf/default/disable_ipv6", "1", needed=False)
         result = super().config(**params)
         interface = str(self.defaultIntf())
+        self.run("tee", f"/sys/class/net/{interface}/queues/rx-0/rps_cpus", stdin=host_cpu_mask())
         features = ("tso", "gso", "gro", "tx", "rx")
         self.run("ethtool", "-K", interface, *(word for feature in features for word in (feature, "off")))
         lines = [f"address add {address}/32 dev {interface}" for address in addresses]
@@ -95,6 +123,8 @@ class OffloadFreeHost(Host):
             lines.append(f"route replace default via {gateway} dev {interface}")
         # A shell line would not hold 250 addresses; `ip -batch` reads them from its input.
         self.run("ip", "-batch", "-", stdin="\n".join(lines) + "\n")
+        if congestion_control is not None:
+            self.write_sysctl("net/ipv4/tcp_congestion_control", congestion_control)
         self.write_sysctl("net/ipv4/tcp_rmem", TCP_BUFFER)
         self.write_sysctl("net/ipv4/tcp_wmem", TCP_BUFFER)
         # Otherwise a connection starts from what an earlier one to the same address learnt.
@@ -241,6 +271,14 @@ class EmbeddedSwitch(P4Switch):
 
     def is_ready(self) -> bool:
         return "p4sched-switch: device " in self.log_tail(1000)
+
+    def start(self, controllers: Sequence[Any]) -> None:
+        """Starts the switch; its data plane stays on one CPU, where the hosts do not receive."""
+        super().start(controllers)
+        assert self.process is not None
+        for thread in Path(f"/proc/{self.process.pid}/task").iterdir():
+            if (thread / "comm").read_text().strip() == DATA_PLANE_THREAD:
+                os.sched_setaffinity(int(thread.name), {data_plane_cpu()})
 
 
 class Bmv2Switch(P4Switch):

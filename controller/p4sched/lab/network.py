@@ -21,6 +21,8 @@ from nodes import Bmv2Switch, NodeError, OffloadFreeHost, P4Switch, dying_with_u
 
 __all__ = ["Dumbbell", "UserSeat", "dumbbell", "dying_with_us", "seats"]
 
+CONGESTION_CONTROL = "cubic"
+ALLOWED_CONGESTION_CONTROL = "/proc/sys/net/ipv4/tcp_allowed_congestion_control"
 NETDEV_MAX_BACKLOG = "/proc/sys/net/core/netdev_max_backlog"
 BACKLOG_FRAMES = 10_000
 """Frames that may wait for a CPU between two virtual interfaces; hundreds of flows overrun the usual 1000."""
@@ -121,6 +123,17 @@ def seats(stations: list[Station]) -> list[UserSeat]:
     return [UserSeat(user, host, address) for user, (host, address) in enumerate(dealt, start=1)]
 
 
+def _allow_congestion_control(ledger: Ledger) -> None:
+    """Lets hosts have it as their default.
+
+    It is not enough that iperf3 asks for it: iperf3 does so when it is connected, and where the default is BBR, the
+    connection keeps the pacing that BBR has switched on.
+    """
+    allowed = Path(ALLOWED_CONGESTION_CONTROL).read_text().split()
+    if CONGESTION_CONTROL not in allowed:
+        ledger.change_setting(ALLOWED_CONGESTION_CONTROL, " ".join([*allowed, CONGESTION_CONTROL]))
+
+
 @contextmanager
 def dumbbell(ledger: Ledger, users: int, switch: str, log_folder: Path, hosts: int = 4) -> Iterator[Dumbbell]:
     """A dumbbell with `users` users whose switch runs and has no program yet.
@@ -131,12 +144,19 @@ def dumbbell(ledger: Ledger, users: int, switch: str, log_folder: Path, hosts: i
     Mininet.inited = True
     net: Any = None
     try:
-        topology = DumbbellTopo(hosts=hosts, users=users, switch=switch, switch_params={"log_folder": log_folder})
+        topology = DumbbellTopo(
+            hosts=hosts,
+            users=users,
+            switch=switch,
+            switch_params={"log_folder": log_folder},
+            congestion_control=CONGESTION_CONTROL,
+        )
     except NodeError as error:
         raise LabError(str(error)) from error
     try:
         log_folder.mkdir(parents=True, exist_ok=True)
         ledger.change_setting(NETDEV_MAX_BACKLOG, str(BACKLOG_FRAMES))
+        _allow_congestion_control(ledger)
         _refuse_taken_names(topology)
         net = Mininet(topo=topology, controller=None, build=False)  # type: ignore[no-untyped-call]
         try:
