@@ -1,0 +1,219 @@
+//! The switch on real interfaces: virtual Ethernet into namespaces made for the test. Needs root, skipped otherwise.
+
+mod lab;
+
+use std::io::Read as _;
+use std::time::{Duration, Instant};
+
+use lab::{Controller, JSON, Lab, P4INFO, Switch, ip, is_root};
+use p4sched_proto::p4sched::v1 as tm;
+
+const PROGRAM: [&str; 7] = ["-i", "1@s1", "-i", "2@s2", JSON, "--p4info", P4INFO];
+
+/// Runs a test on a thread of its own, which the test moves into the switch's namespace.
+fn in_lab(name: &str, test: impl AsyncFnOnce(&Lab) + Send + 'static) {
+    if !is_root() {
+        return;
+    }
+    let name = name.to_owned();
+    let run = move || {
+        let lab = Lab::new(&name);
+        let runtime = tokio::runtime::Builder::new_current_thread()
+            .enable_all()
+            .build()
+            .expect("a runtime");
+        runtime.block_on(test(&lab));
+    };
+    std::thread::spawn(run)
+        .join()
+        .unwrap_or_else(|panic| std::panic::resume_unwind(panic));
+}
+
+#[test]
+fn frames_cross_the_switch_and_are_counted() {
+    in_lab("a", async |lab| {
+        let switch = Switch::start(&PROGRAM);
+        let mut controller = Controller::connect(&switch).await;
+        controller.connect_hosts().await;
+        let (sender, receiver) = (lab.socket(1), lab.socket(2));
+        for number in 0..200_u32 {
+            // Transmit checksum offload is on, as everywhere by default: the receiver would drop what is not filled in.
+            sender
+                .send_to(&number.to_be_bytes(), "10.9.0.2:5000")
+                .expect("the neighbour is known");
+            let mut buffer = [0; 16];
+            let (length, from) = receiver.recv_from(&mut buffer).expect("the frame arrives");
+            assert_eq!(
+                (&buffer[..length], from.to_string()),
+                (&number.to_be_bytes()[..], "10.9.0.1:5000".to_owned())
+            );
+        }
+        let (first, second) = (controller.port(1).await, controller.port(2).await);
+        assert_eq!((first.interface.as_str(), first.up, first.rx_lost), ("s1", true, 0));
+        assert!(first.rx_packets >= 200 && second.tx_packets >= 200 && second.tx_errors == 0);
+        assert_eq!(first.rx_bytes >= 200 * 46, second.tx_bytes >= 200 * 46);
+        let fidelity = controller
+            .traffic_manager
+            .get_fidelity(tm::GetFidelityRequest { reset: true })
+            .await;
+        let fidelity = fidelity.expect("it is always known").into_inner();
+        assert!(fidelity.departures >= 200 && fidelity.cpu_ns > 0 && fidelity.cpu_ns < fidelity.measured_ns);
+        let again = controller
+            .traffic_manager
+            .get_fidelity(tm::GetFidelityRequest { reset: false })
+            .await;
+        assert!(
+            again.expect("it is always known").into_inner().departures < 200,
+            "a new measurement began"
+        );
+        let (status, last) = switch.stop();
+        assert!(status.success());
+        assert!(last.contains("frames received"), "{last}");
+    });
+}
+
+#[test]
+fn a_shaped_port_never_delivers_early() {
+    in_lab("b", async |lab| {
+        let switch = Switch::start(&PROGRAM);
+        let mut controller = Controller::connect(&switch).await;
+        controller.connect_hosts().await;
+        let port = tm::PortConfig {
+            port: 2,
+            rate_bps: Some(8_000_000),
+            delay_ns: Some(20_000_000),
+            ..Default::default()
+        };
+        controller
+            .traffic_manager
+            .set_ports(tm::SetPortsRequest { ports: vec![port] })
+            .await
+            .expect("port 2 exists");
+        let (sender, receiver) = (lab.socket(1), lab.socket(2));
+        let started = Instant::now();
+        for _ in 0..20 {
+            sender
+                .send_to(&[0; 958], "10.9.0.2:5000")
+                .expect("the neighbour is known");
+        }
+        let mut arrived = Vec::new();
+        for _ in 0..20 {
+            receiver.recv_from(&mut [0; 1000]).expect("the frame arrives");
+            arrived.push(started.elapsed());
+        }
+        // 958 bytes of payload are a frame of 1000 bytes: 1 ms each at 8 Mbit/s, 20 ms to the far end.
+        for (number, at) in (1..).zip(arrived) {
+            assert!(
+                at >= Duration::from_millis(20 + number),
+                "frame {number} arrived after {at:?}"
+            );
+        }
+    });
+}
+
+#[test]
+fn an_interface_that_disappears_takes_only_its_port_down() {
+    in_lab("c", async |lab| {
+        let mut switch = Switch::start(&PROGRAM);
+        let mut controller = Controller::connect(&switch).await;
+        controller.connect_hosts().await;
+        let (sender, receiver) = (lab.socket(1), lab.socket(2));
+        let send = || sender.send_to(b"x", "10.9.0.2:5000").expect("the neighbour is known");
+        send();
+        receiver.recv_from(&mut [0; 8]).expect("the frame arrives");
+        drop(receiver);
+        ip(&format!("-n {} link del h2", lab.host(2)));
+        switch.wait_for("port 2: interface s2 disappeared");
+        assert!(!controller.port(2).await.up);
+        while controller.port(2).await.tx_errors < 10 {
+            send();
+        }
+        assert!(controller.port(1).await.up);
+        lab.link(2);
+        switch.wait_for("port 2: interface s2 is back");
+        let receiver = lab.socket(2);
+        send();
+        receiver.recv_from(&mut [0; 8]).expect("the frame arrives");
+        assert!(switch.stop().0.success());
+    });
+}
+
+#[test]
+fn an_interface_that_is_set_down_comes_back() {
+    in_lab("d", async |lab| {
+        let mut switch = Switch::start(&PROGRAM);
+        let mut controller = Controller::connect(&switch).await;
+        controller.connect_hosts().await;
+        ip("link set s2 down");
+        switch.wait_for("port 2: interface s2 went down");
+        assert!(!controller.port(2).await.up);
+        ip("link set s2 up");
+        switch.wait_for("port 2: interface s2 is back");
+        let (sender, receiver) = (lab.socket(1), lab.socket(2));
+        sender.send_to(b"x", "10.9.0.2:5000").expect("the neighbour is known");
+        receiver.recv_from(&mut [0; 8]).expect("the frame arrives");
+    });
+}
+
+#[test]
+fn frames_longer_than_the_mtu_are_counted_as_lost_and_explained_once() {
+    in_lab("e", async |lab| {
+        let mut switch = Switch::start(&PROGRAM);
+        let mut controller = Controller::connect(&switch).await;
+        controller.connect_hosts().await;
+        // Raised only now: the ring's slots have the size of the MTU at the start.
+        ip("link set s1 mtu 9000");
+        ip(&format!("-n {} link set h1 mtu 9000", lab.host(1)));
+        let sender = lab.socket(1);
+        for _ in 0..5 {
+            sender
+                .send_to(&[0; 4000], "10.9.0.2:5000")
+                .expect("the neighbour is known");
+        }
+        let line = switch.wait_for("longer than the MTU of s1");
+        assert!(line.contains("ethtool"), "{line}");
+        while controller.port(1).await.rx_lost < 5 {}
+        let (_, last) = switch.stop();
+        assert!(last.contains("5 lost before reception"), "{last}");
+    });
+}
+
+#[test]
+fn a_switch_that_cannot_start_says_why() {
+    in_lab("f", async |_| {
+        let switch = Switch::start(&PROGRAM);
+        let address = switch.address.trim_start_matches("http://").to_owned();
+        let garbage = std::env::temp_dir().join(format!("p4sched-{}.json", std::process::id()));
+        std::fs::write(&garbage, b"{ \"header_types\": [").expect("the folder is writable");
+        let garbage_path = garbage.to_str().expect("the path is text");
+        let cases: [(&[&str], i32, &str); 6] = [
+            (&["-i", "1@nosuch"], 1, "there is no interface nosuch"),
+            (&["--grpc-server-addr", &address], 1, "is in use"),
+            (&["--grpc-server-addr", "nowhere"], 1, "give HOST:PORT"),
+            (
+                &["--grpc-server-addr", "127.0.0.1:0", "/nosuch.json"],
+                1,
+                "/nosuch.json: No such file",
+            ),
+            (&["--grpc-server-addr", "127.0.0.1:0", garbage_path], 1, "not JSON"),
+            (&["-i", "1@s1", "-i", "1@s2"], 2, "port 1 has two interfaces"),
+        ];
+        for (arguments, expected_code, expected) in cases {
+            let mut process = Switch::spawn(arguments);
+            let code = process.wait().expect("it ends by itself").code();
+            let mut said = String::new();
+            process
+                .stderr
+                .take()
+                .expect("it is piped")
+                .read_to_string(&mut said)
+                .expect("the log is text");
+            assert_eq!(
+                (code, said.contains(expected)),
+                (Some(expected_code), true),
+                "{arguments:?}: {said}"
+            );
+        }
+        std::fs::remove_file(&garbage).expect("it was written above");
+    });
+}
