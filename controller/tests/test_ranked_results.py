@@ -5,6 +5,8 @@ from itertools import pairwise
 
 import pytest
 
+from experiments.flow_completion import completion
+from experiments.flow_completion.experiment import parse_loads
 from experiments.inversions import departures
 from experiments.inversions.departures import Received
 from p4sched.errors import UsageError
@@ -116,3 +118,27 @@ def test_impossible_parameters_are_refused_by_name() -> None:
 def test_headroom_never_reaches_one() -> None:
     assert part(0.1) == 26
     assert part(0.999999) == 255
+
+
+def test_flows_not_done_are_counted_and_left_out_of_the_times() -> None:
+    planned = [
+        {"flow": number, "size_bytes": size} for number, size in enumerate((5_000, 6_000, 50_000, 200_000, 1_000))
+    ]
+    completed = [{"flow": number, "fct_ns": number * 10_000_000 + 10_000_000} for number in (0, 1, 2, 3)]
+    found = completion.summarise(completion.joined(planned, completed), 0.1)
+    assert (found["flows"], found["not_completed"], found["small_flows"], found["large_flows"]) == (5, 1, 2, 1)
+    assert found["small_mean_ms"] == pytest.approx(15.0)
+    assert found["small_p99_ms"] == pytest.approx(20.0)
+    assert found["large_mean_ms"] == pytest.approx(40.0)
+
+
+def test_percentiles_are_values_that_were_measured() -> None:
+    assert completion.percentile([3.0, 1.0, 2.0], 0.5) == 2.0
+    assert completion.percentile([float(value) for value in range(1, 101)], 0.99) == 99.0
+    assert completion.percentile([], 0.99) is None
+
+
+@pytest.mark.parametrize("text", ["1.2", "0", "-0.5", "0.2,x", ""])
+def test_an_impossible_load_is_refused(text: str) -> None:
+    with pytest.raises(UsageError, match="load"):
+        parse_loads(text)

@@ -7,16 +7,8 @@ from typing import Any
 from matplotlib.figure import Figure
 
 from p4sched.lab import figures
+from p4sched.lab.ranked_figures import SCHEME_COLOURS
 from p4sched.lab.ranked_run import title
-
-COLOURS = {
-    "fifo": figures.GREY,
-    "sp_pifo": figures.GREEN,
-    "aifo": figures.ORANGE,
-    "rifo": figures.PINK,
-    "packs": figures.BLUE,
-    "pifo": figures.BLACK,
-}
 
 
 def draw(found: Mapping[str, Any], path: Path) -> None:
@@ -34,7 +26,7 @@ def draw(found: Mapping[str, Any], path: Path) -> None:
                 axes.plot(
                     range(len(values)),
                     values,
-                    color=COLOURS[name],
+                    color=SCHEME_COLOURS[name],
                     linewidth=1.2,
                     linestyle=(0, (4, 2)) if dashed else "-",
                     label=title(name),

@@ -40,7 +40,7 @@ def run(
     ] = Duration.parse("2ms"),
     duration: Annotated[
         Duration, typer.Option(parser=Duration.parse, metavar="TIME", help="All seven phases together.")
-    ] = Duration.parse("35s"),
+    ] = Duration.parse("28s"),
     seed: Annotated[int, typer.Option(help="Recorded only: TCP in real time draws nothing.")] = 1,
     quick: Annotated[bool, typer.Option("--quick", help=f"Phases of 2 s: --duration {QUICK_DURATION}.")] = False,
     switch: Annotated[SwitchKind, typer.Option(help="The project's own switch, or BMv2.")] = SwitchKind.EMBEDDED,

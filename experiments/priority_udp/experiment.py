@@ -41,7 +41,7 @@ def run(
     load: Annotated[float, typer.Option(help="Rate of each flow in shares of the bottleneck's.")] = 2.0,
     duration: Annotated[
         Duration, typer.Option(parser=Duration.parse, metavar="TIME", help="All seven phases together.")
-    ] = Duration.parse("28s"),
+    ] = Duration.parse("21s"),
     seed: Annotated[int, typer.Option(help="Of the packets' spacing.", min=0)] = 1,
     quick: Annotated[bool, typer.Option("--quick", help=f"Phases of 2 s: --duration {QUICK_DURATION}.")] = False,
     switch: Annotated[SwitchKind, typer.Option(help="The project's own switch, or BMv2.")] = SwitchKind.EMBEDDED,

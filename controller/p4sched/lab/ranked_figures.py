@@ -10,6 +10,14 @@ from matplotlib.figure import Figure
 from p4sched.lab import figures
 from p4sched.lab.ranked_run import title
 
+SCHEME_COLOURS = {
+    "fifo": figures.GREY,
+    "sp_pifo": figures.GREEN,
+    "aifo": figures.ORANGE,
+    "rifo": figures.PINK,
+    "packs": figures.BLUE,
+    "pifo": figures.BLACK,
+}
 FLOW_COLOURS = (figures.BLUE, figures.ORANGE, figures.GREEN, figures.PINK)
 
 

@@ -1,0 +1,189 @@
+"""RIFO Fig. 7 and 8, PACKS Fig. 12 in small: completion times of TCP flows with remaining-size ranks against load."""
+
+import csv
+import json
+import subprocess
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from rich.console import Console
+from rich.table import Table
+
+from experiments.flow_completion import completion, figure
+from p4sched.errors import P4schedError, UsageError, unknown_name
+from p4sched.experiment import Experiment, SwitchKind, choose
+from p4sched.lab import ranked_schemes
+from p4sched.lab.ledger import Ledger
+from p4sched.lab.network import Dumbbell, dumbbell
+from p4sched.lab.observation import Observer
+from p4sched.lab.ranked_run import SchemeOutcome, Tell, print_end, run_schemes, title, verdict
+from p4sched.lab.ranked_schemes import RankSource, Sizes, decisions, ranked_scheme, ranked_testbed
+from p4sched.lab.ranked_traffic import GeneratedTraffic
+from p4sched.lab.schemes import Link
+from p4sched.paths import traffic_binary
+from p4sched.units import Duration, Rate
+
+CONGESTION_CONTROL = "cubic"
+DISTRIBUTIONS = ("web-search", "data-mining")
+HOSTS = 4
+FIRST_TCP_PORT = 5001
+LEAD_S = 0.5
+DRAIN_S = 3.0
+"""After the last start, flows have this long to end."""
+QUICK_LOADS = "0.5,0.8"
+QUICK_DURATION = Duration.parse("4s")
+
+
+def run(
+    sizes: Annotated[
+        str, typer.Option(metavar="|".join(DISTRIBUTIONS), help="Distribution of the flows' sizes.")
+    ] = DISTRIBUTIONS[0],
+    loads: Annotated[str, typer.Option(metavar="L1,L2,...", help="Loads of the bottleneck, up to 1.")] = "0.2,0.5,0.8",
+    scale: Annotated[
+        float, typer.Option(help="Factor on the sizes, so that a slow link sees as many flows as a fast one.")
+    ] = 0.1,
+    scheme_names: Annotated[
+        str, typer.Option("--schemes", metavar=",".join(ranked_schemes.NAMES), help="Schemes to compare.")
+    ] = "fifo,sp_pifo,aifo,rifo,packs,pifo",
+    rate: Annotated[Rate, typer.Option(parser=Rate.parse, metavar="RATE", help="Bottleneck's rate.")] = Rate.parse(
+        "100mbit"
+    ),
+    rtt: Annotated[
+        Duration, typer.Option(parser=Duration.parse, metavar="TIME", help="Round-trip time while nothing queues.")
+    ] = Duration.parse("2ms"),
+    duration: Annotated[
+        Duration, typer.Option(parser=Duration.parse, metavar="TIME", help="How long flows start, for each load.")
+    ] = Duration.parse("10s"),
+    seed: Annotated[int, typer.Option(help="Of sizes and arrivals: the same flows for every scheme.", min=0)] = 1,
+    quick: Annotated[bool, typer.Option("--quick", help=f"--loads {QUICK_LOADS} --duration {QUICK_DURATION}.")] = False,
+    switch: Annotated[SwitchKind, typer.Option(help="The project's own switch, or BMv2.")] = SwitchKind.EMBEDDED,
+    out: Annotated[Path, typer.Option(metavar="DIR", help="Folder for the results.")] = Path("results/flow_completion"),
+) -> None:
+    """Sends TCP flows of random sizes at each load through each scheme; every segment carries the rank of the bytes
+    that remain. Prints a table and writes DIR/summary.json, DIR/loads.csv and DIR/figure.png."""
+    wanted = choose("scheme", scheme_names, ranked_schemes.NAMES)
+    if sizes not in DISTRIBUTIONS:
+        raise unknown_name("distribution of sizes", sizes, DISTRIBUTIONS)
+    asked = parse_loads(QUICK_LOADS if quick else loads)
+    link, seconds = Link(rate, rtt), (QUICK_DURATION if quick else duration).seconds
+
+    async def measure(name: str, ledger: Ledger, folder: Path, tell: Tell) -> SchemeOutcome:
+        with dumbbell(ledger, HOSTS, switch.value, folder, hosts=HOSTS) as network:
+            plans = {
+                load: plan(network, sizes, scale, load, int(rate), seconds, seed, FIRST_TCP_PORT + place)
+                for place, load in enumerate(asked)
+            }
+            return await _measure(network, name, link, plans, seconds, scale, ledger, folder, tell)
+
+    configuration = {
+        "sizes": sizes,
+        "scale": scale,
+        "loads": asked,
+        "rate_bps": int(rate),
+        "rtt_ms": rtt / 1e6,
+        "duration_s": seconds,
+        "congestion_control": CONGESTION_CONTROL,
+        "seed": seed,
+    }
+    found = run_schemes("flow_completion", wanted, switch, out, configuration, measure)
+    _write(found, out / "loads.csv")
+    figure.draw(found, out / "figure.png")
+    console = Console()
+    console.print(_table(found))
+    print_end(console, found, out)
+
+
+def parse_loads(text: str) -> list[float]:
+    """ "0.2,0.8": each above 0 and at most 1."""
+    try:
+        loads = [float(load) for load in text.split(",")]
+    except ValueError:
+        raise UsageError(f"loads '{text}' are not numbers separated by commas, for example 0.2,0.5,0.8") from None
+    for load in loads:
+        if not 0 < load <= 1:
+            raise UsageError(f"load {load:g}: it must be above 0 and at most 1, or the queue grows without end")
+    return list(dict.fromkeys(loads))
+
+
+def plan(
+    network: Dumbbell, sizes: str, scale: float, load: float, rate_bps: int, seconds: float, seed: int, port: int
+) -> list[dict[str, Any]]:
+    """The flows of one load, by the traffic generator."""
+    sources = ",".join(seat.address for seat in network.seats)
+    words = [str(traffic_binary()), "plan", "--sizes", sizes, "--scale", str(scale), "--load", str(load)]
+    words += ["--link-bps", str(rate_bps), "--duration", str(seconds), "--seed", str(seed), "--port", str(port)]
+    words += ["--sources", sources, "--destinations", network.server_address]
+    done = subprocess.run(words, capture_output=True, text=True, check=False)
+    if done.returncode != 0:
+        raise P4schedError(done.stderr.strip())
+    flows: list[dict[str, Any]] = json.loads(done.stdout)
+    return [flow | {"start_s": flow["start_s"] + LEAD_S} for flow in flows]
+
+
+async def _measure(
+    network: Dumbbell,
+    name: str,
+    link: Link,
+    plans: Mapping[float, Sequence[dict[str, Any]]],
+    seconds: float,
+    scale: float,
+    ledger: Ledger,
+    folder: Path,
+    tell: Tell,
+) -> SchemeOutcome:
+    ranked = ranked_scheme(name, Sizes())
+    users = [seat.user for seat in network.seats]
+    found = []
+    async with ranked_testbed(network, ranked, link, RankSource.TOS, users) as testbed:
+        observer = await Observer.start(network, testbed.traffic_manager, link)
+        for place, (load, flows) in enumerate(plans.items()):
+            tell(f"load {load:g}: {len(flows)} flows")
+            network.check_alive()
+            deadline = LEAD_S + seconds + DRAIN_S
+            with GeneratedTraffic(network, ledger, folder / f"load-{load:g}") as traffic:
+                await traffic.serve_tcp(FIRST_TCP_PORT + place, deadline + 0.5)
+                for seat in network.seats:
+                    own = [flow for flow in flows if flow["src"] == seat.address]
+                    traffic.send_tcp(seat.host, own, CONGESTION_CONTROL, deadline)
+                completed = await traffic.report("serve", deadline + 5)
+            found.append({"load": load} | completion.summarise(completion.joined(flows, completed), scale))
+        observation = await observer.finish()
+        counted = await decisions(testbed.session, ranked, network.bottleneck_port)
+    return SchemeOutcome({"loads": found}, observation, ranked.scheme.label, counted, testbed.notes)
+
+
+def _write(found: Mapping[str, Any], path: Path) -> None:
+    """One row a scheme and load."""
+    with path.open("w", newline="") as file:
+        rows: csv.DictWriter[str] | None = None
+        for name, scheme in found["schemes"].items():
+            for load in scheme["loads"]:
+                if rows is None:
+                    rows = csv.DictWriter(file, ["scheme", *load])
+                    rows.writeheader()
+                rows.writerow({"scheme": name} | load)
+
+
+def _table(found: Mapping[str, Any]) -> Table:
+    shown = Table(title="Flow completion times in ms", title_justify="left")
+    for column in ("scheme", "load", "small, mean", "small, 99 %", "large, mean", "flows", "not done", "run"):
+        shown.add_column(column, justify="left" if column in ("scheme", "run") else "right")
+    for name, scheme in found["schemes"].items():
+        for load in scheme["loads"]:
+            times = [load[key] for key in ("small_mean_ms", "small_p99_ms", "large_mean_ms")]
+            shown.add_row(
+                title(name),
+                f"{load['load']:g}",
+                *("-" if time is None else f"{time:.1f}" for time in times),
+                str(load["flows"]),
+                str(load["not_completed"]),
+                verdict(scheme),
+            )
+    return shown
+
+
+EXPERIMENT = Experiment(
+    "flow_completion", "Small flows end sooner with ranks (RIFO paper, Fig. 7 and 8; PACKS paper, Fig. 12)", run
+)

@@ -1,0 +1,52 @@
+"""The figure: completion times against load, a line for each scheme (RIFO Fig. 7)."""
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from matplotlib.figure import Figure
+
+from p4sched.lab import figures
+from p4sched.lab.ranked_figures import SCHEME_COLOURS
+from p4sched.lab.ranked_run import title
+
+PANELS = (
+    ("small_mean_ms", "Small flows, mean"),
+    ("small_p99_ms", "Small flows, 99th percentile"),
+    ("large_mean_ms", "Large flows, mean"),
+)
+
+
+def draw(found: Mapping[str, Any], path: Path) -> None:
+    """Draws `found` (the content of summary.json) into `path`."""
+    with figures.style():
+        figure = Figure(figsize=(10.0, 3.4), layout="constrained")
+        panels = figure.subplots(1, len(PANELS), sharex=True)
+        for axes, (key, heading) in zip(panels, PANELS, strict=True):
+            for name, scheme in found["schemes"].items():
+                points = [(load["load"], load[key]) for load in scheme["loads"] if load[key] is not None]
+                axes.plot(
+                    [load for load, _ in points],
+                    [time for _, time in points],
+                    color=SCHEME_COLOURS[name],
+                    marker="o",
+                    markersize=4,
+                    linewidth=1.2,
+                    label=title(name) if scheme["fidelity"]["valid"] else f"{title(name)} INVALID",
+                )
+            axes.set_title(heading)
+            axes.set_xlabel("load")
+            axes.set_ylim(bottom=0)
+        panels[0].set_ylabel("flow completion time, ms")
+        handles, labels = panels[0].get_legend_handles_labels()
+        figure.legend(handles, labels, loc="outside lower center", ncols=6)
+        figure.suptitle(_heading(found["configuration"]), fontsize=9, x=0.01, ha="left")
+        figures.save(figure, path)
+
+
+def _heading(configuration: Mapping[str, Any]) -> str:
+    return (
+        f"{configuration['sizes']} flows, sizes times {configuration['scale']:g}, Poisson arrivals,"
+        f" {configuration['rate_bps'] / 1e6:g} Mbit/s, RTT {configuration['rtt_ms']:g} ms, TCP"
+        f" {configuration['congestion_control'].capitalize()}, {configuration['switch']} switch"
+    )
