@@ -18,6 +18,8 @@ mod json;
 mod layout;
 mod linear;
 mod lower;
+#[cfg(test)]
+mod lower_test;
 mod machine;
 mod meter;
 mod packet;
