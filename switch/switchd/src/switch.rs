@@ -22,6 +22,8 @@ const JOBS_AT_A_TIME: usize = 4;
 /// While traffic flows the thread wakes this often and handles what has gathered: a wake-up costs more than a frame.
 /// No decision depends on it, since events are handled in the order of their own times; a frame leaves so much late.
 const GATHER: Nanos = 50_000;
+/// While traffic flows nothing waits on the sockets' errors: an interface that went away is noticed this much later.
+const LOOK_AT_INTERFACES_EVERY: Nanos = 100_000_000;
 /// How late the kernel may end a sleep.
 const TIMER_SLACK_NS: u64 = 1_000;
 
@@ -62,6 +64,8 @@ pub struct Switch {
     clock: Clock,
     /// Whether a frame arrived since the last wait.
     busy: bool,
+    /// When to look at the interfaces next, whatever the sockets say.
+    next_look: Nanos,
 }
 
 /// Counts of a whole run.
@@ -104,6 +108,7 @@ impl Switch {
             waker,
             clock,
             busy: false,
+            next_look: 0,
         }
     }
 
@@ -213,11 +218,13 @@ impl Switch {
     }
 
     fn follow_interfaces(&mut self, trouble: bool) {
+        let now = self.clock.now();
         let AttachedPorts {
             receiver, transmitter, ..
         } = &mut self.ports;
-        let now = self.clock.now();
-        if trouble || receiver.next_check().is_some_and(|at| at <= now) {
+        let due = now >= self.next_look || receiver.next_check().is_some_and(|at| at <= now);
+        if trouble || due {
+            self.next_look = now + LOOK_AT_INTERFACES_EVERY;
             for change in receiver.check_interfaces(now) {
                 transmitter.attach(change);
             }
