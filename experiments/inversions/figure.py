@@ -13,6 +13,7 @@ from p4sched.lab.ranked_run import title
 
 def draw(found: Mapping[str, Any], path: Path) -> None:
     """Draws `found` (the content of summary.json) into `path`."""
+    doubts = [d for scheme in found["schemes"].values() for d in scheme.get("fidelity", {}).get("doubts", ())]
     with figures.style():
         figure = Figure(figsize=(9.0, 3.4), layout="constrained")
         panels = figure.subplots(1, 2, sharex=True)
@@ -31,7 +32,7 @@ def draw(found: Mapping[str, Any], path: Path) -> None:
                     linestyle=(0, (4, 2)) if dashed else "-",
                     label=title(name),
                 )
-                figures.mark_invalid(axes, scheme.get("fidelity", {}).get("doubts", ()))
+            figures.mark_invalid(axes, doubts)
             axes.set_title(heading)
             axes.set_xlabel("rank (0 is the most urgent)")
             axes.set_ylim(bottom=0)

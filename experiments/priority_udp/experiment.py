@@ -42,7 +42,7 @@ def run(
     duration: Annotated[
         Duration, typer.Option(parser=Duration.parse, metavar="TIME", help="All seven phases together.")
     ] = Duration.parse("21s"),
-    seed: Annotated[int, typer.Option(help="Of the packets' spacing.", min=0)] = 1,
+    seed: Annotated[int, typer.Option(help="Of the packets' arrivals.", min=0)] = 1,
     quick: Annotated[bool, typer.Option("--quick", help=f"Phases of 2 s: --duration {QUICK_DURATION}.")] = False,
     switch: Annotated[SwitchKind, typer.Option(help="The project's own switch, or BMv2.")] = SwitchKind.EMBEDDED,
     out: Annotated[Path, typer.Option(metavar="DIR", help="Folder for the results.")] = Path("results/priority_udp"),
@@ -142,7 +142,7 @@ def _flow(
         "frame_bytes": FRAME_BYTES,
         "ranks": {"fixed": rank},
         # flows of one rate that march in step would show a sampling window the same flow each time
-        "arrivals": "jittered",
+        "arrivals": "poisson",
         "start_s": LEAD_S + schedule.start(seat.user),
         "stop_s": LEAD_S + schedule.stop(seat.user),
     }

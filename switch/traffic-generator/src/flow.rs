@@ -24,8 +24,6 @@ pub enum Arrivals {
     Constant,
     /// As a Poisson process.
     Poisson,
-    /// Each at a random instant of its own equal slot: the rate is exact, and flows of one rate do not march in step.
-    Jittered,
 }
 
 /// A UDP flow of ranked packets.

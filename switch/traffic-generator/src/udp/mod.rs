@@ -46,9 +46,7 @@ struct Sender<'a> {
     payload: Vec<u8>,
     sent: u64,
     refused: u64,
-    /// Start of the next packet's slot, in ns from the start of the run; a fraction would add up to a wrong rate.
-    slot_ns: f64,
-    /// Time of the next packet.
+    /// Time of the next packet, in ns from the start of the run; a fraction would add up to a wrong rate.
     next_ns: f64,
     log: Option<Vec<Datagram>>,
 }
@@ -71,7 +69,6 @@ impl Sender<'_> {
             payload: vec![0; (flow.frame_bytes - UDP_FRAME_OVERHEAD) as usize],
             sent: 0,
             refused: 0,
-            slot_ns: flow.start_s * 1e9,
             next_ns: flow.start_s * 1e9,
             log: logged.then(Vec::new),
         })
@@ -105,15 +102,10 @@ impl Sender<'_> {
 
     fn schedule(&mut self) {
         let mean = f64::from(self.flow.frame_bytes) * 8e9 / self.flow.rate_bps as f64;
-        let chance: f64 = self.random.random();
-        match self.flow.arrivals {
-            Arrivals::Constant => self.next_ns += mean,
-            Arrivals::Poisson => self.next_ns -= mean * (1.0 - chance).ln(),
-            Arrivals::Jittered => {
-                self.slot_ns += mean;
-                self.next_ns = self.slot_ns + mean * chance;
-            }
-        }
+        self.next_ns += match self.flow.arrivals {
+            Arrivals::Constant => mean,
+            Arrivals::Poisson => -mean * (1.0 - self.random.random::<f64>()).ln(),
+        };
     }
 
     fn report(&self) -> Sent {
@@ -314,7 +306,7 @@ mod tests {
                 distribution: "uniform".into(),
                 below: 100,
             },
-            arrivals: Arrivals::Jittered,
+            arrivals: Arrivals::Constant,
             start_s: 0.1,
             stop_s: 0.6,
         };
