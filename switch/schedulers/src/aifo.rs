@@ -89,6 +89,11 @@ impl Aifo {
         Ok(())
     }
 
+    /// The window.
+    pub fn window(&self) -> &Window {
+        &self.window
+    }
+
     /// The window, e.g. to start it from known ranks.
     pub fn window_mut(&mut self) -> &mut Window {
         &mut self.window

@@ -50,6 +50,16 @@ impl<S: Scheduler> Stfq<S> {
         self.scales.insert(flow, scale);
     }
 
+    /// The scheduler that the ranks go to.
+    pub fn scheduler(&self) -> &S {
+        &self.scheduler
+    }
+
+    /// The scheduler that the ranks go to, e.g. to change its parameters.
+    pub fn scheduler_mut(&mut self) -> &mut S {
+        &mut self.scheduler
+    }
+
     /// The virtual start time that a packet of this flow would get now, in bytes.
     pub fn start(&self, flow: u32) -> u64 {
         self.virtual_time.max(self.finish.get(&flow).copied().unwrap_or(0))

@@ -1,0 +1,126 @@
+//! Packets as bytes: UDP over IPv4 over Ethernet, with a rank header where the destination port says so.
+
+use crc::{CRC_32_ISO_HDLC, Crc};
+
+/// Ethernet, IPv4, UDP, rank and the packet's number.
+pub const MIN_FRAME: u32 = 54;
+/// Datagrams to this port begin with a rank header.
+pub const RANKED_PORT: u16 = 0x1500;
+/// Datagrams to this port have none.
+pub const UNRANKED_PORT: u16 = 9;
+
+const CRC32: Crc<u32> = Crc::<u32>::new(&CRC_32_ISO_HDLC);
+const IPV4: usize = 14;
+const UDP: usize = IPV4 + 20;
+const PAYLOAD: usize = UDP + 8;
+const ID: usize = PAYLOAD + 4;
+
+/// A UDP datagram.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Datagram {
+    /// Number of the packet; it travels in the payload.
+    pub id: u64,
+    /// IPv4 source.
+    pub source: [u8; 4],
+    /// IPv4 destination.
+    pub destination: [u8; 4],
+    /// UDP source port.
+    pub source_port: u16,
+    /// [`RANKED_PORT`] or [`UNRANKED_PORT`].
+    pub destination_port: u16,
+    /// The IPv4 TOS byte.
+    pub tos: u8,
+    /// The rank header.
+    pub rank: u32,
+    /// Length of the Ethernet frame without FCS, in bytes; at least [`MIN_FRAME`].
+    pub len: u32,
+}
+
+impl Datagram {
+    /// The CRC-32 of the 5-tuple, by which the programs find a flow's cell.
+    pub fn flow_hash(&self) -> u32 {
+        let mut tuple = [0; 13];
+        tuple[..4].copy_from_slice(&self.source);
+        tuple[4..8].copy_from_slice(&self.destination);
+        tuple[8] = 17;
+        tuple[9..11].copy_from_slice(&self.source_port.to_be_bytes());
+        tuple[11..].copy_from_slice(&self.destination_port.to_be_bytes());
+        CRC32.checksum(&tuple)
+    }
+
+    /// Writes the frame in place of what `frame` held.
+    pub fn write(&self, frame: &mut Vec<u8>) {
+        frame.clear();
+        frame.resize(self.len as usize, 0);
+        frame[..6].copy_from_slice(&[2, 0, 0, 0, 0, 1]);
+        frame[6..12].copy_from_slice(&[2, 0, 0, 0, 0, 2]);
+        frame[12] = 8;
+        let length = (self.len - IPV4 as u32) as u16;
+        let ip = &mut frame[IPV4..UDP];
+        ip[0] = 0x45;
+        ip[1] = self.tos;
+        ip[2..4].copy_from_slice(&length.to_be_bytes());
+        ip[8] = 64;
+        ip[9] = 17;
+        ip[12..16].copy_from_slice(&self.source);
+        ip[16..20].copy_from_slice(&self.destination);
+        let checksum = checksum(ip);
+        ip[10..12].copy_from_slice(&checksum.to_be_bytes());
+        let udp = &mut frame[UDP..];
+        udp[..2].copy_from_slice(&self.source_port.to_be_bytes());
+        udp[2..4].copy_from_slice(&self.destination_port.to_be_bytes());
+        udp[4..6].copy_from_slice(&(length - 20).to_be_bytes());
+        frame[PAYLOAD..ID].copy_from_slice(&self.rank.to_be_bytes());
+        frame[ID..ID + 8].copy_from_slice(&self.id.to_be_bytes());
+    }
+}
+
+/// The number of the packet in a frame that the switch sent; `None` if it is too short to hold one.
+pub fn id(frame: &[u8]) -> Option<u64> {
+    let bytes = frame.get(ID..ID + 8)?;
+    Some(bytes.iter().fold(0, |id, &byte| id << 8 | u64::from(byte)))
+}
+
+/// Whether this is `sent` as a router passes it on: TTL one less, checksum right, everything behind it unchanged.
+pub fn is_forwarded(frame: &[u8], sent: &[u8]) -> bool {
+    let (Some(ip), Some(before)) = (frame.get(IPV4..UDP), sent.get(IPV4..UDP)) else {
+        return false;
+    };
+    frame.len() == sent.len() && frame[UDP..] == sent[UDP..] && ip[8] + 1 == before[8] && checksum(ip) == 0
+}
+
+/// The Internet checksum (RFC 1071); 0 over a header with a right one.
+fn checksum(header: &[u8]) -> u16 {
+    let mut sum: u32 = header
+        .chunks_exact(2)
+        .map(|pair| u32::from(pair[0]) << 8 | u32::from(pair[1]))
+        .sum();
+    while sum > 0xffff {
+        sum = (sum & 0xffff) + (sum >> 16);
+    }
+    !(sum as u16)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_frame_carries_its_number_and_a_right_checksum() {
+        let datagram = Datagram {
+            id: 0x0102_0304_0506,
+            source: [10, 1, 2, 3],
+            destination: [10, 9, 1, 1],
+            source_port: 1000,
+            destination_port: RANKED_PORT,
+            tos: 7,
+            rank: 5,
+            len: 100,
+        };
+        let mut frame = Vec::new();
+        datagram.write(&mut frame);
+        assert_eq!((frame.len(), id(&frame)), (100, Some(datagram.id)));
+        assert_eq!(checksum(&frame[IPV4..UDP]), 0);
+        assert!(!is_forwarded(&frame, &frame), "the TTL is the same");
+    }
+}

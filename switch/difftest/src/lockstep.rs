@@ -1,0 +1,577 @@
+//! A program and its model, driven side by side.
+
+use std::collections::VecDeque;
+use std::fmt::Write as _;
+
+use p4sched_dataplane::{MatchKey, Port};
+use p4sched_schedulers::workload::seeded;
+use p4sched_schedulers::{Nanos, Packet};
+use rand::Rng;
+use rand_chacha::ChaCha8Rng;
+
+use crate::frames::{Datagram, RANKED_PORT, is_forwarded};
+use crate::model::{Decision, ModelPort};
+use crate::parameters::{Parameters, Scheme};
+use crate::program::{Program, ProgramError};
+use crate::state::compare;
+use crate::switch::{Counts, Sent, Switch};
+use crate::traffic::{Arrivals, FLOWS, PortTraffic, USERS};
+
+/// The ports of a trial. The first one's parameters are the default action, the others' are entries. The last one needs
+/// all nine bits.
+const PORTS: [Port; 3] = [1, 6, 300];
+/// Packets between two changes of something, on average.
+const CHANGE_EVERY: u32 = 300;
+/// Packets between two comparisons of all that both sides remember.
+const COMPARE_EVERY: u64 = 500;
+/// Decisions that a report shows.
+const HISTORY: usize = 8;
+
+/// Where ranks come from (the values of `set_rank_source`).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum RankSource {
+    Static = 0,
+    Header = 1,
+    Tos = 2,
+    StartTime = 3,
+}
+
+/// What is to be compared.
+#[derive(Clone, Debug)]
+pub struct Trial {
+    /// Which program and model.
+    pub scheme: Scheme,
+    /// Decides everything random.
+    pub seed: u64,
+    /// How many packets arrive.
+    pub packets: u64,
+    /// Makes the model wrong on purpose: what it is told differs from what the program is told.
+    pub mistake: Option<fn(&mut Parameters, &mut Packet)>,
+}
+
+/// What a trial without mismatch saw.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Tally {
+    /// Packets that arrived.
+    pub packets: u64,
+    /// Of these, packets that were queued.
+    pub queued: u64,
+    /// Refused by the admission rule.
+    pub refused: u64,
+    /// Dropped at a full queue.
+    pub full: u64,
+    /// Pushed out for another one.
+    pub pushed_out: u64,
+    /// Changes of parameters, link rates, weights or rank sources.
+    pub changes: u64,
+}
+
+impl Tally {
+    fn count(&mut self, decision: Decision) {
+        self.packets += 1;
+        match decision {
+            Decision::Queued { .. } => self.queued += 1,
+            Decision::PushedOut => {
+                self.queued += 1;
+                self.pushed_out += 1;
+            }
+            Decision::Refused => self.refused += 1,
+            Decision::Full => self.full += 1,
+        }
+    }
+}
+
+impl std::ops::AddAssign for Tally {
+    fn add_assign(&mut self, other: Tally) {
+        self.packets += other.packets;
+        self.queued += other.queued;
+        self.refused += other.refused;
+        self.full += other.full;
+        self.pushed_out += other.pushed_out;
+        self.changes += other.changes;
+    }
+}
+
+/// Why a trial failed.
+#[derive(Debug, thiserror::Error)]
+pub enum Mismatch {
+    /// There is no program to run.
+    #[error(transparent)]
+    Program(#[from] ProgramError),
+    /// Program and model differ.
+    #[error("{0}")]
+    Differ(String),
+}
+
+/// One port on both sides.
+struct Lane {
+    port: Port,
+    traffic: PortTraffic,
+    source: RankSource,
+    parameters: Parameters,
+    rate_bps: u64,
+    scales: [u32; USERS],
+    static_ranks: [u32; FLOWS],
+    model: ModelPort,
+    counts: Counts,
+    history: VecDeque<String>,
+}
+
+impl Lane {
+    /// The packet as the model sees it. Flows are the cells that the program files them under.
+    fn packet(&self, scheme: Scheme, flow: usize, datagram: &Datagram) -> Packet {
+        let header = if datagram.destination_port == RANKED_PORT {
+            datagram.rank
+        } else {
+            u32::MAX
+        };
+        Packet {
+            id: datagram.id,
+            rank: match self.source {
+                RankSource::Static => self.static_ranks[flow],
+                RankSource::Header => header,
+                RankSource::Tos => u32::from(datagram.tos),
+                RankSource::StartTime => 0,
+            },
+            user: (flow % USERS) as u32,
+            flow: cell(scheme, datagram),
+            len: datagram.len,
+        }
+    }
+}
+
+/// The cell of a flow: of its flowlet in FDPA, else of its virtual finish time.
+fn cell(scheme: Scheme, datagram: &Datagram) -> u32 {
+    datagram.flow_hash() % if scheme == Scheme::Fdpa { 4096 } else { 65536 }
+}
+
+/// Drives program and model side by side.
+///
+/// # Errors
+/// If the program does not load, or program and model differ: then the report names the seed, the packet, the parameters
+/// and the state of both sides.
+pub fn run(program: &Program, trial: &Trial) -> Result<Tally, Mismatch> {
+    let mut lockstep = Lockstep::new(program, trial)?;
+    lockstep.run()?;
+    Ok(lockstep.tally)
+}
+
+struct Lockstep<'a> {
+    trial: &'a Trial,
+    random: ChaCha8Rng,
+    switch: Switch,
+    lanes: Vec<Lane>,
+    arrivals: Arrivals,
+    now: Nanos,
+    sent: Sent,
+    /// Every packet so far, by number.
+    datagrams: Vec<Datagram>,
+    frame: Vec<u8>,
+    tally: Tally,
+}
+
+impl<'a> Lockstep<'a> {
+    fn new(program: &Program, trial: &'a Trial) -> Result<Lockstep<'a>, Mismatch> {
+        let mut random = seeded(trial.seed);
+        let switch = Switch::new(program, trial.scheme)?;
+        let lanes = lanes(trial, &mut random)?;
+        let arrivals = Arrivals::draw(lanes.iter().map(|lane| lane.rate_bps).sum(), &mut random);
+        // Now and then the 32 bits of microseconds that FDPA reckons in wrap around during the trial.
+        let start = if random.random() {
+            0
+        } else {
+            (1 << 32) * 1000 - random.random_range(0..1_000_000_000)
+        };
+        let mut lockstep = Lockstep {
+            trial,
+            random,
+            switch,
+            lanes,
+            arrivals,
+            now: start,
+            sent: Sent::default(),
+            datagrams: Vec::new(),
+            frame: Vec::new(),
+            tally: Tally::default(),
+        };
+        lockstep.switch.advance(start, &mut lockstep.sent);
+        lockstep.set_up();
+        Ok(lockstep)
+    }
+
+    /// Routes, users, rank sources and parameters.
+    fn set_up(&mut self) {
+        for index in 0..self.lanes.len() {
+            let lane = &self.lanes[index];
+            let (port, datagram) = (lane.port, lane.traffic.flow(0));
+            let key = [MatchKey::Lpm(datagram.destination.to_vec(), 24)];
+            self.switch.set_entry(
+                "forwarding.ipv4_routes",
+                &key,
+                "forward",
+                &[u64::from(port), 0x0200_0000_0003],
+            );
+            for user in 0..USERS {
+                self.write_user(index, user);
+            }
+            if self.trial.scheme != Scheme::Fdpa {
+                self.write_ranks(index);
+            }
+            self.write_parameters(index);
+        }
+    }
+
+    /// A user by its prefix, but for the last one of a port, who is told by ternary keys.
+    fn write_user(&mut self, lane: usize, user: usize) {
+        let source = [10, lane as u8, user as u8, 0];
+        let data = [
+            (1 + lane * USERS + user) as u64,
+            u64::from(self.lanes[lane].scales[user]),
+        ];
+        if user + 1 < USERS {
+            let key = [MatchKey::Lpm(source.to_vec(), 24)];
+            self.switch.set_entry("users.users_by_prefix", &key, "set_user", &data);
+        } else {
+            let any = || MatchKey::Ternary(vec![0], vec![0]);
+            let source = MatchKey::Ternary(source.to_vec(), vec![255, 255, 255, 0]);
+            let protocol = MatchKey::Ternary(vec![17], vec![255]);
+            let key = [source, any(), protocol, any(), any()];
+            self.switch.set_entry("users.users_by_flow", &key, "set_user", &data);
+        }
+    }
+
+    /// The rank source of a port, and the static ranks of its flows.
+    fn write_ranks(&mut self, lane: usize) {
+        let Lane {
+            port,
+            source,
+            traffic,
+            static_ranks,
+            ..
+        } = &self.lanes[lane];
+        let key = [MatchKey::Exact(port.to_be_bytes().to_vec())];
+        self.switch
+            .set_entry("ranking.rank_sources", &key, "set_rank_source", &[*source as u64]);
+        for (flow, &rank) in static_ranks.iter().enumerate() {
+            let any = || MatchKey::Ternary(vec![0], vec![0]);
+            let datagram = traffic.flow(flow);
+            let source = MatchKey::Ternary(datagram.source.to_vec(), vec![255; 4]);
+            let source_port = MatchKey::Ternary(datagram.source_port.to_be_bytes().to_vec(), vec![255; 2]);
+            let key = [source, any(), any(), source_port, any()];
+            self.switch
+                .set_entry("ranking.flow_ranks", &key, "set_rank", &[u64::from(rank)]);
+        }
+    }
+
+    fn write_parameters(&mut self, lane: usize) {
+        let Lane {
+            port,
+            parameters,
+            rate_bps,
+            ..
+        } = &self.lanes[lane];
+        self.switch.set_port(*port, parameters, lane == 0, *rate_bps);
+    }
+
+    fn run(&mut self) -> Result<(), Mismatch> {
+        for number in 0..self.trial.packets {
+            if self.random.random_range(0..CHANGE_EVERY) == 0 {
+                self.advance()?;
+                self.change()?;
+            }
+            self.now += self.arrivals.gap(&mut self.random);
+            self.arrive(number)?;
+            if number % COMPARE_EVERY == 0 {
+                self.compare_state()?;
+            }
+        }
+        // The slowest link needs less than a second for a full queue; the last change may have been to it.
+        self.now += 1_000_000_000_000;
+        self.advance()?;
+        self.compare_state()?;
+        for lane in 0..self.lanes.len() {
+            if self.lanes[lane].model.next_departed().is_some() || self.switch.next_event().is_some() {
+                return Err(self.differ(lane, "packets are left over when all should have departed"));
+            }
+        }
+        match self.switch.balanced() {
+            true => Ok(()),
+            false => Err(self.differ(0, "the engine lost track of a packet")),
+        }
+    }
+
+    /// Time goes on on both sides; what departed must be the same.
+    fn advance(&mut self) -> Result<(), Mismatch> {
+        for lane in &mut self.lanes {
+            lane.model.advance(self.now);
+        }
+        self.switch.advance(self.now, &mut self.sent);
+        self.compare_departures()
+    }
+
+    /// One packet arrives on both sides.
+    fn arrive(&mut self, number: u64) -> Result<(), Mismatch> {
+        let at = self.random.random_range(0..self.lanes.len());
+        for lane in &mut self.lanes {
+            lane.model.advance(self.now);
+        }
+        let lane = &mut self.lanes[at];
+        let (flow, datagram) = lane.traffic.next(number, &mut self.random);
+        let mut packet = lane.packet(self.trial.scheme, flow, &datagram);
+        if let Some(mistake) = self.trial.mistake {
+            mistake(&mut lane.parameters.clone(), &mut packet);
+        }
+        let expected = lane.model.enqueue(self.now, packet, lane.scales[flow % USERS]);
+
+        self.datagrams.push(datagram);
+        datagram.write(&mut self.frame);
+        self.switch.receive(self.now, &self.frame, &mut self.sent);
+        self.compare_departures()?;
+
+        let lane = &mut self.lanes[at];
+        let counts = self.switch.counts(lane.port);
+        // Departures happened before this arrival: depths are compared on their own.
+        let found = counts.decision_since(&lane.counts);
+        let before = std::mem::replace(&mut lane.counts, counts);
+        note(lane, self.now, &packet, found);
+        if found != Some(expected) {
+            let seen = found.map_or_else(
+                || format!("counts went from {before:?} to {counts:?}"),
+                |d| format!("{d:?}"),
+            );
+            let what = format!("decision: the model says {expected:?}, the program {seen}");
+            return Err(self.differ(at, &what));
+        }
+        if counts.depths != lane.model.depths() {
+            let what = format!(
+                "queues (priority 0 to 7): model {:?}, switch {:?}",
+                lane.model.depths(),
+                counts.depths
+            );
+            return Err(self.differ(at, &what));
+        }
+        self.tally.count(expected);
+        Ok(())
+    }
+
+    fn compare_departures(&mut self) -> Result<(), Mismatch> {
+        for (port, id, due, frame) in std::mem::take(&mut self.sent.frames) {
+            let Some(at) = self.lanes.iter().position(|lane| lane.port == port) else {
+                return Err(self.differ(0, &format!("a frame left by port {port}, to which no route leads")));
+            };
+            let expected = self.lanes[at].model.next_departed();
+            let found = format!("packet {id:?}, which is at the far end at {due} ns");
+            let Some(expected) = expected else {
+                return Err(self.differ(
+                    at,
+                    &format!("departure: the model sends nothing more, the switch {found}"),
+                ));
+            };
+            if (Some(expected.id), expected.arrival) != (id, due) {
+                let what = format!("departure: the model sends {expected:?}, the switch {found}");
+                return Err(self.differ(at, &what));
+            }
+            let mut original = Vec::new();
+            self.datagrams[expected.id as usize].write(&mut original);
+            if !is_forwarded(&frame, &original) {
+                return Err(self.differ(at, &format!("packet {} came out with other bytes", expected.id)));
+            }
+            self.sent.recycle(frame);
+        }
+        Ok(())
+    }
+
+    fn compare_state(&mut self) -> Result<(), Mismatch> {
+        self.advance()?;
+        for at in 0..self.lanes.len() {
+            let lane = &self.lanes[at];
+            for compared in compare(&self.switch, lane.port, &lane.model, self.trial.scheme) {
+                if compared.model != compared.program {
+                    return Err(self.differ(at, &format!("{} differ", compared.name)));
+                }
+            }
+            let counts = self.switch.counts(lane.port);
+            if self.trial.scheme.is_ranked() && counts.admitted != counts.enqueued.iter().sum::<u64>() {
+                return Err(self.differ(at, &format!("the program counted {counts:?}")));
+            }
+        }
+        Ok(())
+    }
+
+    /// Changes something on one port, on both sides.
+    fn change(&mut self) -> Result<(), Mismatch> {
+        self.tally.changes += 1;
+        let at = self.random.random_range(0..self.lanes.len());
+        let (scheme, random) = (self.trial.scheme, &mut self.random);
+        let lane = &mut self.lanes[at];
+        match random.random_range(0..8) {
+            0..4 => {
+                lane.parameters = Parameters::draw(scheme, random, Some(&lane.parameters));
+                self.reconfigure(at)?;
+            }
+            4 => {
+                lane.rate_bps = rate(random);
+                lane.model.set_rate(lane.rate_bps);
+                self.write_parameters(at);
+            }
+            5 => {
+                lane.traffic.change(random);
+                let total = self.lanes.iter().map(|lane| lane.rate_bps).sum();
+                self.arrivals = Arrivals::draw(total, random);
+            }
+            6 => {
+                let user = random.random_range(0..USERS);
+                lane.scales[user] = scale(random);
+                self.write_user(at, user);
+            }
+            _ if scheme != Scheme::Fdpa && lane.source != RankSource::StartTime => {
+                lane.source = source(random);
+                lane.static_ranks[random.random_range(0..FLOWS)] = random.random_range(0..100);
+                self.write_ranks(at);
+            }
+            _ => {}
+        }
+        Ok(())
+    }
+
+    fn reconfigure(&mut self, at: usize) -> Result<(), Mismatch> {
+        let lane = &mut self.lanes[at];
+        let told = told(self.trial, &lane.parameters);
+        if let Err(error) = lane.model.reconfigure(&told) {
+            return Err(self.differ(at, &format!("the model refuses its parameters: {error}")));
+        }
+        self.write_parameters(at);
+        Ok(())
+    }
+
+    /// The report.
+    fn differ(&self, at: usize, what: &str) -> Mismatch {
+        let lane = &self.lanes[at];
+        let Trial {
+            scheme, seed, packets, ..
+        } = self.trial;
+        let mut report = format!(
+            "{}.p4 differs from its model ({scheme:?})\n  {what}\n",
+            scheme.program()
+        );
+        let mut line = |name: &str, text: String| {
+            let _ = writeln!(report, "  {name:<12} {text}");
+        };
+        line("seed", format!("{seed}, {packets} packets"));
+        line(
+            "packet",
+            format!("number {}, at {} ns", self.datagrams.len().saturating_sub(1), self.now),
+        );
+        line("port", format!("{}, {} bit/s", lane.port, lane.rate_bps));
+        line(
+            "ranks",
+            format!("{:?}, {}", lane.source, lane.traffic.rank_pattern().name()),
+        );
+        line("parameters", format!("{:?}", lane.parameters));
+        line("weights", format!("256 / weight of the users: {:?}", lane.scales));
+        for compared in compare(&self.switch, lane.port, &lane.model, *scheme) {
+            line("state", compared.name.to_owned());
+            line("  model", format!("{:?}", compared.model));
+            line("  program", format!("{:?}", compared.program));
+        }
+        if let Ok(datagram) = self.datagrams.last().ok_or(()) {
+            line(
+                "virtual start",
+                format!("{:?}", lane.model.start_time(cell(*scheme, datagram))),
+            );
+        }
+        for arrival in &lane.history {
+            line("arrival", arrival.clone());
+        }
+        Mismatch::Differ(report)
+    }
+}
+
+fn note(lane: &mut Lane, now: Nanos, packet: &Packet, decision: Option<Decision>) {
+    if lane.history.len() == HISTORY {
+        lane.history.pop_front();
+    }
+    let Packet {
+        id,
+        rank,
+        user,
+        flow,
+        len,
+    } = packet;
+    let text = format!("{now} ns: packet {id}, rank {rank}, user {user}, flow {flow}, {len} bytes -> {decision:?}");
+    lane.history.push_back(text);
+}
+
+/// Link rates from 5 Mbit/s to 5 Gbit/s.
+fn rate(random: &mut ChaCha8Rng) -> u64 {
+    (5e6 * 1000f64.powf(random.random::<f64>())) as u64
+}
+
+/// 256 / weight, for weights from 1/4 to 8.
+fn scale(random: &mut ChaCha8Rng) -> u32 {
+    [256, 128, 32, 1024, random.random_range(1..1000)][random.random_range(0..5)]
+}
+
+fn source(random: &mut ChaCha8Rng) -> RankSource {
+    [
+        RankSource::Static,
+        RankSource::Header,
+        RankSource::Header,
+        RankSource::Tos,
+    ][random.random_range(0..4)]
+}
+
+/// The parameters as the model is told them: others than the program if it is to be wrong.
+fn told(trial: &Trial, parameters: &Parameters) -> Parameters {
+    let mut told = parameters.clone();
+    if let Some(mistake) = trial.mistake {
+        let mut nobody = Packet {
+            id: 0,
+            rank: 0,
+            user: 0,
+            flow: 0,
+            len: 0,
+        };
+        mistake(&mut told, &mut nobody);
+    }
+    told
+}
+
+fn lanes(trial: &Trial, random: &mut ChaCha8Rng) -> Result<Vec<Lane>, Mismatch> {
+    let base = rate(random);
+    let mut lanes: Vec<Lane> = Vec::new();
+    let mut cells = Vec::new();
+    for (number, &port) in (0..).zip(&PORTS) {
+        let traffic = loop {
+            let traffic = PortTraffic::new(number, random);
+            let own: Vec<u32> = (0..FLOWS).map(|flow| cell(trial.scheme, &traffic.flow(flow))).collect();
+            // Flows of different ports that share a cell would meet in the program, and cannot in the models.
+            if own.iter().all(|cell| !cells.contains(cell)) {
+                cells.extend(own);
+                break traffic;
+            }
+        };
+        let parameters = Parameters::draw(trial.scheme, random, None);
+        // FIFO knows ranks only to count them, and PIFO drops after the flow was charged.
+        let start_time = trial.scheme.is_ranked() && random.random_range(0..3) == 0;
+        let rate_bps = (base as f64 * (0.5 + random.random::<f64>())) as u64;
+        let model = ModelPort::new(trial.scheme, &told(trial, &parameters), rate_bps, start_time);
+        lanes.push(Lane {
+            port,
+            traffic,
+            source: if start_time {
+                RankSource::StartTime
+            } else {
+                source(random)
+            },
+            parameters,
+            rate_bps,
+            scales: std::array::from_fn(|_| scale(random)),
+            static_ranks: std::array::from_fn(|_| random.random_range(0..100)),
+            model: model.map_err(|error| Mismatch::Differ(format!("the model refuses its parameters: {error}")))?,
+            counts: Counts::default(),
+            history: VecDeque::new(),
+        });
+    }
+    Ok(lanes)
+}

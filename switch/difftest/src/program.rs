@@ -1,0 +1,107 @@
+//! A P4 program, compiled and ready to load.
+
+use std::path::{Path, PathBuf};
+
+use p4sched_compiler::{IncludeResolver, Input, Options, compile, embedded};
+use p4sched_dataplane::Pipeline;
+
+/// Why there is no program to test.
+#[derive(Debug, thiserror::Error)]
+pub enum ProgramError {
+    /// The source could not be read.
+    #[error("cannot read {}: {error}", file.display())]
+    Read {
+        /// The file.
+        file: PathBuf,
+        /// What the operating system said.
+        error: std::io::Error,
+    },
+    /// The compiler found errors.
+    #[error("{0}")]
+    Compile(String),
+    /// The data plane does not take what the compiler made.
+    #[error("{file}: the compiler's JSON does not load: {error}")]
+    Load {
+        /// The program.
+        file: String,
+        /// What is wrong with the JSON.
+        error: p4sched_dataplane::LoadError,
+    },
+}
+
+/// A compiled program.
+#[derive(Clone, Debug)]
+pub struct Program {
+    name: String,
+    json: String,
+    queue_depth_registers: Vec<String>,
+}
+
+/// Finds included files beside the file that includes them, and the compiler's own.
+struct Beside;
+
+impl IncludeResolver for Beside {
+    fn include(&self, path: &str, from: &str, angled: bool) -> Option<(String, String)> {
+        if !angled {
+            let file = Path::new(from).parent()?.join(path);
+            if let Ok(text) = std::fs::read_to_string(&file) {
+                return Some((file.display().to_string(), text));
+            }
+        }
+        embedded(path).map(|text| (path.to_owned(), text.to_owned()))
+    }
+}
+
+impl Program {
+    /// Compiles `directory`/`name`.p4.
+    ///
+    /// # Errors
+    /// If the file cannot be read or does not compile.
+    pub fn compile(directory: &Path, name: &str) -> Result<Program, ProgramError> {
+        let file = directory.join(name).with_extension("p4");
+        let text = std::fs::read_to_string(&file).map_err(|error| ProgramError::Read {
+            file: file.clone(),
+            error,
+        })?;
+        let input = Input {
+            name: &file.display().to_string(),
+            text: &text,
+        };
+        let compiled = compile(&input, &Beside, &Options::default())
+            .map_err(|errors| ProgramError::Compile(errors.to_string()))?;
+        let annotated = |preamble: &p4sched_proto::p4::config::v1::Preamble| {
+            preamble.annotations.iter().any(|text| text.contains("@queue_depth"))
+        };
+        let preambles = compiled
+            .p4info
+            .registers
+            .iter()
+            .filter_map(|register| register.preamble.as_ref());
+        Ok(Program {
+            name: name.to_owned(),
+            json: compiled.json,
+            queue_depth_registers: preambles.filter(|p| annotated(p)).map(|p| p.name.clone()).collect(),
+        })
+    }
+
+    /// Its name, as `aifo`.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// A pipeline that runs it, with empty tables and registers of 0.
+    ///
+    /// # Errors
+    /// If the data plane does not take the compiler's JSON.
+    pub fn pipeline(&self) -> Result<Pipeline, ProgramError> {
+        Pipeline::from_json(self.json.as_bytes()).map_err(|error| ProgramError::Load {
+            file: format!("{}.p4", self.name),
+            error,
+        })
+    }
+
+    /// The registers annotated `@queue_depth`.
+    pub fn queue_depth_registers(&self) -> &[String] {
+        &self.queue_depth_registers
+    }
+}

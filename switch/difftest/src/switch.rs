@@ -1,0 +1,286 @@
+//! The P4 program under test, in the switch's engine.
+
+use p4sched_dataplane::{ActionCall, CounterId, DigestMessage, MatchKey, Pipeline, Port, RegisterId, TableId};
+use p4sched_engine::{Engine, Output, PortSettings};
+use p4sched_schedulers::Nanos;
+use p4sched_traffic_manager::{Discipline, PortConfig};
+
+use crate::frames;
+use crate::model::Decision;
+use crate::parameters::{Parameters, Scheme};
+use crate::program::{Program, ProgramError};
+
+/// Room of a queue that ingress keeps below it.
+const PLENTY: u32 = 1 << 20;
+
+/// Frames that the switch sent.
+#[derive(Debug, Default)]
+pub struct Sent {
+    /// Port, number of the packet, instant at the far end, and the frame itself.
+    pub frames: Vec<(Port, Option<u64>, Nanos, Vec<u8>)>,
+    spare: Vec<Vec<u8>>,
+}
+
+impl Sent {
+    /// Gives a frame's memory back.
+    pub fn recycle(&mut self, frame: Vec<u8>) {
+        self.spare.push(frame);
+    }
+}
+
+impl Output for Sent {
+    fn transmit(&mut self, port: Port, frame: &[u8], due: Nanos) {
+        let mut copy = self.spare.pop().unwrap_or_default();
+        copy.clear();
+        copy.extend_from_slice(frame);
+        self.frames.push((port, frames::id(frame), due, copy));
+    }
+
+    fn packet_in(&mut self, _frame: &[u8]) {}
+
+    fn digest(&mut self, _digest: DigestMessage) {}
+}
+
+/// All that a port has counted so far, in packets.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Counts {
+    /// Taken by each queue of the traffic manager, by priority.
+    pub enqueued: [u64; 8],
+    /// Waiting in each queue of the traffic manager.
+    pub depths: [u64; 8],
+    /// Pushed out by the traffic manager.
+    pub pushed_out: u64,
+    /// Admitted, as the program counts.
+    pub admitted: u64,
+    /// Refused by the admission rule, as the program counts.
+    pub refused: u64,
+    /// Found no room: as the program counts, and refused by a queue of the traffic manager.
+    pub full: u64,
+}
+
+/// A program's counters for each (port, priority).
+#[derive(Clone, Copy, Debug)]
+struct DecisionCounters {
+    /// By (port, priority).
+    admitted: CounterId,
+    /// By (port, priority); programs without an admission rule have none.
+    refused: Option<CounterId>,
+    full: CounterId,
+    /// The cells of `full` are ports, not (port, priority).
+    full_by_port: bool,
+}
+
+/// A program in the engine.
+#[derive(Debug)]
+pub struct Switch {
+    engine: Engine,
+    scheme: Scheme,
+    counters: DecisionCounters,
+}
+
+/// A name that a program of this project must have.
+fn known<T>(what: Option<T>, name: &str) -> T {
+    what.unwrap_or_else(|| panic!("the program has no {name}"))
+}
+
+fn bytes(value: u64) -> Vec<u8> {
+    value.to_be_bytes().to_vec()
+}
+
+impl Switch {
+    /// The program, freshly loaded.
+    ///
+    /// # Errors
+    /// If the program does not load.
+    ///
+    /// # Panics
+    /// If the program lacks a table or counter that all programs of this project have.
+    pub fn new(program: &Program, scheme: Scheme) -> Result<Switch, ProgramError> {
+        let pipeline = program.pipeline()?;
+        let counter = |name: &str| {
+            let name = format!("{}.{name}", scheme.ingress());
+            known(pipeline.counter(&name), &name)
+        };
+        let counters = if scheme.is_ranked() {
+            DecisionCounters {
+                admitted: counter("carry_out.admitted"),
+                refused: Some(counter("carry_out.dropped_by_admission")),
+                full: counter("carry_out.dropped_full"),
+                full_by_port: false,
+            }
+        } else {
+            DecisionCounters {
+                admitted: counter("admit.band_admitted"),
+                refused: None,
+                full: counter("admit.port_dropped"),
+                full_by_port: true,
+            }
+        };
+        let mut engine = Engine::new();
+        engine
+            .load(pipeline, program.queue_depth_registers())
+            .unwrap_or_else(|error| panic!("{}: {error}", program.name()));
+        Ok(Switch {
+            engine,
+            scheme,
+            counters,
+        })
+    }
+
+    /// The program's tables and registers.
+    pub fn pipeline(&self) -> &Pipeline {
+        known(self.engine.pipeline(), "pipeline")
+    }
+
+    fn pipeline_mut(&mut self) -> &mut Pipeline {
+        known(self.engine.pipeline_mut(), "pipeline")
+    }
+
+    fn call(&mut self, table: &str, action: &str, data: &[u64]) -> (TableId, ActionCall) {
+        let name = format!("{}.{table}", self.scheme.ingress());
+        let pipeline = self.pipeline();
+        let id = known(pipeline.table(&name), &name);
+        let holder = name.rsplit_once('.').map_or("", |(holder, _)| holder);
+        let action = format!("{holder}.{action}");
+        let action = known(pipeline.table_action(id, &action), &action);
+        let params = data.iter().map(|&value| bytes(value)).collect();
+        (id, ActionCall::Action { action, params })
+    }
+
+    /// Adds an entry to a table below the ingress control, or changes what it does.
+    ///
+    /// # Panics
+    /// If the program has no such table or action, or refuses the entry.
+    pub fn set_entry(&mut self, table: &str, key: &[MatchKey], action: &str, data: &[u64]) {
+        let (table, call) = self.call(table, action, data);
+        let priority = i32::from(self.pipeline().table_has_priority(table));
+        let found = self.pipeline().table_find(table, key, priority);
+        let pipeline = self.pipeline_mut();
+        let written = match found {
+            Some(entry) => pipeline.table_modify(table, entry, &call),
+            None => pipeline.table_insert(table, key, priority, &call).map(drop),
+        };
+        written.unwrap_or_else(|error| panic!("{error}"));
+    }
+
+    /// Changes the default action of a table below the ingress control.
+    ///
+    /// # Panics
+    /// As [`Switch::set_entry`].
+    pub fn set_default(&mut self, table: &str, action: &str, data: &[u64]) {
+        let (table, call) = self.call(table, action, data);
+        let written = self.pipeline_mut().table_set_default(table, Some(&call));
+        written.unwrap_or_else(|error| panic!("{error}"));
+    }
+
+    /// Sets a port up: the scheduler's parameters as an entry or as the default action, rate and room of its queues.
+    ///
+    /// # Panics
+    /// As [`Switch::set_entry`], or if the engine refuses the settings.
+    pub fn set_port(&mut self, port: Port, parameters: &Parameters, by_default: bool, rate_bps: u64) {
+        let (table, action, data) = parameters.action();
+        if by_default {
+            self.set_default(table, action, &data);
+        } else {
+            self.set_entry(table, &[MatchKey::Exact(bytes(u64::from(port)))], action, &data);
+        }
+        let pifo = self.scheme == Scheme::Pifo;
+        let room = |priority| parameters.room(priority).map_or(PLENTY, |room| room as u32);
+        let mut config = PortConfig {
+            rate_bps,
+            discipline: if pifo { Discipline::Pifo } else { Discipline::Strict },
+            buffer_packets: room(0),
+            ..PortConfig::default()
+        };
+        for (priority, queue) in config.queues.iter_mut().enumerate() {
+            // The one queue of FIFO has priority 0, the bands of FDPA have 7 and below.
+            queue.depth_packets = room(priority);
+        }
+        let settings = PortSettings {
+            config,
+            rank_field: pifo.then(|| "meta.rank".to_owned()),
+            user_field: None,
+        };
+        let set = self.engine.set_port(port, settings);
+        set.unwrap_or_else(|error| panic!("{error}"));
+    }
+
+    /// Lets everything happen that is due by `now`.
+    pub fn advance(&mut self, now: Nanos, sent: &mut Sent) {
+        self.engine.advance(now, sent);
+    }
+
+    /// A frame arrives.
+    pub fn receive(&mut self, now: Nanos, frame: &[u8], sent: &mut Sent) {
+        self.engine.receive(now, 0, frame, sent);
+    }
+
+    /// When something happens next.
+    pub fn next_event(&self) -> Option<Nanos> {
+        self.engine.next_event()
+    }
+
+    /// True if the engine lost track of no packet.
+    pub fn balanced(&self) -> bool {
+        self.engine.balance().balanced()
+    }
+
+    /// What the port has counted so far.
+    pub fn counts(&self, port: Port) -> Counts {
+        let stats = self.engine.queue_stats(port);
+        let first = usize::from(port) << 3;
+        let pipeline = self.pipeline();
+        let cell = |counter, cell| pipeline.counter_read(counter, cell).map_or(0, |count| count.packets);
+        let port_sum = |counter| (first..first + 8).map(|at| cell(counter, at)).sum::<u64>();
+        let full = match self.counters.full_by_port {
+            true => cell(self.counters.full, usize::from(port)),
+            false => port_sum(self.counters.full),
+        };
+        Counts {
+            enqueued: std::array::from_fn(|queue| stats.queues[queue].enqueued.packets),
+            depths: std::array::from_fn(|queue| stats.queues[queue].depth.packets),
+            pushed_out: stats.total(|queue| queue.pushed_out).packets,
+            admitted: port_sum(self.counters.admitted),
+            refused: self.counters.refused.map_or(0, port_sum),
+            full: full + stats.total(|queue| queue.dropped).packets,
+        }
+    }
+
+    /// A register cell of at most 64 bits.
+    ///
+    /// # Panics
+    /// If the program has no such register or cell.
+    pub fn register(&self, name: &str, cell: usize) -> u64 {
+        let id = known(self.register_id(name), name);
+        let value = self.pipeline().register_read(id, cell);
+        let value = value.unwrap_or_else(|error| panic!("{error}"));
+        value.iter().fold(0, |value, &byte| value << 8 | u64::from(byte))
+    }
+
+    fn register_id(&self, name: &str) -> Option<RegisterId> {
+        self.pipeline().register(name)
+    }
+}
+
+impl Counts {
+    /// The decision that turned the counts before into these; `None` if they do not tell of exactly one.
+    pub fn decision_since(&self, before: &Counts) -> Option<Decision> {
+        let queued: Vec<usize> = (0..8)
+            .filter(|&queue| self.enqueued[queue] != before.enqueued[queue])
+            .collect();
+        let added: u64 = self.enqueued.iter().sum::<u64>() - before.enqueued.iter().sum::<u64>();
+        let changes = (
+            added,
+            self.pushed_out - before.pushed_out,
+            self.refused - before.refused,
+            self.full - before.full,
+        );
+        match changes {
+            (1, 0, 0, 0) => Some(Decision::Queued { priority: queued[0] }),
+            (1, 1, 0, 0) => Some(Decision::PushedOut),
+            (0, 0, 1, 0) => Some(Decision::Refused),
+            (0, 0, 0, 1) => Some(Decision::Full),
+            _ => None,
+        }
+    }
+}
