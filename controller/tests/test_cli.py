@@ -62,6 +62,24 @@ def test_the_installed_command_works_from_any_folder(tmp_path: Path) -> None:
         (("control", "127.0.0.1:9", "--rate", "0mbit", "--program", "."), "rate '0mbit' is zero"),
         (("control", "127.0.0.1:9", "--rate", "1mbit", "--program", ".", "--bands", "1+0*0"), "0 further bands"),
         (("control", "127.0.0.1:9", "--rate", "1mbit", "--program", ".", "--rtt", "-1ms"), "'-1ms' is no time"),
+        (("control", "127.0.0.1:9", "--rate", "1gbit", "--program", ".", "--scheme", "aifu"), "did you mean 'aifo'?"),
+        (("control", "127.0.0.1:9", "--rate", "1gbit", "--program", ".", "--scheme", "aifo"), "needs --port"),
+        (
+            ("control", "127.0.0.1:9", "--rate", "1gbit", "--program", ".", "--port", "1"),
+            "--port means nothing for fdpa",
+        ),
+        (
+            ("control", "127.0.0.1:9", "--rate", "1gbit", "--program", ".", "--scheme", "rifo", "--window", "5"),
+            "--window means nothing for rifo; it is for aifo, packs",
+        ),
+        (
+            ("control", "127.0.0.1:9", "--rate", "1gbit", "--program", ".", "--scheme", "packs", "--queues", "9"),
+            "number of queues n = 9 is out of range: 1 to 8",
+        ),
+        (
+            ("control", "127.0.0.1:9", "--rate", "1gbit", "--program", ".", "--scheme", "aifo", "--fix", "k"),
+            "--fix 'k' is not NAME=VALUE",
+        ),
         (("list", "--al"), "--al"),
     ],
 )
@@ -97,7 +115,7 @@ def test_what_is_missing_is_one_line_and_exit_code_1(
     assert len(result.stderr.splitlines()) == 1
 
 
-@pytest.mark.parametrize("command", ["run", "list", "compile", "switch", "shell", "clean", "control"])
+@pytest.mark.parametrize("command", ["run", "list", "compile", "switch", "shell", "clean", "control", "replay"])
 def test_help_names_every_command(run: Run, command: str) -> None:
     result = run("--help")
     assert result.returncode == 0
