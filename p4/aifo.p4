@@ -105,6 +105,7 @@ control AifoIngress(inout headers_t hdr, inout metadata_t meta, inout standard_m
 
 control AifoEgress(inout headers_t hdr, inout metadata_t meta, inout standard_metadata_t standard_metadata) {
     LeaveQueue() leave;
+    AdvanceTime() advance_time;
 #ifdef WORKER_PACKETS
     WorkerEgress() worker;
 #endif
@@ -113,7 +114,7 @@ control AifoEgress(inout headers_t hdr, inout metadata_t meta, inout standard_me
         worker.apply(hdr, standard_metadata);
 #endif
         leave.apply(meta, standard_metadata);
-        virtual_time.write((bit<32>) standard_metadata.egress_port, meta.rank);
+        advance_time.apply(meta, standard_metadata);
     }
 }
 

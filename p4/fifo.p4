@@ -46,9 +46,10 @@ control FifoIngress(inout headers_t hdr, inout metadata_t meta, inout standard_m
 
 control FifoEgress(inout headers_t hdr, inout metadata_t meta, inout standard_metadata_t standard_metadata) {
     LeaveQueue() leave;
+    AdvanceTime() advance_time;
     apply {
         leave.apply(meta, standard_metadata);
-        virtual_time.write((bit<32>) standard_metadata.egress_port, meta.rank);
+        advance_time.apply(meta, standard_metadata);
     }
 }
 

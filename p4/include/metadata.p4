@@ -9,10 +9,11 @@ struct metadata_t {
     bit<16> scale;
     // How urgent it is: the smaller, the more urgent.
     bit<32> rank;
-    // STFQ only: the flow's cell, and its virtual finish time if the packet is admitted.
+    // STFQ only, in virtual bytes: the packet's start time, its flow's cell, and the flow's finish time if it is admitted.
     bit<1>  charge_flow;
     bit<32> flow;
-    bit<32> finish_time;
+    bit<64> start_time;
+    bit<64> finish_time;
     // Zero for other protocols than TCP and UDP.
     bit<16> l4_src_port;
     bit<16> l4_dst_port;

@@ -7,28 +7,28 @@ const bit<8> RANK_HEADER = 1;
 const bit<8> RANK_TOS = 2;
 const bit<8> RANK_STFQ = 3;
 
-// Virtual time of each port for STFQ: the rank of the packet that left last.
-register<bit<32>>(MAX_PORTS) virtual_time;
+// Virtual time of each port for STFQ: the start time of the packet that left last. Bytes; 64 bits never wrap.
+register<bit<64>>(MAX_PORTS) virtual_time;
 // Virtual finish time of each flow's last admitted packet for STFQ.
-register<bit<32>>(MAX_FLOWS) finish_times;
+register<bit<64>>(MAX_FLOWS) finish_times;
 
-// Start-time fair queueing (Goyal et al., SIGCOMM 1996): a packet's rank is its virtual start time, in bytes.
+// Start-time fair queueing (Goyal et al., SIGCOMM 1996): a packet's rank is its virtual start time. Ranks count
+// steps of 256 bytes, so that 32 bits last for a terabyte of each flow.
 control StartTime(in headers_t hdr, inout metadata_t meta, in standard_metadata_t standard_metadata) {
-    bit<32> finish;
-    bit<32> now;
+    bit<64> finish;
 
     apply {
         hash(meta.flow, HashAlgorithm.crc32, 32w0,
              { hdr.ipv4.src_addr, hdr.ipv4.dst_addr, hdr.ipv4.protocol, meta.l4_src_port, meta.l4_dst_port },
              (bit<32>) MAX_FLOWS);
-        virtual_time.read(now, (bit<32>) standard_metadata.egress_spec);
+        virtual_time.read(meta.start_time, (bit<32>) standard_metadata.egress_spec);
         finish_times.read(finish, meta.flow);
-        meta.rank = finish;
-        if (now > finish) {
-            meta.rank = now;
+        if (finish > meta.start_time) {
+            meta.start_time = finish;
         }
+        meta.rank = (bit<32>) (meta.start_time >> 8);
         meta.charge_flow = 1;
-        meta.finish_time = meta.rank + ((standard_metadata.packet_length * (bit<32>) meta.scale) >> 8);
+        meta.finish_time = meta.start_time + (bit<64>) ((standard_metadata.packet_length * (bit<32>) meta.scale) >> 8);
     }
 }
 
@@ -37,6 +37,15 @@ control ChargeFlow(in metadata_t meta) {
     apply {
         if (meta.charge_flow == 1 && !meta.discard) {
             finish_times.write(meta.flow, meta.finish_time);
+        }
+    }
+}
+
+// At egress: the port's virtual time follows the packets that leave.
+control AdvanceTime(in metadata_t meta, in standard_metadata_t standard_metadata) {
+    apply {
+        if (meta.charge_flow == 1) {
+            virtual_time.write((bit<32>) standard_metadata.egress_port, meta.start_time);
         }
     }
 }

@@ -42,8 +42,9 @@ control AverageRate(in bit<32> user, in bit<32> now, in bit<32> interval, in bit
 }
 
 // A bucket for each band edge, filled at the edge's rate. A packet belongs to the first band whose bucket holds its
-// charge and is paid from that bucket and every wider one, so bands 1 to q together never exceed edge q. Levels are in
-// sixteenths of a byte: a few microseconds' worth of tokens would otherwise be rounded away.
+// charge and is paid from that bucket and every wider one, so bands 1 to q together keep to edge q (within a packet). An
+// edge that is not used (0xffffffff) holds any charge: it is the open band's. Levels are in sixteenths of a byte: a few
+// microseconds' worth of tokens would otherwise be rounded away.
 control TokenBucket(in bit<32> fill, in bit<1> full, in bit<32> burst, in bit<32> rate, in bit<32> user,
                     in bit<32> charge, inout bit<1> paid) {
     register<bit<32>>(MAX_USERS) tokens;
@@ -62,7 +63,7 @@ control TokenBucket(in bit<32> fill, in bit<1> full, in bit<32> burst, in bit<32
                 level = burst << 4;
             }
         }
-        if (paid == 1 || level >= charge << 4) {
+        if (paid == 1 || rate == 0xffffffff || level >= charge << 4) {
             paid = 1;
             level = level |-| (charge << 4);
         }
