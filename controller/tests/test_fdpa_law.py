@@ -200,6 +200,14 @@ def test_a_controller_that_takes_over_lets_users_join_at_once() -> None:
     assert link.first_edge() == INTERVAL_BYTES // 8
 
 
+def test_a_controller_that_takes_over_brings_its_own_interval_and_bands_around_the_fair_share_in_force() -> None:
+    other = dataclasses.replace(CONFIG, interval_us=30_000, bands=Bands(1, 2, 0.25))
+    link = Link(dict.fromkeys(range(1, 9), 1.0), State.take_over(parameters_for(other, 8)))
+    decision = link.poll()
+    assert decision.changed
+    assert decision.parameters == parameters_for(CONFIG, 8)
+
+
 def test_the_programs_initial_bands_are_not_taken_over() -> None:
     unset = Parameters(60_000, (UNUSED_EDGE,) * 7, False, (0,) * 7, 0, 0, (0,) * 8)
     assert State.take_over(unset) == State()

@@ -248,7 +248,8 @@ def decide(config: Config, state: State, sample: Sample) -> Decision:
     else:
         wanted = parameters_for(config, 1.0, largest_scale)
     if taken_over and wanted is not None and state.parameters is not None:
-        wanted = wanted if wanted.edges[0] < state.parameters.edges[0] else state.parameters
+        held = _in_configuration(config, state.parameters, largest_scale)
+        wanted = wanted if active and wanted.edges[0] < held.edges[0] else held
     return Decision(
         state=State(wanted, taken_over, sample, steps),
         parameters=wanted,
@@ -278,6 +279,21 @@ def parameters_for(config: Config, weight: float, largest_scale: int = UNIT_SCAL
         flowlet_gap_us=config.flowlet_gap_us,
         depths=depths + (0,) * (QUEUES - len(depths)),
     )
+
+
+def _in_configuration(config: Config, found: Parameters, largest_scale: int) -> Parameters:
+    """Parameters of another controller, with this one's bands, interval and depths around the same first edge."""
+    first_edge_bytes_per_s = max(1, found.edges[0]) * 1e6 / max(1, found.interval_us)
+    weight = config.capacity_bps / 8 * config.bands.edges[0] / first_edge_bytes_per_s
+    held = parameters_for(config, weight, largest_scale)
+    same = (
+        (found.interval_us, found.token_bucket, found.flowlet_gap_us, found.depths)
+        == (held.interval_us, held.token_bucket, held.flowlet_gap_us, held.depths)
+        and found.edges.count(UNUSED_EDGE) == held.edges.count(UNUSED_EDGE)
+        and all(abs(old - new) <= max(2, new // 1000) for old, new in zip(found.edges, held.edges, strict=True))
+    )
+    # rounding must not make a change of what is the same
+    return found if same else held
 
 
 def _edge(value: float) -> int:
