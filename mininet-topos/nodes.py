@@ -47,7 +47,7 @@ def data_plane_cpu() -> int:
 def host_cpu_mask() -> str:
     """The CPUs on which hosts receive, as the kernel's hexadecimal mask: all but the data plane's, if there are others.
 
-    Otherwise whoever sends a frame over a virtual link also runs the receiving host's TCP: the switch, most of the time.
+    Otherwise whoever sends a frame over a virtual link also runs the receiving host's TCP: mostly the switch.
     """
     cpus = os.sched_getaffinity(0)
     mask = sum(1 << cpu for cpu in (cpus - {data_plane_cpu()} or cpus))

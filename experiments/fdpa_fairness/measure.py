@@ -15,7 +15,7 @@ from p4sched.lab.network import Dumbbell, dumbbell
 from p4sched.lab.observation import Observer
 from p4sched.lab.programming import programmed
 from p4sched.lab.schemes import Link, Scheme
-from p4sched.lab.traffic import Iperf3Traffic, Transfer, transfers
+from p4sched.lab.traffic import FINISH_SECONDS, Iperf3Traffic, Transfer, spare_seconds, transfers
 from p4sched.laws import fdpa
 from p4sched.loop import FdpaLoop, controlled
 
@@ -77,7 +77,8 @@ async def _measure_on(
         if scheme.program == "fdpa":
             loop = FdpaLoop(testbed.session, law_config(setting), log=folder / "decisions.jsonl")
             await stack.enter_async_context(controlled(loop))
-        traffic.send(planned, setting.duration_s, setting.warm_up_s)
+        spare = spare_seconds(len(planned))
+        traffic.send(planned, setting.duration_s + spare, setting.warm_up_s)
 
         read = departures_of(testbed.session, users)
         await sample_rates(
@@ -91,7 +92,7 @@ async def _measure_on(
         observed = await observer.finish()
         _check(traffic, planned)
         tell(Progress(scheme.name, "collecting", 1, 1))
-        reports = await traffic.finish()
+        reports = await traffic.finish(spare + FINISH_SECONDS)
     return SchemeResult(
         name=scheme.name,
         label=scheme.label,

@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import math
 import subprocess
 import time
 from collections.abc import Mapping, Sequence
@@ -18,6 +19,8 @@ FIRST_TCP_PORT = 5201
 LISTEN_SECONDS = 20.0
 FINISH_SECONDS = 5.0
 CONNECT_MILLISECONDS = 10_000
+START_SECONDS = 0.02
+"""A generous time to start one client on a busy machine."""
 
 
 @dataclass(frozen=True)
@@ -39,6 +42,11 @@ class TransferReport:
     goodput_bps: float
     """TCP payload that arrived at the server, bit/s."""
     retransmits: int
+
+
+def spare_seconds(clients: int) -> int:
+    """How much longer clients must run than the samples are taken: they start one after the other."""
+    return 1 + math.ceil(clients * START_SECONDS)
 
 
 def transfers(seats: Sequence[UserSeat], connections: Sequence[int]) -> list[Transfer]:
