@@ -203,9 +203,8 @@ def test_a_controller_that_takes_over_lets_users_join_at_once() -> None:
 def test_a_controller_that_takes_over_brings_its_own_interval_and_bands_around_the_fair_share_in_force() -> None:
     other = dataclasses.replace(CONFIG, interval_us=30_000, bands=Bands(1, 2, 0.25))
     link = Link(dict.fromkeys(range(1, 9), 1.0), State.take_over(parameters_for(other, 8)))
-    decision = link.poll()
-    assert decision.changed
-    assert decision.parameters == parameters_for(CONFIG, 8)
+    assert link.decision.changed
+    assert link.decision.parameters == parameters_for(CONFIG, 8)
 
 
 def test_the_programs_initial_bands_are_not_taken_over() -> None:
