@@ -5,12 +5,17 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from hypothesis import settings
 from switches import RunningSwitch, start_switch
 
 from p4sched.compile import Compiler, compile_program
 from p4sched.errors import P4schedError
 from p4sched.paths import P4_DIR, compiler_binary
 from p4sched.session import Program
+
+# How long an example takes says nothing on a shared machine.
+settings.register_profile("shared", deadline=None)
+settings.load_profile("shared")
 
 
 @pytest.fixture(params=["embedded", "bmv2"])

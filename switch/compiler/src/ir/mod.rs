@@ -277,7 +277,7 @@ pub struct Table {
 
 /// What a counter or meter counts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[expect(missing_docs, reason = "the names are those of CounterType and MeterType")]
+#[allow(missing_docs, reason = "the names are those of CounterType and MeterType")]
 pub enum Unit {
     Packets,
     Bytes,

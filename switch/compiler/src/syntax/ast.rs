@@ -162,7 +162,7 @@ pub enum UnaryOp {
 
 /// Operators with two operands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-#[expect(missing_docs, reason = "the names are the operators'")]
+#[allow(missing_docs, reason = "the names are the operators'")]
 pub enum BinaryOp {
     Mul,
     Div,
@@ -280,7 +280,7 @@ pub struct SwitchCase {
 
 /// Direction of a parameter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[expect(missing_docs, reason = "the names are the keywords")]
+#[allow(missing_docs, reason = "the names are the keywords")]
 pub enum Direction {
     None,
     In,
@@ -348,7 +348,7 @@ pub struct Decl {
 
 /// Which of the three types with named fields.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[expect(missing_docs, reason = "the names are the keywords")]
+#[allow(missing_docs, reason = "the names are the keywords")]
 pub enum Composite {
     Header,
     Struct,

@@ -447,7 +447,7 @@ pub struct Expr {
 
 /// Methods that the language itself defines.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[expect(missing_docs, reason = "the names are the methods'")]
+#[allow(missing_docs, reason = "the names are the methods'")]
 pub enum Builtin {
     IsValid,
     SetValid,
@@ -458,7 +458,7 @@ pub enum Builtin {
 
 /// Properties of a header stack.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[expect(missing_docs, reason = "the names are the properties'")]
+#[allow(missing_docs, reason = "the names are the properties'")]
 pub enum StackProperty {
     Next,
     Last,
