@@ -18,7 +18,7 @@ class Interval:
 def jain_index(rates: Sequence[float], weights: Sequence[float] | None = None) -> float:
     """(sum x)^2 / (N * sum x^2) with x = rate / weight: 1 is fair, 1/N is one user taking everything.
 
-    No users, or none that got anything, is nothing to be unfair about: 1.
+    No users are nothing to be unfair about: 1. Users of whom none gets anything are not served at all: 0.
     """
     if weights is None:
         weights = [1.0] * len(rates)
@@ -29,7 +29,7 @@ def jain_index(rates: Sequence[float], weights: Sequence[float] | None = None) -
     shares = np.asarray(rates, dtype=float) / np.asarray(weights, dtype=float)
     largest = float(shares.max(initial=0.0))
     if largest == 0:
-        return 1.0
+        return 0.0 if len(shares) else 1.0
     # the index is the same at any scale; this one cannot overflow or vanish when squared
     shares /= largest
     return min(1.0, float(shares.sum() ** 2 / (len(shares) * (shares**2).sum())))

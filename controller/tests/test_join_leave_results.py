@@ -59,6 +59,14 @@ def test_edges_that_never_follow_are_reported_as_such() -> None:
     assert (follow.join, follow.leave) == (None, None)
 
 
+def test_a_user_forgotten_while_it_is_there_is_a_fault() -> None:
+    early = [*CHANGES[:3], change(6.0, 4), change(6.1, 8), *CHANGES[3:]]
+    follow = summary.following(result(early))
+    assert follow.leave == pytest.approx(0.7)
+    assert follow.forgotten_too_soon == 1
+    assert summary.following(result(CHANGES)).forgotten_too_soon == 0
+
+
 def test_each_phase_is_judged_by_the_users_it_has() -> None:
     assert summary.phase_indices(result(CHANGES)) == {
         "4 users": pytest.approx(1.0),

@@ -12,6 +12,10 @@ def test_misbehaving_users_open_ten_connections_and_the_others_one(scenario: str
     assert sorted(counts) == [1] * (20 - misbehaving) + [10] * misbehaving
 
 
+def test_even_one_user_of_three_misbehaves() -> None:
+    assert sorted(connections("quarter", 3, seed=1)) == [1, 1, 10]
+
+
 def test_uniform_draws_one_to_ten_connections() -> None:
     assert set(connections("uniform", 500, seed=3)) == set(range(1, 11))
 

@@ -26,15 +26,15 @@ def test_a_user_with_twice_the_weight_may_have_twice_the_rate() -> None:
     assert jain_index([2, 1, 1]) < 0.9
 
 
-def test_nobody_sending_is_fair() -> None:
+def test_no_users_are_fair_and_users_without_service_are_not() -> None:
     assert jain_index([]) == 1
-    assert jain_index([0, 0]) == 1
+    assert jain_index([0, 0]) == 0
 
 
 @given(RATES, st.floats(1e-6, 1e6))
 def test_the_index_lies_between_1_over_n_and_1_and_ignores_scale(rates: list[float], scale: float) -> None:
     index = jain_index(rates)
-    assert 1 / len(rates) - 1e-9 <= index <= 1
+    assert (1 / len(rates) - 1e-9 if any(rates) else 0) <= index <= 1
     assert jain_index([rate * scale for rate in rates]) == pytest.approx(index, rel=1e-6)
 
 

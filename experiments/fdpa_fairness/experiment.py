@@ -22,6 +22,7 @@ from p4sched.lab import machine, scenario, schemes
 from p4sched.lab.ledger import Ledger
 from p4sched.lab.run import clean_run, result_folder
 from p4sched.lab.schemes import Link
+from p4sched.laws.fdpa import scale_of_weight
 from p4sched.metrics import jain_index
 from p4sched.traffic_manager import BMV2_LIMITS
 from p4sched.units import Duration, Rate
@@ -122,8 +123,8 @@ def repeated(weights: str, users: int) -> tuple[float, ...]:
         given = [float(weight) for weight in weights.split(",")]
     except ValueError:
         raise UsageError(f"weights '{weights}' are not numbers separated by commas, for example 1,1,2") from None
-    if any(not 0 < weight <= 256 for weight in given):
-        raise UsageError(f"weights '{weights}': a weight is more than 0 and at most 256")
+    for weight in given:
+        scale_of_weight(weight)
     return tuple(given[place % len(given)] for place in range(users))
 
 

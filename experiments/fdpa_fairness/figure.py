@@ -28,7 +28,7 @@ def draw(summary: Mapping[str, Any], path: Path) -> None:
         grid = figure.add_gridspec(len(schemes), 2, width_ratios=[1, 1.6])
         _indices(figure.add_subplot(grid[:, 0]), schemes)
         shares: Axes | None = None
-        top = max(_shares(scheme, summary)[0] for scheme in schemes.values())
+        top = max(_share(user, scheme, summary) for scheme in schemes.values() for user in scheme["users"])
         for row, (name, scheme) in enumerate(schemes.items()):
             shares = figure.add_subplot(grid[row, 1], sharex=shares)
             _user_shares(shares, name, scheme, summary, max(1.5, top * 1.1))
@@ -101,19 +101,18 @@ def _label(name: str, scheme: Mapping[str, Any]) -> str:
     return label if scheme["fidelity"]["valid"] else f"{label}\nINVALID"
 
 
-def _shares(scheme: Mapping[str, Any], summary: Mapping[str, Any]) -> list[float]:
-    """Rate of each user in fair shares, highest first."""
-    fair = summary["configuration"]["rate_bps"] / summary["configuration"]["users"]
-    return sorted((user["rate_bps"] / fair / user["weight"] for user in scheme["users"]), reverse=True)
+def _share(user: Mapping[str, Any], scheme: Mapping[str, Any], summary: Mapping[str, Any]) -> float:
+    """Rate of a user in its fair shares: 1 is what its weight entitles it to."""
+    weights = sum(other["weight"] for other in scheme["users"])
+    return float(user["rate_bps"] / (summary["configuration"]["rate_bps"] * user["weight"] / weights))
 
 
 def _user_shares(axes: Axes, name: str, scheme: Mapping[str, Any], summary: Mapping[str, Any], top: float) -> None:
     """Mean rate of every user, in fair shares, coloured by how many connections it opened."""
-    fair = summary["configuration"]["rate_bps"] / summary["configuration"]["users"]
     users = sorted(scheme["users"], key=lambda user: (-user["connections"], -user["rate_bps"]))
     most = max(user["connections"] for user in users)
     colours = [_colour(user["connections"], most) for user in users]
-    heights = [user["rate_bps"] / fair / user["weight"] for user in users]
+    heights = [_share(user, scheme, summary) for user in users]
     axes.bar(range(1, len(users) + 1), heights, color=colours, width=0.85)
     axes.axhline(1.0, color=figures.BLACK, linewidth=0.8, linestyle=(0, (4, 3)))
     axes.set_ylim(0, top)

@@ -139,3 +139,9 @@ def _check(traffic: Iperf3Traffic, planned: Sequence[Transfer]) -> None:
     if failed:
         user, reason = next(iter(failed.items()))
         raise LabError(f"the iperf3 clients of {len(failed)} of {len(planned)} users failed, user {user}'s: {reason}")
+    early = traffic.ended()
+    if early:
+        raise LabError(
+            f"the traffic of {len(early)} of {len(planned)} users ended before the last sample:"
+            " this machine is too busy to start so many clients in time"
+        )

@@ -28,7 +28,7 @@ DEFAULT: dict[str, Any] = tomllib.loads((Path(__file__).parent / "config.toml").
 CONGESTION_CONTROL = "cubic"
 RTTS_PER_INTERVAL = 6
 SHORTEST_PHASE_S = 4
-"""The last second of a phase, and the first, are left out of its Jain index."""
+"""A phase's first and last second are left out of its Jain index."""
 
 
 def run(
@@ -113,6 +113,8 @@ def _print(console: Console, found: dict[str, Any], out: Path, setting: Setting)
     table = Table("what", "measured", show_header=False)
     for what, seconds in (("four users join", follow["join"]), ("four users leave", follow["leave"])):
         table.add_row(f"edges follow when {what}", "never" if seconds is None else f"{seconds:.2f} s")
+    if found["forgotten_too_soon"]:
+        table.add_row("[bold red]users forgotten while they were there[/]", f"{found['forgotten_too_soon']} times")
     indices = ", ".join(f"{name}: {'-' if x is None else f'{x:.3f}'}" for name, x in found["jain_index"].items())
     table.add_row("Jain's index", indices)
     near, many = probe["near_changes"], probe["many_changes"]

@@ -22,6 +22,8 @@ class Following:
     """From starting the clients of the joining users to edges for all eight, confirmed by the switch."""
     leave: float | None
     """From the end of the last 0.1 s in which a leaving user got anything to edges for the four that stay."""
+    forgotten_too_soon: int
+    """Changes that counted fewer than eight users while all eight were there: faults."""
 
 
 def left_at(samples: Sequence[Sample]) -> float | None:
@@ -35,10 +37,13 @@ def following(result: Result) -> Following:
     """When the edges followed; None if they never did."""
     joined = next((c.at for c in result.changes if c.at >= result.joined_at and c.active == USERS), None)
     left = left_at(result.samples)
-    after = [c.at for c in result.changes if joined is not None and c.at > joined and c.active == STAYING]
+    if joined is None or left is None:
+        return Following(None, None, 0)
+    after = next((c.at for c in result.changes if c.at >= left and c.active == STAYING), None)
     return Following(
-        join=None if joined is None else joined - result.joined_at,
-        leave=None if left is None or not after else max(0.0, after[-1] - left),
+        join=joined - result.joined_at,
+        leave=None if after is None else after - left,
+        forgotten_too_soon=sum(joined < c.at < left and c.active < USERS for c in result.changes),
     )
 
 
@@ -47,7 +52,8 @@ def summarise(result: Result) -> dict[str, Any]:
     found = following(result)
     fidelity = result.observation.fidelity
     return {
-        "edges_follow_s": asdict(found),
+        "edges_follow_s": {"join": found.join, "leave": found.leave},
+        "forgotten_too_soon": found.forgotten_too_soon,
         "parameter_changes": [{"active": c.active, "edges_bps": list(c.edges_bps)} for c in result.changes],
         "jain_index": phase_indices(result),
         "probe": probe_summary(result),
@@ -60,20 +66,20 @@ def summarise(result: Result) -> dict[str, Any]:
 
 
 def phase_indices(result: Result) -> dict[str, float | None]:
-    """Jain's index of the mean rates in each phase, among those present, without the second after each change."""
+    """Jain's index of the mean rates in each phase, among those present, without its first and last second."""
     left = left_at(result.samples)
     if left is None:
         return {"4 users": None, "8 users": None, "4 users again": None}
     begin, end = result.samples[0].start, result.samples[-1].end
     return {
         "4 users": _index(result.samples, begin, result.joined_at, STAYING),
-        "8 users": _index(result.samples, result.joined_at + 1, left - 1, USERS),
-        "4 users again": _index(result.samples, left + 1, end, STAYING),
+        "8 users": _index(result.samples, result.joined_at, left, USERS),
+        "4 users again": _index(result.samples, left, end, STAYING),
     }
 
 
 def _index(samples: Sequence[Sample], start: float, end: float, users: int) -> float | None:
-    inside = [sample for sample in samples if sample.start >= start and sample.end <= end]
+    inside = [sample for sample in samples if sample.start >= start + 1 and sample.end <= end - 1]
     if not inside:
         return None
     return jain_index([sum(sample.rates[user] for sample in inside) for user in range(users)])

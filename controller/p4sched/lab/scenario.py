@@ -1,11 +1,12 @@
 """How many TCP connections each user opens: the four traffic scenarios of the FDPA paper, section IV-C."""
 
+import math
 import random
 
 from p4sched.errors import UsageError, unknown_name
 
 MISBEHAVING_SHARE = {"equal": 0.0, "quarter": 0.25, "half": 0.5}
-"""Share of the users that open MANY connections; the others open one."""
+"""Share of the users that open MANY connections, rounded up to whole users; the others open one."""
 MANY = 10
 SCENARIOS = (*MISBEHAVING_SHARE, "uniform")
 
@@ -22,6 +23,6 @@ def connections(scenario: str, users: int, seed: int) -> list[int]:
         return [chance.randint(1, MANY) for _ in range(users)]
     if scenario not in MISBEHAVING_SHARE:
         raise unknown_name("scenario", scenario, SCENARIOS)
-    many = round(users * MISBEHAVING_SHARE[scenario])
+    many = math.ceil(users * MISBEHAVING_SHARE[scenario])
     misbehaving = set(chance.sample(range(users), many))
     return [MANY if user in misbehaving else 1 for user in range(users)]

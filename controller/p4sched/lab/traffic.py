@@ -19,7 +19,7 @@ FIRST_TCP_PORT = 5201
 LISTEN_SECONDS = 20.0
 FINISH_SECONDS = 5.0
 CONNECT_MILLISECONDS = 10_000
-START_SECONDS = 0.02
+START_SECONDS = 0.05
 """A generous time to start one client on a busy machine."""
 
 
@@ -106,6 +106,10 @@ class Iperf3Traffic:
         """Users whose client has ended with an error, and the error."""
         ended = [user for user, client in self._clients.items() if client.poll() not in (None, 0)]
         return {user: _error(self._report_path(user)) for user in ended}
+
+    def ended(self) -> list[int]:
+        """Users whose client has ended, for whatever reason."""
+        return [user for user, client in self._clients.items() if client.poll() is not None]
 
     async def finish(self, patience: float = FINISH_SECONDS) -> dict[int, TransferReport]:
         """Waits up to `patience` seconds for the clients to end; the reports of those that did."""
