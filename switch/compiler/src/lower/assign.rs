@@ -20,26 +20,26 @@ impl Lowerer<'_> {
         }
         match (to, value) {
             (Loc::Nowhere, _) | (_, Value::Nothing) => {}
-            (Loc::Field(field, ty), Value::Scalar(e)) => Self::assign_field(field, *ty, e, span, out),
+            (Loc::Field(field, ty), Value::Scalar(e)) => self.assign_field(field, *ty, &e, span, out),
             (Loc::Slice(field, ty, high, low), Value::Scalar(e)) => {
                 let merged = merge_slice(field, *ty, *high, *low, e);
-                Self::assign_field(field, *ty, merged, span, out);
+                self.assign_field(field, *ty, &merged, span, out);
             }
             (Loc::Struct(parts), Value::List(values)) => self.assign_parts(parts, values, span, out),
             (Loc::Header(to, _), Value::Place(Loc::Header(from, _))) => {
-                if *to != from {
-                    Self::push(
-                        out,
-                        "assign_header",
-                        vec![Arg::Header(to.clone()), Arg::Header(from)],
-                        span,
-                    );
-                }
+                self.each_element(to, span, out, &mut |l, to, out| {
+                    l.each_element(&from, span, out, &mut |_, from, out| {
+                        if to != from {
+                            let args = vec![Arg::Header(to.clone()), Arg::Header(from)];
+                            Self::push(out, "assign_header", args, span);
+                        }
+                    });
+                });
             }
             (Loc::Header(to, id), Value::Header(values)) => {
                 let parts = self.header_fields(to, *id);
                 let values = self.saved_if_read(&parts, values, span, out);
-                Self::push(out, "add_header", vec![Arg::Header(to.clone())], span);
+                self.on_header("add_header", to, span, out);
                 self.assign_parts(&parts, values, span, out);
             }
             (Loc::Header(..) | Loc::Union(..) | Loc::Stack(..) | Loc::UnionStack(..), Value::Invalid) => {
@@ -74,16 +74,69 @@ impl Lowerer<'_> {
         }
     }
 
-    fn assign_field(field: &FieldRef, ty: Ty, value: Expr, span: Span, out: &mut Vec<Stmt>) {
+    fn assign_field(&mut self, field: &FieldRef, ty: Ty, value: &Expr, span: Span, out: &mut Vec<Stmt>) {
         if value.kind == ExprKind::Field(field.clone()) {
             return;
         }
-        let op = if matches!(ty, Ty::Varbit(_)) {
-            "assign_VL"
-        } else {
-            "assign"
-        };
-        Self::push(out, op, vec![Arg::Target(field.clone()), Arg::Value(value)], span);
+        let op = if matches!(ty, Ty::Varbit(_)) { "assign_VL" } else { "assign" };
+        self.each_element(&field.header, span, out, &mut |_, header, out| {
+            let field = FieldRef { header, field: field.field };
+            Self::push(out, op, vec![Arg::Target(field), Arg::Value(value.clone())], span);
+        });
+    }
+
+    /// A primitive that takes nothing but a header.
+    pub(super) fn on_header(&mut self, op: &'static str, header: &HeaderRef, span: Span, out: &mut Vec<Stmt>) {
+        self.each_element(header, span, out, &mut |_, header, out| {
+            Self::push(out, op, vec![Arg::Header(header)], span);
+        });
+    }
+
+    /// What is done with an element of a stack whose index is known only at run time: a decision for each element, as
+    /// BMv2 stops at an index beyond the end. Other headers are used as they are.
+    fn each_element(
+        &mut self,
+        header: &HeaderRef,
+        span: Span,
+        out: &mut Vec<Stmt>,
+        rule: &mut dyn FnMut(&mut Self, HeaderRef, &mut Vec<Stmt>),
+    ) {
+        let HeaderRef::Element(stack, index) = header else { return rule(self, header.clone(), out) };
+        let elements = self.ir.stacks[*stack].elements.clone();
+        if !self.spend(span, elements.len()) {
+            return;
+        }
+        let mut chosen = Vec::new();
+        self.search(&elements, 0, index, span, &mut chosen, rule);
+        match below(index, elements.len()) {
+            Some(inside) => out.push(Stmt::If(inside, chosen, Vec::new(), span)),
+            None => out.extend(chosen),
+        }
+    }
+
+    /// Decides between elements `first` and on by halving, so that decisions are not nested deeply.
+    fn search(
+        &mut self,
+        elements: &[usize],
+        first: usize,
+        index: &Expr,
+        span: Span,
+        out: &mut Vec<Stmt>,
+        rule: &mut dyn FnMut(&mut Self, HeaderRef, &mut Vec<Stmt>),
+    ) {
+        if let [only] = elements {
+            return rule(self, HeaderRef::Static(*only), out);
+        }
+        let (low, high) = elements.split_at(elements.len() / 2);
+        let (mut yes, mut no) = (Vec::new(), Vec::new());
+        self.search(low, first, index, span, &mut yes, rule);
+        match below(index, first + low.len()) {
+            Some(test) => {
+                self.search(high, first + low.len(), index, span, &mut no, rule);
+                out.push(Stmt::If(test, yes, no, span));
+            }
+            None => out.extend(yes),
+        }
     }
 
     fn assign_parts(&mut self, parts: &[Loc], values: Vec<Value>, span: Span, out: &mut Vec<Stmt>) {
@@ -125,7 +178,7 @@ impl Lowerer<'_> {
     /// Makes every header in a place invalid.
     pub(super) fn invalidate(&mut self, loc: &Loc, span: Span, out: &mut Vec<Stmt>) {
         match loc {
-            Loc::Header(header, _) => Self::push(out, "remove_header", vec![Arg::Header(header.clone())], span),
+            Loc::Header(header, _) => self.on_header("remove_header", header, span, out),
             Loc::Struct(parts) => {
                 for part in parts {
                     self.invalidate(part, span, out);
@@ -208,6 +261,17 @@ impl Lowerer<'_> {
             }
         }
     }
+}
+
+/// `index < limit`; `None` if an index of its width always is.
+fn below(index: &Expr, limit: usize) -> Option<Expr> {
+    let most = (BigInt::from(1) << index.ty.width()) - 1;
+    let limit = BigInt::from(limit);
+    if most < limit {
+        return None;
+    }
+    let limit = Expr::int(&limit, Ty::bit(index.ty.width()));
+    Some(Expr::binary(BinaryOp::Less, index.clone(), limit, Ty::Bool))
 }
 
 /// The field with bits `high` to `low` replaced by `value`.

@@ -33,8 +33,16 @@ impl Lowerer<'_> {
         }
     }
 
-    /// Evaluates arguments in order.
-    fn bind(&mut self, params: &[VarId], args: &[Option<tree::Expr>], span: Span, out: &mut Vec<Stmt>) -> Vec<Bound> {
+    /// Evaluates arguments in order. An action sees the variables of the control around it, so what it does may change
+    /// an argument behind its parameter: `copy` says that every argument is copied.
+    fn bind(
+        &mut self,
+        params: &[VarId],
+        args: &[Option<tree::Expr>],
+        copy: bool,
+        span: Span,
+        out: &mut Vec<Stmt>,
+    ) -> Vec<Bound> {
         let mut places: Vec<Option<Loc>> = Vec::new();
         for (var, arg) in params.iter().zip(args) {
             let written = self.direction(*var).is_written();
@@ -54,12 +62,13 @@ impl Lowerer<'_> {
                 |cells: &[(usize, Option<usize>)]| written.iter().enumerate().any(|(k, w)| k != i && overlap(w, cells));
             let one = match (&places[i], arg) {
                 (Some(place), _) => {
-                    let clash = place.is_dynamic() || matches!(place, Loc::Slice(..)) || clashes(&written[i]);
+                    let clash = copy || place.is_dynamic() || matches!(place, Loc::Slice(..)) || clashes(&written[i]);
                     self.bind_written(*var, place.clone(), clash, span, out)
                 }
                 (None, Some(arg)) => {
                     let value = self.value(arg, out);
-                    let clash = later || clashes(&value.cells(&self.ir));
+                    let cells = value.cells(&self.ir);
+                    let clash = later || (copy && !cells.is_empty()) || clashes(&cells);
                     self.bind_read(*var, value, clash, span, out)
                 }
                 // `_` for an out parameter.
@@ -191,7 +200,7 @@ impl Lowerer<'_> {
     ) -> Value {
         let function = &self.program.functions[id.index()];
         let frame = self.frame.clone();
-        let bound = self.bind(&function.params, args, span, out);
+        let bound = self.bind(&function.params, args, false, span, out);
         // `return e;` alone needs no variable for the result.
         if let [
             tree::Stmt {
@@ -228,7 +237,7 @@ impl Lowerer<'_> {
         let path = if action.top_level { String::new() } else { self.path() };
         self.called
             .insert((self.full_name(&path, &action.name, &action.annotations), id));
-        let bound = self.bind(&action.params, args, span, out);
+        let bound = self.bind(&action.params, args, true, span, out);
         let body = action.body.clone();
         self.deeper(span, |l| {
             l.with_bound(bound, &frame, span, out, |l, out| {
@@ -247,7 +256,7 @@ impl Lowerer<'_> {
         match self.value(object, out) {
             Value::Object(Object::Control(id, frame)) => {
                 let params = &self.program.controls[id.index()].params;
-                let bound = self.bind(params, args, span, out);
+                let bound = self.bind(params, args, false, span, out);
                 self.deeper(span, |l| {
                     let caller = std::mem::replace(&mut l.frame, frame.clone());
                     l.with_bound(bound, &frame, span, out, |l, out| l.control_body(id, out));
@@ -280,7 +289,7 @@ impl Lowerer<'_> {
         span: Span,
         out: &mut Vec<Stmt>,
     ) -> Vec<(Loc, Loc)> {
-        let bound = self.bind(params, args, span, out);
+        let bound = self.bind(params, args, false, span, out);
         let mut copy_outs = Vec::new();
         for b in bound {
             if let Some(loc) = &b.clear {

@@ -208,6 +208,14 @@ impl Lowerer<'_> {
             ExprKind::Index(base, index) => {
                 let base = self.place(base, out);
                 let index = self.scalar_of(index, out);
+                let simple = match &index.kind {
+                    K::Int(_) | K::Param(_) => true,
+                    _ if self.save_indexes => false,
+                    K::Field(field) => matches!(field.header, HeaderRef::Static(_)),
+                    _ => false,
+                };
+                // It is compared with several numbers.
+                let index = if simple { index } else { self.saved(Value::Scalar(index), e.span, out).scalar() };
                 self.element(&base, index, e.span)
             }
             ExprKind::Slice(base, high, low) => match self.place(base, out) {
@@ -241,7 +249,7 @@ impl Lowerer<'_> {
                     Loc::Nowhere
                 }
             },
-            (Loc::Stack(stack, id), None) => Loc::Header(HeaderRef::Element(*stack, Box::new(index)), *id),
+            (Loc::Stack(stack, id), None) if self.spend(span, self.ir.stacks[*stack].elements.len()) => Loc::Header(HeaderRef::Element(*stack, Box::new(index)), *id),
             (Loc::UnionStack(stack, id), Some(i)) => match self.ir.union_stacks[*stack].elements.get(i) {
                 Some(union) => Loc::Union(*union, *id),
                 None => Loc::Nowhere,
@@ -400,10 +408,10 @@ impl Lowerer<'_> {
         match (builtin, &place) {
             (Builtin::IsValid, _) => return Value::Scalar(self.validity(&place, span)),
             (Builtin::SetValid, Loc::Header(header, _)) => {
-                Self::push(out, "add_header", vec![ir::Arg::Header(header.clone())], span);
+                self.on_header("add_header", header, span, out);
             }
             (Builtin::SetInvalid, Loc::Header(header, _)) => {
-                Self::push(out, "remove_header", vec![ir::Arg::Header(header.clone())], span);
+                self.on_header("remove_header", header, span, out);
             }
             (Builtin::PushFront | Builtin::PopFront, Loc::Stack(..) | Loc::UnionStack(..)) => {
                 let count = args

@@ -59,6 +59,7 @@ pub(crate) fn lower(program: &Program, map: &SourceMap, reporter: &mut Reporter)
         actions: HashMap::new(),
         called: HashSet::new(),
         field_lists: HashMap::new(),
+        save_indexes: false,
         metadata: None,
     };
     lowerer.run();
@@ -158,6 +159,8 @@ struct Lowerer<'a> {
     called: HashSet<(String, ActionId)>,
     /// Field lists made for @field_list numbers.
     field_lists: HashMap<u64, u32>,
+    /// Whether the index of a stack must be kept, as what is assigned may change it.
+    save_indexes: bool,
     /// The user metadata, and its struct.
     metadata: Option<(Loc, Option<StructId>)>,
 }

@@ -55,7 +55,9 @@ impl Lowerer<'_> {
         let span = stmt.span;
         match &stmt.kind {
             StmtKind::Assign(target, value) => {
+                self.save_indexes = value.has_effects();
                 let to = self.place(target, out);
+                self.save_indexes = false;
                 let value = self.value(value, out);
                 self.assign(&to, value, span, out);
             }

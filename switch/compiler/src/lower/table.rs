@@ -368,6 +368,7 @@ impl Lowerer<'_> {
             return *index;
         }
         let mut params: Vec<ActionParam> = Vec::new();
+        let mut copies: Vec<(Loc, Loc)> = Vec::new();
         let mut out = Vec::new();
         for (var, arg) in source.params.iter().zip(&reference.args) {
             let def = &self.program.vars[var.index()];
@@ -375,12 +376,14 @@ impl Lowerer<'_> {
             let value = match (is_data, arg) {
                 (true, _) => self.action_param(def, &mut params),
                 (false, Some(arg)) => {
-                    let place = self.place(arg, &mut out);
-                    if matches!(place, Loc::Nowhere) {
-                        self.value(arg, &mut out)
-                    } else {
-                        Value::Place(place)
+                    // Copied, as the action sees the control's variables too.
+                    let value = self.value(arg, &mut out);
+                    let copy = self.storage(&format!("{path}.{}", def.name), &def.ty, arg.span);
+                    self.assign(&copy, value, arg.span, &mut out);
+                    if matches!(def.kind, VarKind::Parameter(d) if d.is_written()) {
+                        copies.push((self.place(arg, &mut out), copy.clone()));
                     }
+                    Value::Place(copy)
                 }
                 (false, None) => Value::Nothing,
             };
@@ -388,6 +391,9 @@ impl Lowerer<'_> {
         }
         let body = source.body.clone();
         self.returning(None, &mut out, |l, out| l.block(&body, out));
+        for (to, from) in copies {
+            self.assign(&to, from.read(), source.span, &mut out);
+        }
         let code = self.action_code(&out, source.span);
         let (annotations, span) = (source.annotations.clone(), source.span);
         self.ir.actions.push(Action {

@@ -45,7 +45,9 @@ impl Emitter<'_> {
         match &field.header {
             HeaderRef::Static(_) => json!({"type": "field", "value": self.field_name(field)}),
             HeaderRef::Last(_) | HeaderRef::Next(_) => json!({"type": "stack_field", "value": self.field_name(field)}),
-            HeaderRef::Element(..) => expression("access_field", self.header(&field.header), json!(field.field)),
+            HeaderRef::Element(stack, index) => self.chosen(*stack, index, &|h| {
+                self.field(&FieldRef { header: HeaderRef::Static(h), field: field.field })
+            }),
         }
     }
 
@@ -68,9 +70,35 @@ impl Emitter<'_> {
         }
     }
 
+    /// A value of the element of a stack that an index known only at run time means; of the last one beyond its end.
+    fn chosen(&self, stack: usize, index: &Expr, value: &dyn Fn(usize) -> Value) -> Value {
+        self.search(&self.ir.stacks[stack].elements, 0, index, value)
+    }
+
+    fn search(&self, elements: &[usize], first: usize, index: &Expr, value: &dyn Fn(usize) -> Value) -> Value {
+        match elements {
+            [] => Value::Null,
+            [only] => value(*only),
+            _ => {
+                let (low, high) = elements.split_at(elements.len() / 2);
+                let limit = BigInt::from(first + low.len());
+                let yes = self.search(low, first, index, value);
+                if limit > (BigInt::from(1) << index.ty.width()) - 1 {
+                    return yes;
+                }
+                let no = self.search(high, first + low.len(), index, value);
+                let test = expression("<", self.data(index), number(&limit, index.ty.width()));
+                json!({"type": "expression", "value": {"op": "?", "left": yes, "right": no, "cond": test}})
+            }
+        }
+    }
+
     /// Whether a header is valid, as a number.
     fn valid(&self, header: &HeaderRef) -> Value {
         match header {
+            HeaderRef::Element(stack, index) => {
+                self.chosen(*stack, index, &|h| self.valid(&HeaderRef::Static(h)))
+            }
             HeaderRef::Static(h) => json!({"type": "field", "value": [self.ir.headers[*h].name, "$valid$"]}),
             other => expression("b2d", Value::Null, expression("valid", Value::Null, self.header(other))),
         }
@@ -98,7 +126,7 @@ impl Emitter<'_> {
             ExprKind::Bool(value) => json!({"type": "bool", "value": value}),
             ExprKind::Field(_) | ExprKind::Param(_) if e.ty == Ty::Bool => d2b(self.data(e)),
             ExprKind::Field(_) | ExprKind::Param(_) => self.data(e),
-            ExprKind::Valid(h @ HeaderRef::Static(_)) => d2b(self.valid(h)),
+            ExprKind::Valid(h @ (HeaderRef::Static(_) | HeaderRef::Element(..))) => d2b(self.valid(h)),
             ExprKind::Valid(h) => expression("valid", Value::Null, self.header(h)),
             ExprKind::ValidUnion(u) => {
                 let union = json!({"type": "header_union", "value": self.ir.unions[*u].name});
@@ -229,12 +257,9 @@ impl Emitter<'_> {
         }
     }
 
-    /// A condition of the pipeline or of a checksum.
+    /// A condition of the pipeline, of a checksum, of a parser's check.
     pub(super) fn condition(&self, e: &Expr) -> Value {
-        match self.value(e) {
-            value if value.get("type") == Some(&json!("expression")) => value,
-            value => json!({"type": "expression", "value": value}),
-        }
+        self.value(e)
     }
 
     /// An input of a calculation or element of a list.

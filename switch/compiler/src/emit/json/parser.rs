@@ -88,15 +88,20 @@ impl Emitter<'_> {
                 } else {
                     self.argument(error)
                 };
-                (
-                    "verify",
-                    vec![json!({"type": "expression", "value": self.condition(check)}), code],
-                )
+                ("verify", vec![self.check(check), code])
             }
             ParserOp::Advance(bits) => ("advance", vec![self.argument(bits)]),
             ParserOp::Primitive(p) => ("primitive", vec![self.primitive(p)]),
         };
         Value::Object(object([("parameters", json!(parameters)), ("op", json!(name))]))
+    }
+
+    /// A condition that must be an expression.
+    fn check(&self, e: &Expr) -> Value {
+        match self.value(e) {
+            value if value.get("type") == Some(&json!("expression")) => value,
+            _ => json!({"type": "expression", "value": {"op": "d2b", "left": null, "right": self.data(e)}}),
+        }
     }
 
     /// A value that must be an expression.
