@@ -61,5 +61,8 @@ def _run(what: str, stream: Stream, window: int, wanted: Sequence[str], output: 
     if done.returncode != 0:
         reason = done.stderr.strip().splitlines()
         raise P4schedError(reason[-1] if reason else f"p4sched-stepped ended with status {done.returncode}")
-    found: dict[str, Any] = json.loads(output.read_text())["schemes"]
+    try:
+        found: dict[str, Any] = json.loads(output.read_text())["schemes"]
+    except (OSError, ValueError, KeyError) as error:
+        raise P4schedError(f"{words[0]} wrote no result to {output}: {error}") from error
     return found
