@@ -10,10 +10,12 @@ use p4sched_schedulers::pifo::Pifo;
 use p4sched_schedulers::rifo::Rifo;
 use p4sched_schedulers::sp_pifo::SpPifo;
 use p4sched_schedulers::stfq::Stfq;
-use p4sched_schedulers::{ConfigError, Nanos, Packet, Rank, Scheduler, Verdict};
+use p4sched_schedulers::{ConfigError, Nanos, Packet, Scheduler, Verdict};
 
 use crate::parameters::{Parameters, Scheme};
 
+/// The programs' ranks count start times in steps of 256 bytes.
+const START_TIME_SHIFT: u32 = 8;
 const NANOS_PER_SECOND: u64 = 1_000_000_000;
 
 /// The model of a scheduler.
@@ -144,7 +146,6 @@ pub struct ModelPort {
     priorities: HashMap<u64, usize>,
     depths: [u64; 8],
     departed: VecDeque<Departed>,
-    last_rank: Rank,
 }
 
 impl ModelPort {
@@ -162,7 +163,7 @@ impl ModelPort {
         Ok(ModelPort {
             scheme,
             ranked: if start_time {
-                Ranked::StartTime(Stfq::new(model, 0)?)
+                Ranked::StartTime(Stfq::new(model, START_TIME_SHIFT)?)
             } else {
                 Ranked::Given(model)
             },
@@ -173,7 +174,6 @@ impl ModelPort {
             priorities: HashMap::new(),
             depths: [0; 8],
             departed: VecDeque::new(),
-            last_rank: 0,
         })
     }
 
@@ -190,9 +190,12 @@ impl ModelPort {
         self.depths
     }
 
-    /// Rank of the packet that left last; 0 before the first.
-    pub fn last_rank(&self) -> Rank {
-        self.last_rank
+    /// Virtual time in bytes, 0 where ranks are no start times.
+    pub fn virtual_time(&self) -> u64 {
+        match &self.ranked {
+            Ranked::Given(_) => 0,
+            Ranked::StartTime(stfq) => stfq.virtual_time(),
+        }
     }
 
     /// The virtual start time that a packet of this flow would get now, if ranks are start times.
@@ -247,7 +250,6 @@ impl ModelPort {
         self.link_free += work / self.rate_bps;
         self.rest = work % self.rate_bps;
         self.leave(packet.id);
-        self.last_rank = packet.rank;
         self.departed.push_back(Departed {
             id: packet.id,
             arrival: self.link_free,

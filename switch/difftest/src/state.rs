@@ -34,8 +34,8 @@ pub fn compare(switch: &Switch, port: Port, model: &ModelPort, scheme: Scheme) -
     }];
     if scheme != Scheme::Fdpa {
         compared.push(Compared {
-            name: "virtual time (rank of the last departure)",
-            model: vec![u64::from(model.last_rank())],
+            name: "virtual time",
+            model: vec![model.virtual_time()],
             program: vec![switch.register("virtual_time", cell)],
         });
     }

@@ -1,1 +1,201 @@
-//! placeholder
+//! The experiment of PACKS 6.1 on a compiled P4 program: [`p4sched_schedulers::inversions`] with the engine in the model's
+//! place.
+//!
+//! A frame of 1375 bytes comes every 1000 ns, and takes 1100 ns on a link of 10 Gbit/s: exactly 11 Gbit/s over 10, in
+//! whole nanoseconds, so that program and model agree to the packet.
+
+use std::collections::BTreeSet;
+
+use p4sched_dataplane::{MatchKey, Port};
+use p4sched_schedulers::aifo::AifoConfig;
+use p4sched_schedulers::inversions::{self, Outcome, Setup};
+use p4sched_schedulers::packs::PacksConfig;
+use p4sched_schedulers::rifo::{Products, RifoConfig};
+use p4sched_schedulers::window::WindowConfig;
+use p4sched_schedulers::{Nanos, Rank};
+
+use crate::frames::{Datagram, RANKED_PORT};
+use crate::model::Decision;
+use crate::parameters::{MAX_P4_WINDOW, Parameters, Scheme};
+use crate::program::{Program, ProgramError};
+use crate::switch::{Counts, Sent, Switch};
+
+const PORT: Port = 1;
+const RATE_BPS: u64 = 10_000_000_000;
+const FRAME_BYTES: u32 = 1375;
+const GAP: Nanos = 1000;
+const SERVICE: Nanos = 1100;
+/// `set_rank_source`: the rank header of a datagram.
+const RANK_HEADER: u64 = 1;
+
+/// Why a program cannot run the experiment.
+#[derive(Debug, thiserror::Error)]
+pub enum SteppedError {
+    /// There is no program to run.
+    #[error(transparent)]
+    Program(#[from] ProgramError),
+    /// A window that the programs have no registers for.
+    #[error(
+        "a window of {0} ranks does not fit into the P4 programs, which have {MAX_P4_WINDOW} registers for it; \
+         ask for 1 to {MAX_P4_WINDOW} ranks, or for the models"
+    )]
+    Window(usize),
+    /// Queues that the programs do not have.
+    #[error("{0} queues: the P4 programs have 1 to 8")]
+    Queues(usize),
+}
+
+/// The program that stands for a scheme of the experiment.
+pub fn scheme(scheme: inversions::Scheme) -> Scheme {
+    match scheme {
+        inversions::Scheme::Fifo => Scheme::Fifo,
+        inversions::Scheme::Pifo => Scheme::Pifo,
+        inversions::Scheme::SpPifo => Scheme::SpPifo,
+        inversions::Scheme::Aifo => Scheme::Aifo,
+        inversions::Scheme::Rifo => Scheme::Rifo,
+        inversions::Scheme::Packs => Scheme::Packs,
+    }
+}
+
+/// The sizes of the experiment as a program's parameters.
+fn parameters(scheme: Scheme, setup: &Setup) -> Parameters {
+    let sizes = vec![setup.queue_size; setup.queues];
+    let buffer = setup.queue_size * setup.queues;
+    let headroom = setup.headroom;
+    match scheme {
+        Scheme::Pifo => Parameters::Pifo { capacity: buffer },
+        Scheme::SpPifo => Parameters::SpPifo(sizes),
+        Scheme::Aifo => Parameters::Aifo(AifoConfig {
+            target: buffer,
+            capacity: buffer,
+            headroom,
+            window: WindowConfig::unsampled(setup.window),
+        }),
+        Scheme::Rifo => Parameters::Rifo(RifoConfig {
+            capacity: buffer,
+            tracking_range: setup.window,
+            headroom,
+            products: Products::Exact,
+        }),
+        Scheme::Packs => Parameters::Packs(PacksConfig {
+            headroom,
+            ..PacksConfig::new(&sizes, setup.window)
+        }),
+        Scheme::Fifo | Scheme::Fdpa => Parameters::Fifo {
+            capacity: buffer,
+            at_ingress: true,
+        },
+    }
+}
+
+/// Runs a compiled program over these ranks, and then drains it.
+///
+/// # Errors
+/// If the program does not load, or cannot have these sizes.
+pub fn run(program: &Program, scheme: Scheme, setup: &Setup, ranks: &[Rank]) -> Result<Outcome, SteppedError> {
+    let windowed = matches!(scheme, Scheme::Aifo | Scheme::Packs);
+    if windowed && !(1..=MAX_P4_WINDOW).contains(&setup.window) {
+        return Err(SteppedError::Window(setup.window));
+    }
+    if !(1..=8).contains(&setup.queues) {
+        return Err(SteppedError::Queues(setup.queues));
+    }
+    let mut switch = Switch::new(program, scheme)?;
+    let route = [MatchKey::Lpm(vec![10, 200, 0, 0], 16)];
+    switch.set_entry("forwarding.ipv4_routes", &route, "forward", &[u64::from(PORT), 1]);
+    switch.set_default("ranking.rank_sources", "set_rank_source", &[RANK_HEADER]);
+    switch.set_port(PORT, &parameters(scheme, setup), true, RATE_BPS);
+
+    let mut history = History::default();
+    let (mut sent, mut frame, mut counts) = (Sent::default(), Vec::new(), Counts::default());
+    for (index, &rank) in ranks.iter().enumerate() {
+        datagram(index as u64, rank).write(&mut frame);
+        switch.receive(index as Nanos * GAP, &frame, &mut sent);
+        let now = switch.counts(PORT);
+        history.decisions.push(now.decision_since(&counts));
+        counts = now;
+        history.note(&mut sent);
+    }
+    while let Some(at) = switch.next_event() {
+        switch.advance(at, &mut sent);
+        history.note(&mut sent);
+    }
+    Ok(history.outcome(ranks))
+}
+
+fn datagram(id: u64, rank: Rank) -> Datagram {
+    Datagram {
+        id,
+        source: [10, 0, 0, 1],
+        destination: [10, 200, 0, 1],
+        source_port: 1024,
+        destination_port: RANKED_PORT,
+        tos: 0,
+        rank,
+        len: FRAME_BYTES,
+    }
+}
+
+/// What the switch was seen to do.
+#[derive(Debug, Default)]
+struct History {
+    /// By packet; `None` if the counters contradict each other.
+    decisions: Vec<Option<Decision>>,
+    /// Number of each packet sent, and when its transmission began.
+    departures: Vec<(u64, Nanos)>,
+}
+
+impl History {
+    fn note(&mut self, sent: &mut Sent) {
+        for (_, id, due, frame) in std::mem::take(&mut sent.frames) {
+            self.departures.push((id.unwrap_or(u64::MAX), due - SERVICE));
+            sent.recycle(frame);
+        }
+    }
+
+    /// Counts inversions and drops. A departure that begins when a packet arrives comes before it.
+    fn outcome(self, ranks: &[Rank]) -> Outcome {
+        let mut never_sent = vec![true; ranks.len()];
+        for &(id, _) in &self.departures {
+            never_sent[id as usize] = false;
+        }
+        let mut outcome = Outcome::default();
+        let mut waiting: BTreeSet<(Rank, u64)> = BTreeSet::new();
+        let mut departures = self.departures.into_iter().peekable();
+        let arrivals = ranks.iter().zip(&self.decisions).enumerate().map(Some).chain([None]);
+        for arrival in arrivals {
+            let (count, now) = arrival.map_or((u64::MAX, Nanos::MAX), |(index, _)| {
+                (index as u64, index as Nanos * GAP)
+            });
+            // A packet that finds the link idle begins to leave as it comes, but not before.
+            while let Some((id, _)) = departures.next_if(|&(id, start)| start <= now && id < count) {
+                depart(&mut outcome, &mut waiting, ranks[id as usize], id);
+            }
+            let Some((index, (&rank, decision))) = arrival else {
+                break;
+            };
+            if let Some(Decision::Queued { .. } | Decision::PushedOut) = decision {
+                waiting.insert((rank, index as u64));
+            } else {
+                *outcome.drops.entry(rank).or_default() += 1;
+            }
+            if let Some(Decision::PushedOut) = decision {
+                let victim = waiting.iter().rev().find(|&&(_, id)| never_sent[id as usize]).copied();
+                if let Some(victim) = victim {
+                    waiting.remove(&victim);
+                    *outcome.drops.entry(victim.0).or_default() += 1;
+                }
+            }
+        }
+        outcome
+    }
+}
+
+fn depart(outcome: &mut Outcome, waiting: &mut BTreeSet<(Rank, u64)>, rank: Rank, id: u64) {
+    waiting.remove(&(rank, id));
+    if waiting.first().is_some_and(|&(lowest, _)| lowest < rank) {
+        *outcome.inversions.entry(rank).or_default() += 1;
+    }
+    *outcome.departures.entry(rank).or_default() += 1;
+    outcome.sent.push(id);
+}

@@ -60,6 +60,11 @@ impl<S: Scheduler> Stfq<S> {
         &mut self.scheduler
     }
 
+    /// Virtual time: the start time of the packet that left last, in bytes.
+    pub fn virtual_time(&self) -> u64 {
+        self.virtual_time
+    }
+
     /// The virtual start time that a packet of this flow would get now, in bytes.
     pub fn start(&self, flow: u32) -> u64 {
         self.virtual_time.max(self.finish.get(&flow).copied().unwrap_or(0))

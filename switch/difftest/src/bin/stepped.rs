@@ -1,1 +1,158 @@
-fn main() {}
+//! The experiment of PACKS 6.1 in stepped time: 11 Gbit/s of ranked packets over 10 Gbit/s, through the reference models or
+//! through the compiled P4 programs. Prints JSON.
+
+use std::collections::BTreeMap;
+use std::error::Error;
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use clap::{Parser, ValueEnum};
+use p4sched_difftest::parameters::MAX_P4_WINDOW;
+use p4sched_difftest::program::Program;
+use p4sched_difftest::stepped;
+use p4sched_schedulers::inversions::{Outcome, Scheme, Setup};
+use p4sched_schedulers::workload::{RankDistribution, RankSampler, independent, seeded};
+use p4sched_schedulers::{Headroom, Rank};
+use serde_json::{Map, Value, json};
+
+/// Window of the paper, in ranks.
+const PAPER_WINDOW: usize = 1000;
+
+/// PACKS 6.1 in stepped time: 11 Gbit/s of ranked packets over a link of 10 Gbit/s.
+#[derive(Debug, Parser)]
+#[command(name = "p4sched-stepped", version)]
+struct Args {
+    /// What decides: the reference models or the compiled P4 programs.
+    #[arg(long, value_enum, default_value = "model")]
+    with: With,
+    /// Distribution of the ranks: uniform, poisson, exponential, inverse-exponential or convex.
+    #[arg(long, default_value = "uniform")]
+    ranks: RankDistribution,
+    /// Ranks are 0 to this, exclusive.
+    #[arg(long, default_value_t = 100)]
+    rank_count: usize,
+    /// |W| of AIFO and PACKS and T of RIFO, in packets [default: 1000 for the models, 32 for P4].
+    #[arg(long)]
+    window: Option<usize>,
+    /// Schemes, separated by commas: fifo, pifo, sp_pifo, aifo, rifo, packs.
+    #[arg(long, value_delimiter = ',', value_parser = scheme, default_value = "fifo,pifo,sp_pifo,aifo,rifo,packs")]
+    schemes: Vec<Scheme>,
+    /// Seed of the ranks.
+    #[arg(long, default_value_t = 1)]
+    seed: u64,
+    /// Packets that arrive; 916666 are one second of 1500-byte packets at 11 Gbit/s.
+    #[arg(long, default_value_t = 916_666)]
+    packets: usize,
+    /// Queues of SP-PIFO and PACKS.
+    #[arg(long, default_value_t = 8)]
+    queues: usize,
+    /// Packets in each queue; the single queues of the others hold as many as all queues together.
+    #[arg(long, default_value_t = 10)]
+    queue_size: usize,
+    /// Headroom k in 1/256.
+    #[arg(long, default_value_t = 0)]
+    headroom_256: u32,
+    /// Added to the ranks in the window of PACKS when they are compared; the models only.
+    #[arg(long, default_value_t = 0, allow_negative_numbers = true)]
+    window_shift: i64,
+    /// Where the P4 programs are.
+    #[arg(long, default_value = "p4")]
+    p4_dir: PathBuf,
+    /// Where the JSON goes [default: standard output].
+    #[arg(long)]
+    output: Option<PathBuf>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum With {
+    /// The reference models.
+    Model,
+    /// The compiled P4 programs.
+    P4,
+}
+
+fn scheme(name: &str) -> Result<Scheme, String> {
+    let names: Vec<&str> = Scheme::ALL.iter().map(|scheme| scheme.name()).collect();
+    let found = Scheme::ALL.into_iter().find(|scheme| scheme.name() == name);
+    found.ok_or_else(|| format!("unknown scheme '{name}': use {}", names.join(", ")))
+}
+
+fn main() -> ExitCode {
+    match run(&Args::parse()) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("p4sched-stepped: {error}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn run(args: &Args) -> Result<(), Box<dyn Error>> {
+    if args.with == With::P4 && args.window_shift != 0 {
+        return Err("--window-shift: the P4 programs cannot shift their windows; use --with model".into());
+    }
+    let window = args.window.unwrap_or(match args.with {
+        With::Model => PAPER_WINDOW,
+        With::P4 => MAX_P4_WINDOW,
+    });
+    let setup = Setup {
+        queues: args.queues,
+        queue_size: args.queue_size,
+        window,
+        headroom: Headroom::new(args.headroom_256, 8)?,
+        window_shift: args.window_shift,
+    };
+    let sampler = RankSampler::new(args.ranks, args.rank_count)?;
+    let ranks = independent(&sampler, args.packets, &mut seeded(args.seed));
+    let mut schemes = Map::new();
+    for &scheme in &args.schemes {
+        // Both refuse sizes that they cannot work with.
+        setup.scheduler(scheme, &[])?;
+        let outcome = match args.with {
+            With::Model => setup.run(scheme, &ranks)?,
+            With::P4 => {
+                let scheme = stepped::scheme(scheme);
+                let program = Program::compile(&args.p4_dir, scheme.program())?;
+                stepped::run(&program, scheme, &setup, &ranks)?
+            }
+        };
+        schemes.insert(scheme.name().to_owned(), summary(&outcome, args.rank_count));
+    }
+    let summary = json!({
+        "with": if args.with == With::P4 { "p4" } else { "model" },
+        "ranks": args.ranks.name(),
+        "rank_count": args.rank_count,
+        "packets": args.packets,
+        "seed": args.seed,
+        "window": window,
+        "queues": args.queues,
+        "queue_size": args.queue_size,
+        "headroom_256": args.headroom_256,
+        "window_shift": args.window_shift,
+        "schemes": schemes,
+    });
+    let text = format!("{summary:#}\n");
+    match &args.output {
+        None => print!("{text}"),
+        Some(file) => {
+            std::fs::write(file, text).map_err(|error| format!("cannot write {}: {error}", file.display()))?;
+        }
+    }
+    Ok(())
+}
+
+fn summary(outcome: &Outcome, rank_count: usize) -> Value {
+    let by_rank = |counts: &BTreeMap<Rank, u64>| -> Vec<u64> {
+        let count = |rank| counts.get(&rank).copied().unwrap_or(0);
+        (0..rank_count as Rank).map(count).collect()
+    };
+    json!({
+        "inversions": outcome.total_inversions(),
+        "drops": outcome.total_drops(),
+        "departures": outcome.sent.len(),
+        "lowest_rank_dropped": outcome.lowest_rank_dropped(),
+        "inversions_by_rank": by_rank(&outcome.inversions),
+        "drops_by_rank": by_rank(&outcome.drops),
+        "departures_by_rank": by_rank(&outcome.departures),
+    })
+}
