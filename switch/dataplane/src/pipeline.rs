@@ -5,8 +5,9 @@ use std::collections::HashMap;
 
 use crate::calculation::{self, write_header};
 use crate::control::{CloneSession, DigestId, FieldRef, LoadError};
+use crate::header_ops::header_bytes;
 use crate::layout::{Place, register};
-use crate::machine::{header_bytes, run};
+use crate::machine::run;
 use crate::packet::{DROP_PORT, DigestMessage, Nanos, Outcomes, Packet, Port, Queueing, Recirculated, Transmit};
 use crate::parser::ValueSet;
 use crate::program::{self, MetadataWord, Program};

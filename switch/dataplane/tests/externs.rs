@@ -86,7 +86,7 @@ fn wide_registers_and_fields_keep_every_bit() {
     // The sum has wrapped at 128 bits.
     assert_eq!(first(big, big), 3 + 1);
     assert_eq!(first(big | small, small), 0);
-    assert_eq!(first(big, 1), (big | 2 * small) >> 64);
+    assert_eq!(first(big, 1), (big | (2 * small)) >> 64);
 }
 
 #[test]
