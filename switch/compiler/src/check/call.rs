@@ -338,13 +338,13 @@ impl Checker<'_> {
             return None;
         }
         for (param, arg) in params.iter().zip(&ordered) {
-            if let Some(Arg { value: None, span, .. }) = arg {
-                if param.direction != Direction::Out {
-                    self.error(
-                        *span,
-                        format!("'_' stands only for 'out' parameters, not for '{}'", param.name),
-                    );
-                }
+            if let Some(Arg { value: None, span, .. }) = arg
+                && param.direction != Direction::Out
+            {
+                self.error(
+                    *span,
+                    format!("'_' stands only for 'out' parameters, not for '{}'", param.name),
+                );
             }
         }
         Some(ordered)

@@ -59,10 +59,10 @@ impl Checker<'_> {
     }
 
     fn field_value(&mut self, base: Expr, index: usize, ty: Type, span: Span) -> Expr {
-        if let ExprKind::Aggregate(values) = &base.kind {
-            if let Some(value) = values.get(index) {
-                return Expr { span, ..value.clone() };
-            }
+        if let ExprKind::Aggregate(values) = &base.kind
+            && let Some(value) = values.get(index)
+        {
+            return Expr { span, ..value.clone() };
         }
         Expr {
             kind: ExprKind::Field(Box::new(base), index),

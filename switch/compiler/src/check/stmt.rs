@@ -78,7 +78,16 @@ impl Checker<'_> {
             None => self.expr(value, Some(&wanted)),
             Some(op) => {
                 let value = self.expr(value, None);
-                self.binary_checked(op, target.clone(), value, span)
+                // What it takes to find the target is done once.
+                let old = match target.has_effects() {
+                    true => Expr {
+                        kind: ExprKind::Old,
+                        ty: wanted.clone(),
+                        span: target.span,
+                    },
+                    false => target.clone(),
+                };
+                self.binary_checked(op, old, value, span)
             }
         };
         let value = self.convert(value, &wanted, "the assigned value");

@@ -299,11 +299,14 @@ impl Checker<'_> {
         }
         let action = self.chosen_action(&entry.action, table)?;
         let priority = entry.priority.as_ref().map(|p| self.expr(p, None));
+        let rank = crate::lower::numbers_of(&share(&entry.annotations), "priority")
+            .first()
+            .copied();
         Some(TableEntry {
             keys,
             action,
             priority,
-            is_const: entry.is_const,
+            rank,
             span: entry.span,
         })
     }

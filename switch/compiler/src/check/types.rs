@@ -276,14 +276,14 @@ impl Checker<'_> {
         members: &[(Ident, Option<Expr>)],
     ) {
         let underlying = underlying.map(|t| (self.resolve_type(t), t.span));
-        if let Some((ty, span)) = &underlying {
-            if !matches!(self.program.types.base(ty), Type::Bits { .. } | Type::Unknown) {
-                let shown = self.show(ty);
-                self.error(
-                    *span,
-                    format!("the type below an enum is bit<N> or int<N>, not {shown}"),
-                );
-            }
+        if let Some((ty, span)) = &underlying
+            && !matches!(self.program.types.base(ty), Type::Bits { .. } | Type::Unknown)
+        {
+            let shown = self.show(ty);
+            self.error(
+                *span,
+                format!("the type below an enum is bit<N> or int<N>, not {shown}"),
+            );
         }
         let mut list: Vec<(Symbol, Option<BigInt>)> = Vec::new();
         for (name, value) in members {

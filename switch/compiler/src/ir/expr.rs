@@ -179,10 +179,10 @@ impl Expr {
         if let (ExprKind::Bool(value), B::And | B::Or) = (&left.kind, op) {
             return if *value == (op == B::And) { right } else { left };
         }
-        if let (ExprKind::Bool(value), B::And | B::Or) = (&right.kind, op) {
-            if *value == (op == B::And) {
-                return left;
-            }
+        if let (ExprKind::Bool(value), B::And | B::Or) = (&right.kind, op)
+            && *value == (op == B::And)
+        {
+            return left;
         }
         if let (Some(a), Some(b)) = (left.as_int(), right.as_int()) {
             let comparison = match op {

@@ -35,7 +35,8 @@ pub fn text_of(annotations: &Annotations, name: &str) -> Option<String> {
 }
 
 /// The numbers in the parentheses of an annotation.
-pub(super) fn numbers_of(annotations: &Annotations, name: &str) -> Vec<u64> {
+#[must_use]
+pub fn numbers_of(annotations: &Annotations, name: &str) -> Vec<u64> {
     let Some(AnnotationBody::Unstructured(tokens)) = find(annotations, name).map(|a| &a.body) else {
         return Vec::new();
     };

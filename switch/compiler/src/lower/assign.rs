@@ -78,9 +78,16 @@ impl Lowerer<'_> {
         if value.kind == ExprKind::Field(field.clone()) {
             return;
         }
-        let op = if matches!(ty, Ty::Varbit(_)) { "assign_VL" } else { "assign" };
+        let op = if matches!(ty, Ty::Varbit(_)) {
+            "assign_VL"
+        } else {
+            "assign"
+        };
         self.each_element(&field.header, span, out, &mut |_, header, out| {
-            let field = FieldRef { header, field: field.field };
+            let field = FieldRef {
+                header,
+                field: field.field,
+            };
             Self::push(out, op, vec![Arg::Target(field), Arg::Value(value.clone())], span);
         });
     }
@@ -101,7 +108,9 @@ impl Lowerer<'_> {
         out: &mut Vec<Stmt>,
         rule: &mut dyn FnMut(&mut Self, HeaderRef, &mut Vec<Stmt>),
     ) {
-        let HeaderRef::Element(stack, index) = header else { return rule(self, header.clone(), out) };
+        let HeaderRef::Element(stack, index) = header else {
+            return rule(self, header.clone(), out);
+        };
         let elements = self.ir.stacks[*stack].elements.clone();
         if !self.spend(span, elements.len()) {
             return;

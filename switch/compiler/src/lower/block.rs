@@ -153,7 +153,7 @@ impl Lowerer<'_> {
         let span = self.program.vars[params[1].index()].span;
         let headers = match &headers {
             Type::Struct(id) if self.program.types.get(*id).kind == Composite::Struct => {
-                self.check_headers(*id, span);
+                self.check_headers(*id);
                 Loc::Struct(self.struct_storage("", *id, span))
             }
             other => {
@@ -181,11 +181,11 @@ impl Lowerer<'_> {
     }
 
     /// The struct of headers holds headers, stacks, unions and structs of these.
-    fn check_headers(&mut self, id: StructId, span: Span) {
+    fn check_headers(&mut self, id: StructId) {
         for field in self.program.types.get(id).fields.clone() {
             match &field.ty {
                 Type::Struct(inner) if self.program.types.get(*inner).kind == Composite::Struct => {
-                    self.check_headers(*inner, span);
+                    self.check_headers(*inner);
                 }
                 Type::Struct(_) | Type::Stack(..) => {}
                 other => {
@@ -256,7 +256,7 @@ impl Lowerer<'_> {
         for (ty, name) in [(SCALARS, "_padding_0"), (super::storage::STANDARD, "_padding")] {
             let fields = &mut self.ir.header_types[ty].fields;
             let bits: u64 = fields.iter().map(|f| u64::from(f.width)).sum();
-            if bits % 8 != 0 {
+            if !bits.is_multiple_of(8) {
                 let width = 8 - (bits % 8) as u32;
                 fields.push(Field {
                     name: name.to_owned(),

@@ -208,14 +208,13 @@ impl Lowerer<'_> {
                 ..
             },
         ] = function.body.stmts.as_slice()
+            && bound.iter().all(|b| b.copy_out.is_none())
         {
-            if bound.iter().all(|b| b.copy_out.is_none()) {
-                let mut value = Value::Nothing;
-                self.deeper(span, |l| {
-                    l.with_bound(bound, &frame, span, out, |l, out| value = l.value(e, out))
-                });
-                return value;
-            }
+            let mut value = Value::Nothing;
+            self.deeper(span, |l| {
+                l.with_bound(bound, &frame, span, out, |l, out| value = l.value(e, out))
+            });
+            return value;
         }
         let result = match &function.result {
             Type::Void => None,

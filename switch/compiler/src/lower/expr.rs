@@ -50,6 +50,7 @@ impl Lowerer<'_> {
             ExprKind::Text(text) => Value::Text(text.clone()),
             ExprKind::Error(index) | ExprKind::Member(index) => Value::Scalar(Expr::number(*index as u64, 32)),
             ExprKind::Var(id) => self.variable(*id),
+            ExprKind::Old => self.updated.as_ref().map_or(Value::Nothing, Loc::read),
             ExprKind::Instance(id) => Value::Object(self.object(*id)),
             ExprKind::Default => match &e.ty {
                 Type::Invalid => Value::Invalid,
@@ -166,14 +167,14 @@ impl Lowerer<'_> {
                 _ => self.unsupported(e.span, "lastIndex of this stack"),
             };
         }
-        if let ExprKind::Index(base, index) = &e.kind {
-            if let Value::List(parts) = self.value(base, out) {
-                let index = self
-                    .scalar_of(index, out)
-                    .as_int()
-                    .and_then(|i| usize::try_from(i).ok());
-                return index.and_then(|i| parts.into_iter().nth(i)).unwrap_or(Value::Nothing);
-            }
+        if let ExprKind::Index(base, index) = &e.kind
+            && let Value::List(parts) = self.value(base, out)
+        {
+            let index = self
+                .scalar_of(index, out)
+                .as_int()
+                .and_then(|i| usize::try_from(i).ok());
+            return index.and_then(|i| parts.into_iter().nth(i)).unwrap_or(Value::Nothing);
         }
         self.place(e, out).read()
     }
@@ -215,7 +216,11 @@ impl Lowerer<'_> {
                     _ => false,
                 };
                 // It is compared with several numbers.
-                let index = if simple { index } else { self.saved(Value::Scalar(index), e.span, out).scalar() };
+                let index = if simple {
+                    index
+                } else {
+                    self.saved(Value::Scalar(index), e.span, out).scalar()
+                };
                 self.element(&base, index, e.span)
             }
             ExprKind::Slice(base, high, low) => match self.place(base, out) {
@@ -249,7 +254,9 @@ impl Lowerer<'_> {
                     Loc::Nowhere
                 }
             },
-            (Loc::Stack(stack, id), None) if self.spend(span, self.ir.stacks[*stack].elements.len()) => Loc::Header(HeaderRef::Element(*stack, Box::new(index)), *id),
+            (Loc::Stack(stack, id), None) if self.spend(span, self.ir.stacks[*stack].elements.len()) => {
+                Loc::Header(HeaderRef::Element(*stack, Box::new(index)), *id)
+            }
             (Loc::UnionStack(stack, id), Some(i)) => match self.ir.union_stacks[*stack].elements.get(i) {
                 Some(union) => Loc::Union(*union, *id),
                 None => Loc::Nowhere,

@@ -35,7 +35,7 @@ use crate::{
 };
 use value::{Loc, Value};
 
-pub use annotations::{name_of, text_of};
+pub use annotations::{name_of, numbers_of, text_of};
 
 /// Lowers a checked program. `None` if there was an error.
 pub(crate) fn lower(program: &Program, map: &SourceMap, reporter: &mut Reporter) -> Option<Ir> {
@@ -59,6 +59,7 @@ pub(crate) fn lower(program: &Program, map: &SourceMap, reporter: &mut Reporter)
         actions: HashMap::new(),
         called: HashSet::new(),
         field_lists: HashMap::new(),
+        updated: None,
         save_indexes: false,
         metadata: None,
     };
@@ -159,6 +160,8 @@ struct Lowerer<'a> {
     called: HashSet<(String, ActionId)>,
     /// Field lists made for @field_list numbers.
     field_lists: HashMap<u64, u32>,
+    /// What `a op= b` writes to.
+    updated: Option<Loc>,
     /// Whether the index of a stack must be kept, as what is assigned may change it.
     save_indexes: bool,
     /// The user metadata, and its struct.

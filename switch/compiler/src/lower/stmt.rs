@@ -58,6 +58,7 @@ impl Lowerer<'_> {
                 self.save_indexes = value.has_effects();
                 let to = self.place(target, out);
                 self.save_indexes = false;
+                self.updated = Some(to.clone());
                 let value = self.value(value, out);
                 self.assign(&to, value, span, out);
             }

@@ -89,7 +89,7 @@ impl Lowerer<'_> {
         let def = self.program.types.get(id);
         let name = super::name_of(&def.annotations).unwrap_or_else(|| def.name.to_string());
         let bits: u64 = fields.iter().filter(|f| !f.is_varbit).map(|f| u64::from(f.width)).sum();
-        if def.kind == Composite::Header && bits % 8 != 0 {
+        if def.kind == Composite::Header && !bits.is_multiple_of(8) {
             let message = format!(
                 "the header {} has {bits} bits; BMv2 takes headers whose bits are a multiple of 8, \
                  so {} more are needed",

@@ -105,7 +105,7 @@ impl Lowerer<'_> {
             actions.push((self.table_action(action), action.annotations.clone()));
         }
         let default = match &source.default_action {
-            Some(chosen) => self.action_call(chosen),
+            Some(chosen) => self.action_call(chosen, &actions),
             None => self.no_action(),
         };
         if !actions.iter().any(|(a, _)| *a == default.action) {
@@ -158,13 +158,20 @@ impl Lowerer<'_> {
     fn entries(&mut self, source: &tree::Table, index: usize) {
         let Some(entries) = &source.entries else { return };
         let mut list: Vec<(BigInt, Entry)> = Vec::new();
-        let largest_wins = !self.is_false(source, "largest_priority_wins");
+        // BMv2 with p4c knows ranks as annotations too: @priority(1) is looked at first.
+        let ranked = entries.iter().any(|e| e.rank.is_some());
+        let largest_wins = !ranked && !self.is_false(source, "largest_priority_wins");
         let step = self
             .number_property(source, "priority_delta")
             .unwrap_or(BigInt::from(1));
-        for entry in entries {
+        for (i, entry) in entries.iter().enumerate() {
             // Without a priority of its own an entry comes after the one before it.
-            let given = entry.priority.as_ref().and_then(|p| self.known(p, "a priority"));
+            let rank = ranked.then(|| BigInt::from(entry.rank.unwrap_or(i as u64 + 1)));
+            let given = entry
+                .priority
+                .as_ref()
+                .and_then(|p| self.known(p, "a priority"))
+                .or(rank);
             let previous = list.last().map(|(p, _)| p.clone());
             let priority = match (given, previous) {
                 (Some(p), _) => p,
@@ -203,7 +210,8 @@ impl Lowerer<'_> {
         for (key, (kind, width)) in entry.keys.iter().zip(&kinds) {
             matches.push(self.entry_match(key, kind, *width)?);
         }
-        let call = self.action_call(&entry.action);
+        let listed = self.ir.tables[table].actions.clone();
+        let call = self.action_call(&entry.action, &listed);
         Some(Entry {
             matches,
             call,
@@ -432,19 +440,10 @@ impl Lowerer<'_> {
         )
     }
 
-    fn action_call(&mut self, chosen: &ActionRef) -> ActionCall {
-        let action = self.table_action(&ActionRef {
-            args: chosen
-                .args
-                .iter()
-                .zip(&self.program.actions[chosen.action.index()].params)
-                .map(|(a, var)| {
-                    let is_data = self.program.vars[var.index()].kind == VarKind::Parameter(Direction::None);
-                    a.clone().filter(|_| !is_data)
-                })
-                .collect(),
-            ..chosen.clone()
-        });
+    /// A listed action with its data.
+    fn action_call(&mut self, chosen: &ActionRef, listed: &[(usize, tree::Annotations)]) -> ActionCall {
+        let of_source = |(a, _): &&(usize, tree::Annotations)| self.ir.actions[*a].source == Some(chosen.action);
+        let action = listed.iter().find(of_source).map_or(0, |(a, _)| *a);
         let source = &self.program.actions[chosen.action.index()];
         let mut values = Vec::new();
         for (var, arg) in source.params.iter().zip(&chosen.args) {

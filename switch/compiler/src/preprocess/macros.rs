@@ -113,15 +113,16 @@ impl Preprocessor<'_> {
             }
             let Some(token) = body.get(i) else { break };
             i += 1;
-            if token.tok == Tok::Punct("#") && !pasted {
-                if let Some(k) = body.get(i).and_then(parameter) {
-                    out.push(Token {
-                        tok: Tok::Str(super::render(&arguments[k]).into()),
-                        ..token.clone()
-                    });
-                    i += 1;
-                    continue;
-                }
+            if token.tok == Tok::Punct("#")
+                && !pasted
+                && let Some(k) = body.get(i).and_then(parameter)
+            {
+                out.push(Token {
+                    tok: Tok::Str(super::render(&arguments[k]).into()),
+                    ..token.clone()
+                });
+                i += 1;
+                continue;
             }
             let next_pastes = is_paste(body, i);
             let piece = match parameter(token) {

@@ -1,5 +1,10 @@
 //! The syntax tree: the program as written (specification appendix G), names not yet resolved.
 
+#![allow(
+    dead_code,
+    reason = "the tree keeps what the source says, whether or not a later stage asks for it"
+)]
+
 use super::token::{IntLiteral, Symbol, Token};
 use crate::source::Span;
 

@@ -1,5 +1,10 @@
 //! Declarations, statements and expressions after checking.
 
+#![allow(
+    dead_code,
+    reason = "the tree keeps what the source says, whether or not a later stage asks for it"
+)]
+
 use std::rc::Rc;
 
 use num_bigint::BigInt;
@@ -190,8 +195,8 @@ pub struct TableEntry {
     pub action: ActionRef,
     /// Its priority, where given.
     pub priority: Option<Expr>,
-    /// Whether it is `const`.
-    pub is_const: bool,
+    /// The number in `@priority(...)`.
+    pub rank: Option<u64>,
     /// Its place.
     pub span: Span,
 }
@@ -525,6 +530,8 @@ pub enum ExprKind {
     Aggregate(Vec<Expr>),
     /// An invalid header; the default value of any type
     Default,
+    /// In `a op= b`, the value of `a` before
+    Old,
     /// A call
     Call(Box<Callee>, Vec<Type>, Vec<Option<Expr>>),
     /// `t.apply().hit` (true) or `.miss`

@@ -1,5 +1,10 @@
 //! Types (specification section 7).
 
+#![allow(
+    dead_code,
+    reason = "the tree keeps what the source says, whether or not a later stage asks for it"
+)]
+
 use std::rc::Rc;
 
 use super::tree::Annotations;

@@ -46,7 +46,10 @@ impl Emitter<'_> {
             HeaderRef::Static(_) => json!({"type": "field", "value": self.field_name(field)}),
             HeaderRef::Last(_) | HeaderRef::Next(_) => json!({"type": "stack_field", "value": self.field_name(field)}),
             HeaderRef::Element(stack, index) => self.chosen(*stack, index, &|h| {
-                self.field(&FieldRef { header: HeaderRef::Static(h), field: field.field })
+                self.field(&FieldRef {
+                    header: HeaderRef::Static(h),
+                    field: field.field,
+                })
             }),
         }
     }
@@ -96,9 +99,7 @@ impl Emitter<'_> {
     /// Whether a header is valid, as a number.
     fn valid(&self, header: &HeaderRef) -> Value {
         match header {
-            HeaderRef::Element(stack, index) => {
-                self.chosen(*stack, index, &|h| self.valid(&HeaderRef::Static(h)))
-            }
+            HeaderRef::Element(stack, index) => self.chosen(*stack, index, &|h| self.valid(&HeaderRef::Static(h))),
             HeaderRef::Static(h) => json!({"type": "field", "value": [self.ir.headers[*h].name, "$valid$"]}),
             other => expression("b2d", Value::Null, expression("valid", Value::Null, self.header(other))),
         }

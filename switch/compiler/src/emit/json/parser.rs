@@ -67,20 +67,24 @@ impl Emitter<'_> {
     fn operation(&self, op: &ParserOp) -> Value {
         let (name, parameters) = match op {
             ParserOp::Extract(header, None) => ("extract", vec![self.extract_target(header)]),
-            ParserOp::Extract(header, Some(bits)) => {
-                ("extract_VL", vec![self.extract_target(header), self.wrapped(bits)])
-            }
+            ParserOp::Extract(header, Some(bits)) => (
+                "extract_VL",
+                vec![self.extract_target(header), self.wrapped(self.data(bits))],
+            ),
             ParserOp::ExtractUnion(stack, member) => {
                 let name = &self.ir.union_stacks[*stack].name;
                 ("extract", vec![json!({"type": "union_stack", "value": [name, member]})])
             }
-            ParserOp::Set(field, value) => (
-                "set",
-                vec![
-                    json!({"type": "field", "value": self.field_name(field)}),
-                    self.argument(value),
-                ],
-            ),
+            ParserOp::Set(field, value) => {
+                let value = match self.argument(value) {
+                    value if value.get("type") == Some(&json!("stack_field")) => self.wrapped(value),
+                    value => value,
+                };
+                (
+                    "set",
+                    vec![json!({"type": "field", "value": self.field_name(field)}), value],
+                )
+            }
             ParserOp::Verify(check, error) => {
                 let code = error.as_int().unwrap_or(BigInt::ZERO);
                 let code = if error.is_known() {
@@ -105,7 +109,7 @@ impl Emitter<'_> {
     }
 
     /// A value that must be an expression.
-    fn wrapped(&self, e: &Expr) -> Value {
-        json!({"type": "expression", "value": self.data(e)})
+    fn wrapped(&self, value: Value) -> Value {
+        json!({"type": "expression", "value": value})
     }
 }

@@ -217,7 +217,7 @@ impl Emitter<'_> {
             Some(Tok::Str(uri)) => uri.to_string(),
             _ => String::new(),
         };
-        let integers = tokens.iter().filter_map(|t| match &t.tok {
+        let mut integers = tokens.iter().filter_map(|t| match &t.tok {
             Tok::Int(literal) => i32::try_from(&literal.value).ok(),
             _ => None,
         });
@@ -226,7 +226,7 @@ impl Emitter<'_> {
             .any(|t| matches!(&t.tok, Tok::Word(w) if &**w == "string"));
         Some(Translation {
             uri,
-            bits: if is_string { None } else { integers.last() },
+            bits: if is_string { None } else { integers.next_back() },
         })
     }
 

@@ -408,7 +408,6 @@ impl Parser<'_> {
     }
 
     /// A whole function, or the type of an instance.
-    #[expect(clippy::type_complexity, reason = "used once")]
     fn function_in_scope(&mut self) -> Parsed<Result<(Method, crate::syntax::ast::Block), TypeExpr>> {
         let ty = self.type_expr()?;
         if self.is("(") {
