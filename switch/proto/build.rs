@@ -5,10 +5,7 @@ use std::{env, fs, path::PathBuf};
 use prost::Message as _;
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
-    let files = [
-        "p4/v1/p4runtime.proto",
-        "p4sched/v1/traffic_manager.proto",
-    ];
+    let files = ["p4/v1/p4runtime.proto", "p4sched/v1/traffic_manager.proto"];
     println!("cargo::rerun-if-changed=p4");
     println!("cargo::rerun-if-changed=p4sched");
     println!("cargo::rerun-if-changed=google");

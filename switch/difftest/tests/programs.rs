@@ -120,12 +120,12 @@ fn a_model_whose_queue_holds_one_packet_more_is_found_out() {
 
 #[test]
 fn a_model_that_now_and_then_misreads_a_rank_is_found_out() {
-    let report = report(Scheme::SpPifo, |_, packet| {
+    let report = report(Scheme::Packs, |_, packet| {
         if packet.id % 100 == 0 {
             packet.rank ^= 1;
         }
     });
-    assert!(report.contains("bounds"), "{report}");
+    assert!(report.contains("window, by register"), "{report}");
 }
 
 #[test]

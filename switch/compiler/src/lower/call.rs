@@ -234,15 +234,19 @@ impl Lowerer<'_> {
         let action = &self.program.actions[id.index()];
         let frame = self.frame.clone();
         let path = if action.top_level { String::new() } else { self.path() };
-        self.called
-            .insert((self.full_name(&path, &action.name, &action.annotations), id));
+        if self.in_action == 0 {
+            self.called
+                .insert((self.full_name(&path, &action.name, &action.annotations), id));
+        }
         let bound = self.bind(&action.params, args, true, span, out);
         let body = action.body.clone();
+        self.in_action += 1;
         self.deeper(span, |l| {
             l.with_bound(bound, &frame, span, out, |l, out| {
                 l.returning(None, out, |l, out| l.block(&body, out))
             });
         });
+        self.in_action -= 1;
     }
 
     pub(super) fn call_apply(

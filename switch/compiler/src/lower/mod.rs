@@ -59,6 +59,7 @@ pub(crate) fn lower(program: &Program, map: &SourceMap, reporter: &mut Reporter)
         actions: HashMap::new(),
         called: HashSet::new(),
         field_lists: HashMap::new(),
+        in_action: 0,
         updated: None,
         save_indexes: false,
         metadata: None,
@@ -160,6 +161,8 @@ struct Lowerer<'a> {
     called: HashSet<(String, ActionId)>,
     /// Field lists made for @field_list numbers.
     field_lists: HashMap<u64, u32>,
+    /// How many actions are around this place.
+    in_action: usize,
     /// What `a op= b` writes to.
     updated: Option<Loc>,
     /// Whether the index of a stack must be kept, as what is assigned may change it.

@@ -398,7 +398,9 @@ impl Lowerer<'_> {
             self.frame.borrow_mut().vars.insert(*var, value);
         }
         let body = source.body.clone();
+        self.in_action += 1;
         self.returning(None, &mut out, |l, out| l.block(&body, out));
+        self.in_action -= 1;
         for (to, from) in copies {
             self.assign(&to, from.read(), source.span, &mut out);
         }

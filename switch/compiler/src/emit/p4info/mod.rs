@@ -48,7 +48,7 @@ pub(crate) fn emit(program: &Program, ir: &Ir, reporter: &mut Reporter) -> P4Inf
             arch: "v1model".to_owned(),
             ..pb::PkgInfo::default()
         }),
-        type_info: Some(pb::P4TypeInfo::default()),
+
         ..P4Info::default()
     };
     let mut emitter = Emitter {
@@ -67,6 +67,13 @@ pub(crate) fn emit(program: &Program, ir: &Ir, reporter: &mut Reporter) -> P4Inf
     emitter.value_sets();
     emitter.registers();
     emitter.digests();
+    let typed = !emitter.info.tables.is_empty()
+        || !emitter.info.registers.is_empty()
+        || !emitter.info.controller_packet_metadata.is_empty()
+        || emitter.info.actions.iter().any(|a| !a.params.is_empty());
+    if typed {
+        emitter.info.type_info.get_or_insert_default();
+    }
     emitter.info
 }
 
