@@ -33,193 +33,52 @@ const MAX_LOOPS: u32 = 1 << 16;
 const MAX_LOG: usize = 1024;
 
 /// Runs from an address to `End`, or to `Exit`.
-// One match, as long as it is: each operation then costs one indirect jump.
 pub(crate) fn run(code: &Code, state: &mut State, start: Address) {
     let mut pc = start as usize;
     let mut loops = 0;
     while let Some(op) = code.ops.get(pc) {
         pc += 1;
-        let w = state.words.as_mut_slice();
-        let to = match *op {
+        let w = &state.words;
+        let (jumps, to) = match *op {
             Op::End => return,
             Op::Exit => {
-                w[register::EXIT as usize] = 1;
+                state.words[register::EXIT as usize] = 1;
                 return;
             }
-            Op::Jump { to } => Some(to),
-            Op::JumpIfZero { a, to } => (get(w, a) == 0).then_some(to),
-            Op::JumpIfNotZero { a, to } => (get(w, a) != 0).then_some(to),
-            Op::JumpUnlessEqual { a, b, to } => (get(w, a) != get(w, b)).then_some(to),
-            Op::JumpUnlessLess { a, b, to } => (get(w, a) >= get(w, b)).then_some(to),
-            Op::JumpUnlessLessOrEqual { a, b, to } => (get(w, a) > get(w, b)).then_some(to),
+            Op::Jump { to } => (true, to),
+            Op::JumpIfZero { a, to } => (get(w, a) == 0, to),
+            Op::JumpIfNotZero { a, to } => (get(w, a) != 0, to),
+            Op::JumpUnlessEqual { a, b, to } => (get(w, a) != get(w, b), to),
+            Op::JumpUnlessLess { a, b, to } => (get(w, a) >= get(w, b), to),
+            Op::JumpUnlessLessOrEqual { a, b, to } => (get(w, a) > get(w, b), to),
             Op::Apply { table } => {
                 let next = apply(code, state, table);
                 if state.words[register::EXIT as usize] != 0 {
                     return;
                 }
-                Some(next)
+                (true, next)
             }
             Op::Call { to } => {
                 run(code, state, to);
                 if state.words[register::EXIT as usize] != 0 {
                     return;
                 }
-                None
-            }
-            Op::Move { d, a, m } => {
-                w[d as usize] = get(w, a) & get(w, m);
-                None
-            }
-            Op::Add { d, a, b, m } => {
-                w[d as usize] = get(w, a).wrapping_add(get(w, b)) & get(w, m);
-                None
-            }
-            Op::Sub { d, a, b, m } => {
-                w[d as usize] = get(w, a).wrapping_sub(get(w, b)) & get(w, m);
-                None
-            }
-            Op::Mul { d, a, b, m } => {
-                w[d as usize] = get(w, a).wrapping_mul(get(w, b)) & get(w, m);
-                None
-            }
-            Op::And { d, a, b, m } => {
-                w[d as usize] = get(w, a) & get(w, b) & get(w, m);
-                None
-            }
-            Op::Or { d, a, b, m } => {
-                w[d as usize] = (get(w, a) | get(w, b)) & get(w, m);
-                None
-            }
-            Op::Xor { d, a, b, m } => {
-                w[d as usize] = (get(w, a) ^ get(w, b)) & get(w, m);
-                None
-            }
-            Op::Not { d, a, m } => {
-                w[d as usize] = !get(w, a) & get(w, m);
-                None
-            }
-            Op::Shl { d, a, b, m } => {
-                let amount = get(w, b);
-                w[d as usize] = if amount < 64 {
-                    (get(w, a) << amount) & get(w, m)
-                } else {
-                    0
-                };
-                None
-            }
-            Op::Shr { d, a, b, m } => {
-                let amount = get(w, b);
-                w[d as usize] = if amount < 64 {
-                    (get(w, a) >> amount) & get(w, m)
-                } else {
-                    0
-                };
-                None
-            }
-            Op::Sar { d, a, b, m } => {
-                w[d as usize] = ((get(w, a) as i64) >> get(w, b).min(63)) as u64 & get(w, m);
-                None
-            }
-            Op::Div { d, a, b, m } => {
-                w[d as usize] = get(w, a).checked_div(get(w, b)).unwrap_or(0) & get(w, m);
-                None
-            }
-            Op::Rem { d, a, b, m } => {
-                w[d as usize] = get(w, a).checked_rem(get(w, b)).unwrap_or(0) & get(w, m);
-                None
-            }
-            Op::SignExtend { d, a, shift } => {
-                w[d as usize] = (((get(w, a) << shift) as i64) >> shift) as u64;
-                None
-            }
-            Op::Clamp { d, a, low, high } => {
-                w[d as usize] = get(w, a).max(get(w, low)).min(get(w, high));
-                None
-            }
-            Op::ClampSigned { d, a, low, high } => {
-                w[d as usize] = (get(w, a) as i64).max(get(w, low) as i64).min(get(w, high) as i64) as u64;
-                None
-            }
-            Op::Equal { d, a, b } => {
-                w[d as usize] = u64::from(get(w, a) == get(w, b));
-                None
-            }
-            Op::Less { d, a, b } => {
-                w[d as usize] = u64::from(get(w, a) < get(w, b));
-                None
-            }
-            Op::LessOrEqual { d, a, b } => {
-                w[d as usize] = u64::from(get(w, a) <= get(w, b));
-                None
-            }
-            Op::LessSigned { d, a, b } => {
-                w[d as usize] = u64::from((get(w, a) as i64) < get(w, b) as i64);
-                None
-            }
-            Op::LessOrEqualSigned { d, a, b } => {
-                w[d as usize] = u64::from(get(w, a) as i64 <= get(w, b) as i64);
-                None
-            }
-            Op::IsZero { d, a } => {
-                w[d as usize] = u64::from(get(w, a) == 0);
-                None
-            }
-            Op::Select { d, c, a, b } => {
-                w[d as usize] = if get(w, c) != 0 { get(w, a) } else { get(w, b) };
-                None
-            }
-            Op::Copy { d, a, n } => {
-                w.copy_within(a as usize..(a + n) as usize, d as usize);
-                None
-            }
-            Op::EqualWords { d, a, b, n } => {
-                let (a, b, n) = (a as usize, b as usize, n as usize);
-                w[d as usize] = u64::from(w[a..a + n] == w[b..b + n]);
-                None
-            }
-            Op::RegisterRead {
-                d,
-                register,
-                cell,
-                m,
-                missing,
-            } => {
-                let array = &state.registers.0[register as usize];
-                w[d as usize] = match array.cells.get(get(w, cell) as usize) {
-                    Some(&value) => value & get(w, m),
-                    None => get(w, missing),
-                };
-                None
-            }
-            Op::RegisterWrite { register, cell, a } => {
-                let array = &mut state.registers.0[register as usize];
-                if !array.protected
-                    && let Some(place) = array.cells.get_mut(get(w, cell) as usize)
-                {
-                    *place = get(w, a) & crate::layout::mask(array.width);
-                }
-                None
-            }
-            Op::Count { counter, cell } => {
-                let length = w[register::ARRIVED as usize];
-                state.counters[counter as usize].count(get(w, cell), length);
-                None
+                continue;
             }
             _ => {
-                rare(code, state, op);
-                None
+                step(code, state, op);
+                continue;
             }
         };
-        let Some(to) = to else {
-            continue;
-        };
-        if (to as usize) < pc {
-            loops += 1;
-            if loops > MAX_LOOPS {
-                return;
+        if jumps {
+            if (to as usize) < pc {
+                loops += 1;
+                if loops > MAX_LOOPS {
+                    return;
+                }
             }
+            pc = to as usize;
         }
-        pc = to as usize;
     }
 }
 
@@ -302,6 +161,85 @@ fn apply_indirect(code: &Code, state: &mut State, table: &TableProgram, call: &C
         .iter()
         .find(|(other, _)| *other == action)
         .map_or(table.otherwise, |(_, next)| *next)
+}
+
+#[inline(always)]
+fn step(code: &Code, state: &mut State, op: &Op) {
+    let w = state.words.as_mut_slice();
+    match *op {
+        Op::Move { d, a, m } => w[d as usize] = get(w, a) & get(w, m),
+        Op::Add { d, a, b, m } => w[d as usize] = get(w, a).wrapping_add(get(w, b)) & get(w, m),
+        Op::Sub { d, a, b, m } => w[d as usize] = get(w, a).wrapping_sub(get(w, b)) & get(w, m),
+        Op::Mul { d, a, b, m } => w[d as usize] = get(w, a).wrapping_mul(get(w, b)) & get(w, m),
+        Op::And { d, a, b, m } => w[d as usize] = get(w, a) & get(w, b) & get(w, m),
+        Op::Or { d, a, b, m } => w[d as usize] = (get(w, a) | get(w, b)) & get(w, m),
+        Op::Xor { d, a, b, m } => w[d as usize] = (get(w, a) ^ get(w, b)) & get(w, m),
+        Op::Not { d, a, m } => w[d as usize] = !get(w, a) & get(w, m),
+        Op::Shl { d, a, b, m } => {
+            let amount = get(w, b);
+            w[d as usize] = if amount < 64 {
+                (get(w, a) << amount) & get(w, m)
+            } else {
+                0
+            };
+        }
+        Op::Shr { d, a, b, m } => {
+            let amount = get(w, b);
+            w[d as usize] = if amount < 64 {
+                (get(w, a) >> amount) & get(w, m)
+            } else {
+                0
+            };
+        }
+        Op::Sar { d, a, b, m } => {
+            w[d as usize] = ((get(w, a) as i64) >> get(w, b).min(63)) as u64 & get(w, m);
+        }
+        Op::Div { d, a, b, m } => w[d as usize] = get(w, a).checked_div(get(w, b)).unwrap_or(0) & get(w, m),
+        Op::Rem { d, a, b, m } => w[d as usize] = get(w, a).checked_rem(get(w, b)).unwrap_or(0) & get(w, m),
+        Op::SignExtend { d, a, shift } => w[d as usize] = (((get(w, a) << shift) as i64) >> shift) as u64,
+        Op::Clamp { d, a, low, high } => w[d as usize] = get(w, a).max(get(w, low)).min(get(w, high)),
+        Op::ClampSigned { d, a, low, high } => {
+            w[d as usize] = (get(w, a) as i64).max(get(w, low) as i64).min(get(w, high) as i64) as u64;
+        }
+        Op::Equal { d, a, b } => w[d as usize] = u64::from(get(w, a) == get(w, b)),
+        Op::Less { d, a, b } => w[d as usize] = u64::from(get(w, a) < get(w, b)),
+        Op::LessOrEqual { d, a, b } => w[d as usize] = u64::from(get(w, a) <= get(w, b)),
+        Op::LessSigned { d, a, b } => w[d as usize] = u64::from((get(w, a) as i64) < get(w, b) as i64),
+        Op::LessOrEqualSigned { d, a, b } => w[d as usize] = u64::from(get(w, a) as i64 <= get(w, b) as i64),
+        Op::IsZero { d, a } => w[d as usize] = u64::from(get(w, a) == 0),
+        Op::Select { d, c, a, b } => w[d as usize] = if get(w, c) != 0 { get(w, a) } else { get(w, b) },
+        Op::Copy { d, a, n } => w.copy_within(a as usize..(a + n) as usize, d as usize),
+        Op::EqualWords { d, a, b, n } => {
+            let (a, b, n) = (a as usize, b as usize, n as usize);
+            w[d as usize] = u64::from(w[a..a + n] == w[b..b + n]);
+        }
+        Op::RegisterRead {
+            d,
+            register,
+            cell,
+            m,
+            missing,
+        } => {
+            let array = &state.registers.0[register as usize];
+            w[d as usize] = match array.cells.get(get(w, cell) as usize) {
+                Some(&value) => value & get(w, m),
+                None => get(w, missing),
+            };
+        }
+        Op::RegisterWrite { register, cell, a } => {
+            let array = &mut state.registers.0[register as usize];
+            if !array.protected
+                && let Some(place) = array.cells.get_mut(get(w, cell) as usize)
+            {
+                *place = get(w, a) & crate::layout::mask(array.width);
+            }
+        }
+        Op::Count { counter, cell } => {
+            let length = w[register::ARRIVED as usize];
+            state.counters[counter as usize].count(get(w, cell), length);
+        }
+        _ => rare(code, state, op),
+    }
 }
 
 #[inline(always)]

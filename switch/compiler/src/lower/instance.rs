@@ -4,8 +4,7 @@ use std::rc::Rc;
 
 use num_bigint::BigInt;
 
-use super::{Frame, FrameRef, Lowerer, Object, value::Value};
-use crate::typed::annotations::numbers_of;
+use super::{Frame, FrameRef, Lowerer, Object, annotations::numbers_of, value::Value};
 use crate::{
     ir::{Meter, Profile, Register, Unit},
     typed::{

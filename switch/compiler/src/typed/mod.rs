@@ -1,5 +1,4 @@
 //! The typed tree: every name resolved to what it names, every expression with its type, every conversion explicit.
 
-pub mod annotations;
 pub mod tree;
 pub mod types;

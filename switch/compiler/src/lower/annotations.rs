@@ -48,7 +48,6 @@ pub fn numbers_of(annotations: &Annotations, name: &str) -> Vec<u64> {
 }
 
 /// Whether an annotation is there.
-#[must_use]
-pub fn has(annotations: &Annotations, name: &str) -> bool {
+pub(super) fn has(annotations: &Annotations, name: &str) -> bool {
     find(annotations, name).is_some()
 }
