@@ -193,7 +193,11 @@ def test_the_topology_works_with_plain_mininet(switch: str) -> None:
     isolated = ["unshare", "--pid", "--fork", "--mount-proc", "--mount"]
     topology = ROOT / "mininet-topos" / "dumbbell.py"
     words = ["mn", "--custom", str(topology), "--topo", f"dumbbell,2,4,{switch}", "--test", "pingall"]
-    shell = ["sh", "-c", 'mount -t tmpfs tmpfs /tmp && exec "$@"', "sh", *words]
+    # It also removes files in /tmp, so it gets one of its own; a repository below /tmp stays where it is.
+    private = (
+        'mount --bind "$0" /mnt && mount -t tmpfs tmpfs /tmp && mkdir -p "$0" && mount --bind /mnt "$0" && exec "$@"'
+    )
+    shell = ["sh", "-c", private, str(ROOT), *words]
     environment = {key: value for key, value in os.environ.items() if key != "PYTHONPATH"}
     done = subprocess.run([*isolated, *shell], capture_output=True, text=True, check=False, env=environment)
     assert "0% dropped (6/6 received)" in done.stdout + done.stderr
