@@ -4,6 +4,7 @@ import logging
 import os
 import socket
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -16,8 +17,10 @@ from typer.exceptions import TyperException
 
 from p4sched import control, experiment, replay
 from p4sched.compile import Compiler, compile_program
-from p4sched.errors import P4schedError, unknown_name
+from p4sched.errors import P4schedError, UsageError, unknown_name
+from p4sched.experiment import SwitchKind
 from p4sched.paths import SHELL_PYTHON, switch_binary
+from p4sched.run_all import INTERRUPTED, run_all
 
 ERRORS = Console(stderr=True, highlight=False, soft_wrap=True)
 
@@ -60,12 +63,44 @@ app = typer.Typer(
 )
 run_app = typer.Typer(
     name="run",
-    help="Run an experiment. 'p4sched run EXPERIMENT --help' shows its options.",
     cls=ExperimentGroup,
     no_args_is_help=True,
-    subcommand_metavar="EXPERIMENT [OPTIONS]",
+    invoke_without_command=True,
+    subcommand_metavar="EXPERIMENT [OPTIONS] | --all [OPTIONS]",
 )
 app.add_typer(run_app)
+
+
+@run_app.callback()
+def run(
+    ctx: typer.Context,
+    every: Annotated[bool, typer.Option("--all", help="Run every experiment in turn.")] = False,
+    quick: Annotated[bool, typer.Option("--quick", help="With --all: the quick form of each.")] = False,
+    out: Annotated[Path, typer.Option(metavar="DIR", help="With --all: results go to DIR/EXPERIMENT.")] = Path(
+        "results"
+    ),
+    switch: Annotated[
+        SwitchKind, typer.Option(help="With --all: the project's own switch, or BMv2.")
+    ] = SwitchKind.EMBEDDED,
+) -> int:
+    """Run an experiment. 'p4sched run EXPERIMENT --help' shows its options."""
+    name = ctx.invoked_subcommand
+    if every and name is not None:
+        raise UsageError(f"run --all runs every experiment: leave out '{name}', or --all")
+    if every:
+        return run_all(experiment.names(), _invoke, out, quick, switch, Console())
+    if name is None:
+        raise UsageError(f"run which experiment? --all, or one of: {', '.join(experiment.names())}")
+    misplaced = [f"--{option}" for option in ("quick", "out", "switch") if _given(ctx, option)]
+    if misplaced:
+        raise UsageError(f"{misplaced[0]} belongs behind the experiment's name: run {name} {misplaced[0]} ...")
+    return 0
+
+
+def _given(ctx: typer.Context, option: str) -> bool:
+    source = ctx.get_parameter_source(option)
+    return source is not None and source.name == "COMMANDLINE"
+
 
 PASS_ON = {"ignore_unknown_options": True, "allow_extra_args": True, "help_option_names": []}
 
@@ -144,25 +179,27 @@ def main() -> None:
     sys.exit(run_command(sys.argv[1:]))
 
 
-def run_command(arguments: list[str]) -> int:
+def run_command(arguments: Sequence[str]) -> int:
     """Runs one command line; returns the exit code."""
-    try:
-        result = app(arguments, prog_name="p4sched", standalone_mode=False)
-    except TyperException as error:
-        # typer's own errors: a missing argument, an unknown option, a value of the wrong type
-        return _fail(error.format_message(), error.exit_code)
-    except P4schedError as error:
-        return _fail(str(error), error.exit_code)
-    except (KeyboardInterrupt, typer.Abort):
-        return _fail("interrupted", 130)
-    return result if isinstance(result, int) else 0
-
-
-def _fail(message: str, exit_code: int) -> int:
+    exit_code, message = _invoke(arguments)
     # no arguments at all: the help has been shown
     if message:
         ERRORS.print(f"[bold red]p4sched:[/] {escape(message)}")
     return exit_code
+
+
+def _invoke(arguments: Sequence[str]) -> tuple[int, str]:
+    """Runs one command line; its exit code, and the message of the error if there was one."""
+    try:
+        result = app(list(arguments), prog_name="p4sched", standalone_mode=False)
+    except TyperException as error:
+        # typer's own errors: a missing argument, an unknown option, a value of the wrong type
+        return error.exit_code, error.format_message()
+    except P4schedError as error:
+        return error.exit_code, str(error)
+    except (KeyboardInterrupt, typer.Abort):
+        return INTERRUPTED, "interrupted"
+    return (result if isinstance(result, int) else 0), ""
 
 
 def _help(found: experiment.Experiment) -> str:

@@ -81,6 +81,9 @@ def test_the_installed_command_works_from_any_folder(tmp_path: Path) -> None:
             "--fix 'k' is not NAME=VALUE",
         ),
         (("list", "--al"), "--al"),
+        (("run", "--quick"), "run which experiment? --all, or one of: "),
+        (("run", "--all", "inversions"), "leave out 'inversions', or --all"),
+        (("run", "--quick", "inversions"), "--quick belongs behind the experiment's name"),
     ],
 )
 def test_a_mistake_on_the_command_line_is_one_line_and_exit_code_2(

@@ -33,6 +33,8 @@ ESTIMATORS = ("average", "token-bucket")
 CONGESTION_CONTROL = "cubic"
 RTTS_PER_INTERVAL = 6
 """The paper estimates rates over 30 ms at an RTT of 5 ms."""
+QUICK_WARM_UP = Duration.parse("3s")
+QUICK_DURATION = Duration.parse("8s")
 
 
 def run(
@@ -76,6 +78,9 @@ def run(
         Duration, typer.Option(parser=Duration.parse, metavar="TIME", help="Time for samples, one a second.")
     ] = DEFAULT["duration"],
     seed: Annotated[int, typer.Option(help="Decides which users misbehave.")] = DEFAULT["seed"],
+    quick: Annotated[
+        bool, typer.Option("--quick", help=f"--warmup {QUICK_WARM_UP} --duration {QUICK_DURATION}.")
+    ] = False,
     switch: Annotated[SwitchKind, typer.Option(help="The project's own switch, or BMv2.")] = SwitchKind.EMBEDDED,
     out: Annotated[Path, typer.Option(metavar="DIR", help="Folder for the results.")] = Path("results/fdpa_fairness"),
 ) -> None:
@@ -93,8 +98,8 @@ def run(
         interval_us=(interval or RTTS_PER_INTERVAL * rtt) // 1000,
         token_bucket=estimator == "token-bucket",
         flowlet_gap_us=0 if flowlet_gap is None else flowlet_gap // 1000,
-        warm_up_s=whole_seconds("warmup", warmup),
-        duration_s=whole_seconds("duration", duration),
+        warm_up_s=whole_seconds("warmup", QUICK_WARM_UP if quick else warmup),
+        duration_s=whole_seconds("duration", QUICK_DURATION if quick else duration),
         switch=switch.value,
         congestion_control=CONGESTION_CONTROL,
     )

@@ -29,6 +29,7 @@ CONGESTION_CONTROL = "cubic"
 RTTS_PER_INTERVAL = 6
 SHORTEST_PHASE_S = 4
 """A phase's first and last second are left out of its Jain index."""
+QUICK_PHASE = Duration.parse("5s")
 
 
 def run(
@@ -46,11 +47,14 @@ def run(
     phase: Annotated[
         Duration, typer.Option(parser=Duration.parse, metavar="TIME", help="Length of each of the three phases.")
     ] = DEFAULT["phase"],
+    quick: Annotated[bool, typer.Option("--quick", help=f"--phase {QUICK_PHASE}.")] = False,
     switch: Annotated[SwitchKind, typer.Option(help="The project's own switch, or BMv2.")] = SwitchKind.EMBEDDED,
     out: Annotated[Path, typer.Option(metavar="DIR", help="Folder for the results.")] = Path("results/fdpa_join_leave"),
 ) -> None:
     """Runs 4, 8 and again 4 TCP users, then prints a table and writes DIR/summary.json, DIR/samples.csv and
     DIR/figure.png."""
+    if quick:
+        phase = QUICK_PHASE
     if phase.seconds != int(phase.seconds) or phase.seconds < SHORTEST_PHASE_S:
         raise UsageError(f"--phase {phase} is not a whole number of seconds, at least {SHORTEST_PHASE_S}")
     setting = Setting(

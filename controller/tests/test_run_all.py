@@ -1,0 +1,128 @@
+"""`p4sched run --all`: every experiment in turn, whatever becomes of one of them."""
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+import typer
+from rich.console import Console
+
+from p4sched import experiment, summaries
+from p4sched.errors import P4schedError
+from p4sched.experiment import SwitchKind
+from p4sched.run_all import run_all
+
+VALID: dict[str, Any] = {"experiment": "x", "schemes": {"fifo": {"fidelity": {"doubts": []}}}}
+INVALID: dict[str, Any] = {
+    "experiment": "x",
+    "schemes": {"fifo": {"fidelity": {"doubts": []}}, "aifo": {"fidelity": {"doubts": ["1.0% of the CPU was idle"]}}},
+}
+
+
+class Runs:
+    """Experiments that write what they are told to, or fail."""
+
+    def __init__(self, results: dict[str, object]) -> None:
+        self.results = results
+        self.asked: list[list[str]] = []
+
+    def __call__(self, arguments: Sequence[str]) -> tuple[int, str]:
+        self.asked.append(list(arguments))
+        result = self.results[arguments[1]]
+        if isinstance(result, BaseException):
+            raise result
+        if isinstance(result, tuple):
+            code, message = result
+            return code, message
+        folder = Path(arguments[arguments.index("--out") + 1])
+        folder.mkdir(parents=True)
+        (folder / "summary.json").write_text(json.dumps(result))
+        return 0, ""
+
+
+def shown(runs: Runs, out: Path, quick: bool = True) -> tuple[int, str]:
+    console = Console(width=200, record=True, file=(out / "console").open("w"))
+    code = run_all(list(runs.results), runs, out, quick, SwitchKind.EMBEDDED, console)
+    return code, console.export_text()
+
+
+def test_every_experiment_runs_into_its_own_folder(tmp_path: Path) -> None:
+    runs = Runs({"one": VALID, "two": VALID})
+    code, text = shown(runs, tmp_path)
+    assert code == 0
+    assert runs.asked == [
+        ["run", name, "--out", str(tmp_path / name), "--switch", "embedded", "--quick"] for name in ("one", "two")
+    ]
+    assert "1/2  one" in text
+    assert "2/2  two" in text
+
+
+@pytest.mark.parametrize(
+    ("failure", "message"),
+    [((2, "needs root"), "needs root"), (KeyError("aifo"), "KeyError: 'aifo'"), ((3, ""), "exit code 3")],
+)
+def test_a_failure_does_not_stop_the_others_and_sets_the_exit_code(
+    tmp_path: Path, failure: object, message: str
+) -> None:
+    code, text = shown(Runs({"one": failure, "two": VALID}), tmp_path)
+    assert code == 1
+    assert f"one failed: {message}" in text
+    assert "failed: one" in text
+    assert (tmp_path / "two" / "summary.json").exists()
+
+
+def test_an_invalid_run_is_named_with_the_reason_and_is_no_failure(tmp_path: Path) -> None:
+    code, text = shown(Runs({"one": INVALID, "two": VALID}), tmp_path)
+    assert code == 0
+    assert "INVALID, not to be believed: one\n" in text
+    assert "aifo: 1.0% of the CPU was idle" in text
+
+
+def test_a_run_without_a_summary_has_failed(tmp_path: Path) -> None:
+    code, text = shown(Runs({"one": {"schemes": {}}}), tmp_path)
+    assert code == 1
+    assert "names no experiment" in text
+
+
+def test_an_interrupt_stops_all_and_still_says_what_was_done(tmp_path: Path) -> None:
+    runs = Runs({"one": VALID, "two": (130, "interrupted"), "three": VALID})
+    code, text = shown(runs, tmp_path)
+    assert code == 130
+    assert [arguments[1] for arguments in runs.asked] == ["one", "two"]
+    assert "one" in text.split("All experiments")[1]
+
+
+@pytest.mark.parametrize("name", experiment.names())
+def test_every_experiment_has_the_options_that_run_all_passes_on(name: str) -> None:
+    app = typer.Typer()
+    app.command()(experiment.load(name).run)
+    options = {text for parameter in typer.main.get_command(app).params for text in parameter.opts}
+    assert {"--quick", "--out", "--switch"} <= options
+
+
+def test_doubts_are_found_wherever_a_summary_has_them(tmp_path: Path) -> None:
+    content = {
+        "experiment": "x",
+        "fidelity": {"doubts": ["late"]},
+        "schemes": {"aifo": {"phases": {"loud": {"fidelity": {"doubts": ["lost"]}}}}},
+    }
+    (tmp_path / "summary.json").write_text(json.dumps(content))
+    assert [str(doubt) for doubt in summaries.read(tmp_path).doubts()] == ["late", "aifo phases loud: lost"]
+
+
+@pytest.mark.parametrize(
+    ("text", "wrong"),
+    [
+        ("{", "is not JSON"),
+        ("[]", "names no experiment"),
+        ('{"experiment": "x", "schemes": [1]}', "does not map"),
+        ("\x00", "is not JSON"),
+    ],
+)
+def test_what_is_no_summary_is_refused_by_its_path(tmp_path: Path, text: str, wrong: str) -> None:
+    (tmp_path / "summary.json").write_text(text)
+    with pytest.raises(P4schedError, match=wrong) as refused:
+        summaries.read(tmp_path)
+    assert str(tmp_path / "summary.json") in str(refused.value)
