@@ -21,7 +21,7 @@ lint:
 	.venv/bin/mypy
 
 test: lint
-	cargo test --manifest-path switch/Cargo.toml --locked --release --workspace
+	PROPTEST_RNG_SEED=1 cargo test --manifest-path switch/Cargo.toml --locked --release --workspace
 	.venv/bin/pytest
 
 clean:
