@@ -1,8 +1,16 @@
-// IPv4 routing: from the destination address to a port and the next hop's MAC address.
+// IPv4 routing: from the destination address to a port and the next hop's MAC address, or to a group of them.
+//
+// Equal-cost multipath: a route may name a group instead of a port. A hash of the 5-tuple gives one of 64 buckets, and a
+// table gives the port of (group, bucket), so a flow keeps its path for as long as the table says so. The controller
+// deals the buckets of a group to its paths; any number of paths up to 64 can be dealt, in any proportion.
+// A fragment other than the first shows no TCP or UDP ports: it may take another path than the first one.
 #ifndef P4SCHED_FORWARDING_P4
 #define P4SCHED_FORWARDING_P4
 
 control Forwarding(inout headers_t hdr, inout metadata_t meta, inout standard_metadata_t standard_metadata) {
+    bit<16> ecmp_group = 0;
+    bit<8> ecmp_bucket = 0;
+
     action drop() {
         mark_to_drop(standard_metadata);
         meta.discard = true;
@@ -13,16 +21,36 @@ control Forwarding(inout headers_t hdr, inout metadata_t meta, inout standard_me
         hdr.ethernet.dst_addr = dst_mac;
         hdr.ipv4.ttl = hdr.ipv4.ttl - 1;
     }
+    action choose_path(bit<16> group) {
+        ecmp_group = group;
+    }
     table ipv4_routes {
         key = { hdr.ipv4.dst_addr: lpm; }
-        actions = { forward; drop; }
+        actions = { forward; choose_path; drop; }
         default_action = drop();
         size = MAX_ROUTES;
+    }
+    table ecmp_paths {
+        key = {
+            ecmp_group: exact;
+            ecmp_bucket: exact;
+        }
+        actions = { forward; drop; }
+        default_action = drop();
+        size = MAX_ECMP_PATHS;
     }
     apply {
         // A packet with options has a checksum that this program can neither verify nor update.
         if (hdr.ipv4.isValid() && hdr.ipv4.ihl == 5 && hdr.ipv4.ttl > 1 && standard_metadata.checksum_error == 0) {
-            ipv4_routes.apply();
+            switch (ipv4_routes.apply().action_run) {
+                choose_path: {
+                    hash(ecmp_bucket, HashAlgorithm.crc32, 8w0,
+                         { hdr.ipv4.src_addr, hdr.ipv4.dst_addr, hdr.ipv4.protocol,
+                           meta.l4_src_port, meta.l4_dst_port },
+                         (bit<8>) ECMP_BUCKETS);
+                    ecmp_paths.apply();
+                }
+            }
         } else {
             drop();
         }

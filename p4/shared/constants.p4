@@ -16,6 +16,9 @@ const bit<8> PROTOCOL_UDP = 17;
 // One cell for each (port, priority).
 #define MAX_QUEUES 4096
 #define MAX_ROUTES 1024
+// Buckets of every ECMP group, a power of two; and entries for all (group, bucket).
+#define ECMP_BUCKETS 64
+#define MAX_ECMP_PATHS 4096
 // Buckets of a logarithmic histogram: bucket 0 is the value 0, bucket i the values 2^(i-1) .. 2^i - 1.
 #define HISTOGRAM_CELLS 32768
 // UDP datagrams to ports 5376 .. 5631 begin with a rank header.
