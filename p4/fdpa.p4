@@ -9,6 +9,7 @@
 //   rate   = sum of charges in the last complete interval           (or: token buckets, one for each edge)
 //   band   = first q with rate <= edge_q                            (or: the band of the flowlet under way)
 //   queue  = priority 8 - band, room depth_band
+//   user 0, which is all traffic that no entry classifies: band 1
 #include <core.p4>
 #include <v1model.p4>
 
@@ -169,14 +170,17 @@ control FdpaIngress(inout headers_t hdr, inout metadata_t meta, inout standard_m
             fdpa_params.apply();
             now = (bit<32>) standard_metadata.ingress_global_timestamp;
             charging.apply(meta, standard_metadata, charge);
-            if (use_buckets == 1) {
-                buckets.apply((bit<32>) meta.user, now, charge, rates, burst, band);
-            } else {
-                average.apply((bit<32>) meta.user, now, interval, charge, rate);
-                select_band.apply(rate, edges, band);
-            }
-            if (flowlet_gap != 0) {
-                flowlets.apply(hdr, meta, now, flowlet_gap, band);
+            // What no entry classifies, such as ACKs on their way back, is nobody's: always band 1, and no rate of its own.
+            if (meta.user != 0) {
+                if (use_buckets == 1) {
+                    buckets.apply((bit<32>) meta.user, now, charge, rates, burst, band);
+                } else {
+                    average.apply((bit<32>) meta.user, now, interval, charge, rate);
+                    select_band.apply(rate, edges, band);
+                }
+                if (flowlet_gap != 0) {
+                    flowlets.apply(hdr, meta, now, flowlet_gap, band);
+                }
             }
 
             if (band == 1) { limit = depths.depth_1; standard_metadata.priority = 7; }

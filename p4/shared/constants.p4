@@ -10,7 +10,7 @@ const bit<16> ETHERTYPE_WORKER = 0x88b5;
 const bit<8> PROTOCOL_TCP = 6;
 const bit<8> PROTOCOL_UDP = 17;
 
-// User ids are 1 .. MAX_USERS - 1; user 0 is all traffic that no entry classifies.
+// User ids are 1 .. MAX_USERS - 1; user 0 is all traffic that no entry classifies, and has no rate and no share.
 #define MAX_USERS 4096
 #define MAX_PORTS 512
 // One cell for each (port, priority).

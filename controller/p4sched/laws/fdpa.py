@@ -20,6 +20,8 @@ The switch charges a user length / weight for a packet, so one set of edges serv
 
 A third timeout in a row (840 ms) does forget the user, and its next segment brings it back at the next poll.
 
+**User 0**, traffic that no entry classifies, is nobody's: the switch puts it into band 1, and it has no share here.
+
 **Joining** takes effect at the first poll that sees `active_bytes`: at most one poll period.
 
 **N = 0**: an idle link keeps the last bands, which are right when its users come back; only a controller that never saw

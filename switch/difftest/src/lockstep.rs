@@ -4,6 +4,7 @@ use std::collections::VecDeque;
 use std::fmt::Write as _;
 
 use p4sched_dataplane::{MatchKey, Port};
+use p4sched_schedulers::fdpa::{UNCLASSIFIED, UNIT_SCALE};
 use p4sched_schedulers::workload::seeded;
 use p4sched_schedulers::{Nanos, Packet};
 use rand::Rng;
@@ -111,6 +112,8 @@ struct Lane {
     parameters: Parameters,
     rate_bps: u64,
     scales: [u32; USERS],
+    /// A user whom no entry classifies.
+    stranger: Option<usize>,
     static_ranks: [u32; FLOWS],
     model: ModelPort,
     counts: Counts,
@@ -118,6 +121,14 @@ struct Lane {
 }
 
 impl Lane {
+    /// The id of one of the port's users, 0 .. USERS - 1, in the program.
+    fn user(&self, user: usize) -> u32 {
+        match self.stranger {
+            Some(stranger) if stranger == user => UNCLASSIFIED,
+            _ => (1 + self.traffic.number() * USERS + user) as u32,
+        }
+    }
+
     /// The packet as the model sees it. Flows are the cells that the program files them under.
     fn packet(&self, scheme: Scheme, flow: usize, datagram: &Datagram) -> Packet {
         let header = if datagram.destination_port == RANKED_PORT {
@@ -133,7 +144,7 @@ impl Lane {
                 RankSource::Tos => u32::from(datagram.tos),
                 RankSource::StartTime => 0,
             },
-            user: (flow % USERS) as u32,
+            user: self.user(flow % USERS),
             flow: cell(scheme, datagram),
             len: datagram.len,
         }
@@ -221,13 +232,14 @@ impl<'a> Lockstep<'a> {
         }
     }
 
-    /// A user by its prefix, but for the last one of a port, who is told by ternary keys.
+    /// A user by its prefix, but for the last one of a port, who is told by ternary keys, and for a stranger.
     fn write_user(&mut self, lane: usize, user: usize) {
         let source = [10, lane as u8, user as u8, 0];
-        let data = [
-            (1 + lane * USERS + user) as u64,
-            u64::from(self.lanes[lane].scales[user]),
-        ];
+        let id = self.lanes[lane].user(user);
+        if id == UNCLASSIFIED {
+            return;
+        }
+        let data = [u64::from(id), u64::from(self.lanes[lane].scales[user])];
         if user + 1 < USERS {
             let key = [MatchKey::Lpm(source.to_vec(), 24)];
             self.switch.set_entry("users.users_by_prefix", &key, "set_user", &data);
@@ -421,8 +433,10 @@ impl<'a> Lockstep<'a> {
             }
             6 => {
                 let user = random.random_range(0..USERS);
-                lane.scales[user] = scale(random);
-                self.write_user(at, user);
+                if lane.stranger != Some(user) {
+                    lane.scales[user] = scale(random);
+                    self.write_user(at, user);
+                }
             }
             _ if scheme != Scheme::Fdpa && lane.source != RankSource::StartTime => {
                 lane.source = source(random);
@@ -556,6 +570,11 @@ fn lanes(trial: &Trial, random: &mut ChaCha8Rng) -> Result<Vec<Lane>, Mismatch> 
         let start_time = trial.scheme.is_ranked() && random.random_range(0..3) == 0;
         let rate_bps = (base as f64 * (0.5 + random.random::<f64>())) as u64;
         let model = ModelPort::new(trial.scheme, &told(trial, &parameters), rate_bps, start_time);
+        let stranger = random.random_bool(0.5).then(|| random.random_range(0..USERS));
+        let mut scales = std::array::from_fn(|_| scale(random));
+        if let Some(stranger) = stranger {
+            scales[stranger] = UNIT_SCALE;
+        }
         lanes.push(Lane {
             port,
             traffic,
@@ -566,7 +585,8 @@ fn lanes(trial: &Trial, random: &mut ChaCha8Rng) -> Result<Vec<Lane>, Mismatch> 
             },
             parameters,
             rate_bps,
-            scales: std::array::from_fn(|_| scale(random)),
+            scales,
+            stranger,
             static_ranks: std::array::from_fn(|_| random.random_range(0..100)),
             model: model.map_err(|error| Mismatch::Differ(format!("the model refuses its parameters: {error}")))?,
             counts: Counts::default(),

@@ -126,6 +126,11 @@ impl PortTraffic {
         self.sizes = SizePattern::draw(random);
     }
 
+    /// The port's number among those of the trial.
+    pub fn number(&self) -> usize {
+        usize::from(self.number)
+    }
+
     /// The pattern that ranks follow now.
     pub fn rank_pattern(&self) -> &RankPattern {
         &self.ranks

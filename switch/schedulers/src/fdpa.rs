@@ -9,6 +9,7 @@
 //!   or: one token bucket for each edge, filled at its rate; band = the first q whose bucket holds the charge; the
 //!       packet is paid from that bucket and every wider one
 //!   with flowlets: a flow keeps its band until it pauses for a gap
+//!   user 0, which is all traffic that nobody classified: band 1
 //!   enqueue: into the queue of the band; tail drop per queue
 //!
 //! Edges are bytes in an interval, so nothing divides. Time is in microseconds and wraps at 32 bits, as a P4 program
@@ -24,6 +25,8 @@ use crate::scheduler::{Nanos, Packet, Scheduler, Verdict};
 pub const MAX_BANDS: usize = 8;
 /// Scale of a user of weight 1; a user of weight w has 256 / w.
 pub const UNIT_SCALE: u32 = 256;
+/// Traffic that nobody classified, such as the ACKs on their way back to the users.
+pub const UNCLASSIFIED: u32 = 0;
 
 /// How a user's rate is estimated.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -223,6 +226,9 @@ impl Fdpa {
 
     /// The band of an arriving packet, counted from 0. Updates the estimators.
     fn band(&mut self, now_us: u32, packet: &Packet) -> usize {
+        if packet.user == UNCLASSIFIED {
+            return 0;
+        }
         let scale = self.scales.get(&packet.user).copied().unwrap_or(UNIT_SCALE);
         let charge = packet.len.wrapping_mul(scale) >> 8;
         let user = self.users.entry(packet.user).or_default();
@@ -383,6 +389,13 @@ mod tests {
         let mut fdpa = Fdpa::new(average()).unwrap();
         assert_eq!(steady_queue(&mut fdpa, 1, MS / 2), 4);
         assert_eq!(queue(fdpa.enqueue(1070 * MS, packet(1, 1))), 0);
+    }
+
+    #[test]
+    fn traffic_that_nobody_classified_stays_in_the_first_band() {
+        let mut fdpa = Fdpa::new(average()).unwrap();
+        assert_eq!(steady_queue(&mut fdpa, 1, MS / 2), 4);
+        assert_eq!(steady_queue(&mut fdpa, UNCLASSIFIED, MS / 2), 0);
     }
 
     #[test]
