@@ -15,7 +15,7 @@ from rich.table import Table
 from typer.core import TyperCommand, TyperGroup
 from typer.exceptions import TyperException
 
-from p4sched import control, experiment, replay
+from p4sched import control, experiment, replay, report
 from p4sched.compile import Compiler, compile_program
 from p4sched.errors import P4schedError, UsageError, unknown_name
 from p4sched.experiment import SwitchKind
@@ -171,6 +171,7 @@ def clean() -> None:
 
 app.command("control")(control.control)
 app.command("replay")(replay.replay)
+app.command("report")(report.report)
 
 
 def main() -> None:

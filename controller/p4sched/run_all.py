@@ -72,7 +72,7 @@ def _outcome(name: str, seconds: float, code: int, error: str, folder: Path) -> 
     if code != 0:
         return Outcome(name, seconds, error or f"exit code {code}")
     try:
-        return Outcome(name, seconds, doubts=summaries.read(folder).doubts())
+        return Outcome(name, seconds, doubts=summaries.doubts(summaries.read(folder).content))
     except P4schedError as unread:
         return Outcome(name, seconds, str(unread))
 

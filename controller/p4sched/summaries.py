@@ -36,15 +36,6 @@ class Summary:
         """Name of the experiment."""
         return str(self.content["experiment"])
 
-    def doubts(self) -> list[Doubt]:
-        """Why the run, or parts of it, are not to be believed; empty when all of it is."""
-        return [doubt for _, found in _fidelities(self.content) for doubt in found]
-
-    @property
-    def observed(self) -> bool:
-        """Whether the run measured its own fidelity; one in stepped time has none to measure."""
-        return any(True for _ in _fidelities(self.content))
-
 
 def read(folder: Path) -> Summary:
     """Reads FOLDER/summary.json. Raises P4schedError when it is missing or is no summary."""
@@ -58,19 +49,33 @@ def read(folder: Path) -> Summary:
         raise P4schedError(f"{path} is not JSON: {error}; run the experiment again") from error
     if not isinstance(content, dict) or not isinstance(content.get("experiment"), str):
         raise P4schedError(f"{path} names no experiment: it is not the summary of a run")
-    schemes = content.get("schemes", {})
-    if not isinstance(schemes, dict) or not all(isinstance(scheme, dict) for scheme in schemes.values()):
-        raise P4schedError(f"{path}: 'schemes' does not map names of schemes to their results: not a summary of a run")
+    for key in ("configuration", "machine", "versions", "schemes"):
+        if not isinstance(content.get(key, {}), dict):
+            raise P4schedError(f"{path}: '{key}' is no JSON object: it is not the summary of a run")
+    if not all(isinstance(scheme, dict) for scheme in content.get("schemes", {}).values()):
+        raise P4schedError(f"{path}: 'schemes' does not map names to results: it is not the summary of a run")
     return Summary(folder, content)
 
 
-def _fidelities(value: Any, where: str = "") -> Iterator[tuple[str, list[Doubt]]]:
-    """Each `fidelity` with `doubts` at any depth of a summary, and where it stands."""
+def doubts(content: Mapping[str, Any]) -> list[Doubt]:
+    """Why a summary, or a part of one, is not to be believed; empty when all of it is."""
+    return [doubt for found in _fidelities(content) for doubt in found]
+
+
+def verdict(content: Mapping[str, Any]) -> str:
+    """valid, INVALID, or "not measured": without real time, as in stepped time, there is no fidelity to measure."""
+    if doubts(content):
+        return "INVALID"
+    return "valid" if any(True for _ in _fidelities(content)) else "not measured"
+
+
+def _fidelities(value: Any, where: str = "") -> Iterator[list[Doubt]]:
+    """The doubts of each `fidelity` at any depth of a summary."""
     if not isinstance(value, Mapping):
         return
     fidelity = value.get("fidelity")
     if isinstance(fidelity, Mapping) and isinstance(fidelity.get("doubts"), list):
-        yield where, [Doubt(where, str(reason)) for reason in fidelity["doubts"]]
+        yield [Doubt(where, str(reason)) for reason in fidelity["doubts"]]
     for key, inner in value.items():
         if key != "fidelity":
             yield from _fidelities(inner, where if key == "schemes" else f"{where} {key}".strip())

@@ -118,7 +118,9 @@ def test_what_is_missing_is_one_line_and_exit_code_1(
     assert len(result.stderr.splitlines()) == 1
 
 
-@pytest.mark.parametrize("command", ["run", "list", "compile", "switch", "shell", "clean", "control", "replay"])
+@pytest.mark.parametrize(
+    "command", ["run", "list", "compile", "switch", "shell", "clean", "control", "replay", "report"]
+)
 def test_help_names_every_command(run: Run, command: str) -> None:
     result = run("--help")
     assert result.returncode == 0

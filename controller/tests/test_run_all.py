@@ -109,7 +109,10 @@ def test_doubts_are_found_wherever_a_summary_has_them(tmp_path: Path) -> None:
         "schemes": {"aifo": {"phases": {"loud": {"fidelity": {"doubts": ["lost"]}}}}},
     }
     (tmp_path / "summary.json").write_text(json.dumps(content))
-    assert [str(doubt) for doubt in summaries.read(tmp_path).doubts()] == ["late", "aifo phases loud: lost"]
+    assert [str(doubt) for doubt in summaries.doubts(summaries.read(tmp_path).content)] == [
+        "late",
+        "aifo phases loud: lost",
+    ]
 
 
 @pytest.mark.parametrize(
@@ -117,7 +120,9 @@ def test_doubts_are_found_wherever_a_summary_has_them(tmp_path: Path) -> None:
     [
         ("{", "is not JSON"),
         ("[]", "names no experiment"),
-        ('{"experiment": "x", "schemes": [1]}', "does not map"),
+        ('{"experiment": "x", "schemes": {"fifo": 1}}', "does not map"),
+        ('{"experiment": "x", "schemes": [1]}', "'schemes' is no JSON object"),
+        ('{"experiment": "x", "configuration": 5}', "'configuration' is no JSON object"),
         ("\x00", "is not JSON"),
     ],
 )

@@ -1,0 +1,270 @@
+"""`p4sched report DIR`: one HTML page of what runs left behind, figures and tables in it.
+
+The page needs nothing beside it: figures are data URIs, there is no script. It links to the results it was made from by
+relative paths, so that it can move together with them.
+"""
+
+import base64
+import os
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Any
+from urllib.parse import quote
+
+import typer
+
+from p4sched import experiment, summaries
+from p4sched.errors import P4schedError, UsageError
+from p4sched.summaries import Doubt, Summary
+
+PAGE = "report.html"
+LINKED = (".csv", ".json", ".jsonl")
+APART = frozenset({"experiment", "finished", "configuration", "schemes", "machine", "versions"})
+"""Keys of summary.json that the page shows in their own places."""
+ASIDE = frozenset({"fidelity", "tcp", "bottleneck"})
+"""Keys of groups that are the same for every experiment and not its result."""
+LONGEST_LIST = 8
+"""A longer list of values is left to the JSON file."""
+UNITS = {"bps": "bit/s", "ns": "ns", "us": "µs", "ms": "ms", "s": "s", "bytes": "bytes", "packets": "packets"}
+
+
+@dataclass(frozen=True)
+class Table:
+    """Rows of text below column heads; the first cell of a row is its head."""
+
+    caption: str
+    columns: Sequence[str]
+    rows: Sequence[Sequence[str]]
+
+
+@dataclass(frozen=True)
+class Section:
+    """One experiment on the page."""
+
+    name: str
+    anchor: str
+    shows: str
+    finished: str
+    doubts: Sequence[Doubt]
+    verdict: str
+    """valid, INVALID, or not measured."""
+    figures: Sequence[tuple[str, str]]
+    """Name and data URI."""
+    main: Sequence[Table]
+    details: Sequence[Table]
+    links: Sequence[tuple[str, str]]
+    """Text and relative URL."""
+
+
+def report(
+    folder: Annotated[Path, typer.Argument(metavar="DIR", help="Results of a run, or a folder of several.")],
+    out: Annotated[
+        Path | None, typer.Option("-o", "--out", metavar="FILE", help=f"The page; default: DIR/{PAGE}.")
+    ] = None,
+) -> None:
+    """Make one HTML page of the figures and tables of one run, or of all runs in a folder."""
+    found = read_runs(folder)
+    path = out or folder / PAGE
+    try:
+        path.write_text(page(found, path.parent), encoding="utf-8")
+    except OSError as error:
+        raise UsageError(f"{path}: cannot write the page: {error.strerror}") from error
+    typer.echo(str(path))
+
+
+def read_runs(folder: Path) -> list[Summary]:
+    """The run in a folder, or those in the folders right below it. Raises P4schedError when there is none."""
+    if not folder.is_dir():
+        raise P4schedError(f"{folder} is no folder; a run of an experiment makes one: p4sched run EXPERIMENT --out DIR")
+    if (folder / summaries.FILE).is_file():
+        return [summaries.read(folder)]
+    runs = [summaries.read(path.parent) for path in sorted(folder.glob(f"*/{summaries.FILE}"))]
+    if not runs:
+        raise P4schedError(
+            f"no {summaries.FILE} in {folder} or in a folder right below it;"
+            " 'p4sched run EXPERIMENT --out DIR' writes one"
+        )
+    return runs
+
+
+def page(runs: Sequence[Summary], base: Path) -> str:
+    """The page; links are relative to `base`."""
+    from jinja2 import Environment, PackageLoader, StrictUndefined  # noqa: PLC0415 - no other command needs it
+
+    environment = Environment(
+        loader=PackageLoader("p4sched"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    sections = [section(run, place, base) for place, run in enumerate(runs, start=1)]
+    return environment.get_template("report.html.jinja").render(sections=sections)
+
+
+def section(run: Summary, place: int, base: Path) -> Section:
+    """What the page says about one run."""
+    content = run.content
+    schemes: Mapping[str, Any] = content.get("schemes", {})
+    measured = {key: value for key, value in content.items() if key not in APART}
+    main, details = scheme_tables(schemes)
+    further_main, further_details = value_tables(measured)
+    return Section(
+        name=run.experiment,
+        anchor=f"run-{place}",
+        shows=_shows(run.experiment),
+        finished=str(content.get("finished", "at an unknown time")),
+        doubts=summaries.doubts(content),
+        verdict=summaries.verdict(content),
+        figures=[(path.name, data_uri(path)) for path in sorted(run.folder.glob("*.png"))],
+        main=[*main, *further_main, _pairs("Configuration", content.get("configuration", {}))],
+        details=[
+            *details,
+            *further_details,
+            *(_pairs(key.capitalize(), content.get(key, {})) for key in ("machine", "versions")),
+        ],
+        links=[_link(path, run.folder, base) for path in files(run.folder)],
+    )
+
+
+def _shows(name: str) -> str:
+    """The experiment's own line on what it shows; nothing for one that this version does not have."""
+    return experiment.load(name).summary if name in experiment.names() else ""
+
+
+def data_uri(path: Path) -> str:
+    """A PNG file as a data URI."""
+    try:
+        return f"data:image/png;base64,{base64.b64encode(path.read_bytes()).decode('ascii')}"
+    except OSError as error:
+        raise P4schedError(f"{path}: cannot be read: {error.strerror}") from error
+
+
+def files(folder: Path) -> list[Path]:
+    """Tables and logs of a run: in its folder and in those of its schemes."""
+    return sorted(
+        path for pattern in ("*", "*/*") for path in folder.glob(pattern) if path.suffix in LINKED and path.is_file()
+    )
+
+
+def _link(path: Path, folder: Path, base: Path) -> tuple[str, str]:
+    relative = os.path.relpath(path, base).replace(os.sep, "/")
+    return path.relative_to(folder).as_posix(), quote(relative)
+
+
+def scheme_tables(schemes: Mapping[str, Mapping[str, Any]]) -> tuple[list[Table], list[Table]]:
+    """The table that compares the schemes, and a table for each further group of their values."""
+    if not schemes:
+        return [], []
+    columns = _keys(schemes.values(), is_cell)
+    rows = [
+        [_title(name), summaries.verdict(scheme), *(cell(scheme.get(key)) for key in columns)]
+        for name, scheme in schemes.items()
+    ]
+    compared = Table("Schemes", ["scheme", "run", *map(heading, columns)], rows)
+    details = []
+    for wanted in (is_group, is_records):
+        for key in _keys(schemes.values(), wanted):
+            found = [(_title(name), scheme.get(key)) for name, scheme in schemes.items()]
+            rows_of = [(name, row) for name, value in found if wanted(value) for row in _rows(value)]
+            details.append(_grid(key, "scheme", rows_of))
+    return [compared], details
+
+
+def _rows(value: Any) -> Sequence[Mapping[str, Any]]:
+    return [value] if is_group(value) else value
+
+
+def _grid(key: str, first: str, named: Sequence[tuple[str, Mapping[str, Any]]]) -> Table:
+    """A row for each group of values."""
+    groups = [(name, flat(group)) for name, group in named]
+    columns = _keys((group for _, group in groups), is_cell)
+    rows = [[name, *(cell(group.get(column)) for column in columns)] for name, group in groups]
+    return Table(_caption(key), [first, *map(heading, columns)], rows)
+
+
+def value_tables(values: Mapping[str, Any]) -> tuple[list[Table], list[Table]]:
+    """What a run measured outside its schemes: single values in one table, groups and records in their own."""
+    single = {key: value for key, value in values.items() if is_cell(value)}
+    main = [_pairs("Measured", single)] if single else []
+    details: list[Table] = []
+    for key, value in values.items():
+        if is_group(value):
+            (details if key in ASIDE else main).append(_pairs(_caption(key), value))
+        elif is_records(value):
+            details.append(_grid(key, "", [(str(place), row) for place, row in enumerate(value, start=1)]))
+    return main, details
+
+
+def _pairs(caption: str, values: Mapping[str, Any]) -> Table:
+    flattened = flat(values)
+    rows = [[heading(key), cell(value)] for key, value in flattened.items() if is_cell(value)]
+    return Table(caption, ["", "value"], rows)
+
+
+def flat(values: Mapping[str, Any], before: str = "") -> dict[str, Any]:
+    """Groups within groups as "outer: inner"."""
+    found: dict[str, Any] = {}
+    for key, value in values.items():
+        if is_group(value):
+            found |= flat(value, f"{before}{key}: ")
+        else:
+            found[f"{before}{key}"] = value
+    return found
+
+
+def _keys(groups: Iterable[Mapping[str, Any]], wanted: Callable[[Any], bool]) -> list[str]:
+    """Keys whose value is wanted in one of the groups, in order of appearance."""
+    return list(dict.fromkeys(key for group in groups for key, value in group.items() if wanted(value)))
+
+
+def is_cell(value: Any) -> bool:
+    """Whether a value fits into a cell of a table."""
+    if isinstance(value, list):
+        return 0 < len(value) <= LONGEST_LIST and not any(isinstance(item, list | Mapping) for item in value)
+    return not isinstance(value, Mapping)
+
+
+def is_group(value: Any) -> bool:
+    """Whether a value is a group of named ones."""
+    return isinstance(value, Mapping) and bool(value)
+
+
+def is_records(value: Any) -> bool:
+    """Whether a value is a list of groups: the rows of a table of their own."""
+    return isinstance(value, list) and bool(value) and all(isinstance(item, Mapping) for item in value)
+
+
+def cell(value: Any) -> str:
+    """A value as a reader wants it: four significant digits are more than any of these measurements has."""
+    match value:
+        case None:
+            return "-"
+        case bool():
+            return "yes" if value else "no"
+        case float() if abs(value) >= 1000:
+            return f"{value:.0f}"
+        case float():
+            return f"{value:.4g}"
+        case list():
+            return ", ".join(map(cell, value))
+        case _:
+            return str(value)
+
+
+def heading(key: str) -> str:
+    """A key of summary.json as a column head: "sent_bps" is "sent, bit/s"."""
+    words, _, unit = key.rpartition("_")
+    named = f"{words}, {UNITS[unit]}" if words and unit in UNITS else key
+    return named.replace("_", " ")
+
+
+def _caption(key: str) -> str:
+    words = heading(key)
+    return words[:1].upper() + words[1:]
+
+
+def _title(name: str) -> str:
+    """As the papers write a scheme: SP-PIFO for sp_pifo."""
+    return name.upper().replace("_", "-")
