@@ -63,7 +63,8 @@ impl Preprocessor<'_> {
             };
             self.produced += body.len();
             active.push(name.clone());
-            let expanded = self.expand(&body, active);
+            // The body is at the place of its use from here on, for `__LINE__` and for messages.
+            let expanded = self.expand(&at_use(body, token), active);
             active.pop();
             out.extend(at_use(expanded, token));
         }
@@ -125,11 +126,15 @@ impl Preprocessor<'_> {
                 continue;
             }
             let next_pastes = is_paste(body, i);
-            let piece = match parameter(token) {
+            let mut piece = match parameter(token) {
                 Some(k) if pasted || next_pastes => arguments[k].clone(),
                 Some(k) => self.expand(&arguments[k].clone(), active),
                 None => vec![token.clone()],
             };
+            if let Some(first) = piece.first_mut() {
+                // The blank before an argument is that before the parameter.
+                first.joined = token.joined;
+            }
             self.produced += piece.len();
             if self.produced > MAX_TOKENS {
                 return out;

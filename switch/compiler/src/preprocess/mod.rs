@@ -103,7 +103,11 @@ impl Preprocessor<'_> {
                 return;
             }
         }
+        let last = text.last().map(|t| t.span);
         self.emit(text);
+        if last.is_some_and(|span| self.too_long(span)) {
+            return;
+        }
         if let Some(open) = conditions.unclosed() {
             self.reporter.error(open, "#if without #endif");
         }
@@ -135,7 +139,7 @@ fn is_directive(line: &[Token]) -> bool {
 #[must_use]
 pub(crate) fn render(tokens: &[Token]) -> String {
     let mut text = String::new();
-    for token in tokens {
+    for token in tokens.iter().filter(|t| t.tok != Tok::End) {
         if token.starts_line && !text.is_empty() {
             text.push('\n');
         } else if !token.joined && !text.is_empty() {
@@ -151,3 +155,6 @@ pub(crate) fn render(tokens: &[Token]) -> String {
     }
     text
 }
+
+#[cfg(test)]
+mod tests;
