@@ -43,9 +43,9 @@ impl Lexer<'_> {
             let unclosed = self.skip_blank();
             let joined = self.at == before && !self.list.is_empty();
             let start = self.at;
-            if unclosed {
+            if let Some(comment) = unclosed {
                 self.push(
-                    start,
+                    comment,
                     Tok::Bad("comment without an end; '*/' is missing".into()),
                     joined,
                 );
@@ -75,11 +75,11 @@ impl Lexer<'_> {
         self.starts_line = false;
     }
 
-    /// Skips white space, comments and continued line ends. True if a comment has no end.
-    fn skip_blank(&mut self) -> bool {
+    /// Skips white space, comments and continued line ends. The start of a comment that has no end.
+    fn skip_blank(&mut self) -> Option<usize> {
         loop {
             let rest = self.rest();
-            let Some(c) = rest.chars().next() else { return false };
+            let c = rest.chars().next()?;
             if c == '\n' {
                 self.starts_line = true;
                 self.at += 1;
@@ -91,13 +91,14 @@ impl Lexer<'_> {
                 self.at += rest.find('\n').unwrap_or(rest.len());
             } else if let Some(comment) = rest.strip_prefix("/*") {
                 let Some(end) = comment.find("*/") else {
+                    let start = self.at;
                     self.at = self.text.len();
-                    return true;
+                    return Some(start);
                 };
                 self.starts_line |= comment[..end].contains('\n');
                 self.at += end + 4;
             } else {
-                return false;
+                return None;
             }
         }
     }

@@ -187,6 +187,13 @@ impl Parser<'_> {
             return self.expected(&format!("'=' after the property '{}'{hint}", name.name));
         }
         self.advance();
+        let braced = ["key", "actions", "entries"];
+        if self.is("{") && !braced.contains(&&*name.name) {
+            let hint = suggestion(&name.name, braced, "");
+            if !hint.is_empty() {
+                return self.error_at(name.span, format!("a table has no property '{}'{hint}", name.name));
+            }
+        }
         let value = match &*name.name {
             "key" => PropertyValue::Key(self.braced(Self::key_element_of_table)?),
             "actions" => PropertyValue::Actions(self.braced(Self::action_of_table)?),

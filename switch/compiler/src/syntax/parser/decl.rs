@@ -38,14 +38,17 @@ impl Parser<'_> {
             _ if self.at_base_type() || matches!(self.peek_at(1), Tok::Word(_) | Tok::Punct("(" | "<" | "[" | ".")) => {
                 self.function_or_instance(annotations)
             }
-            _ => {
-                let known = [
-                    "header", "struct", "control", "parser", "action", "const", "typedef", "enum", "extern",
-                ];
-                let hint = crate::diagnostics::suggestion(&word, known, "");
-                self.error_at(self.span(), format!("a declaration expected, not '{word}'{hint}"))
-            }
+            _ => self.no_declaration(&word, self.span()),
         }
+    }
+
+    /// Reports a word that starts no declaration.
+    fn no_declaration<T>(&mut self, word: &str, span: crate::source::Span) -> Parsed<T> {
+        let known = [
+            "header", "struct", "control", "parser", "action", "const", "typedef", "enum", "extern",
+        ];
+        let hint = crate::diagnostics::suggestion(word, known, "");
+        self.error_at(span, format!("a declaration expected, not '{word}'{hint}"))
     }
 
     pub(super) fn constant(&mut self, annotations: Vec<Annotation>) -> Parsed<Decl> {
@@ -414,6 +417,11 @@ impl Parser<'_> {
             return Ok(Err(ty));
         }
         let name = self.ident("the name of a function or instance")?;
+        if self.is("{")
+            && let TypeKind::Named(word, _) = &ty.kind
+        {
+            return self.no_declaration(&word.name, ty.span);
+        }
         if self.is(";") || self.is("=") {
             let what = if matches!(ty.kind, TypeKind::Named(..)) {
                 ""

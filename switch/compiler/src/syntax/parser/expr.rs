@@ -9,18 +9,18 @@ use crate::syntax::{
 /// Most operators and members in one whole expression: its tree may be as deep as it has operators.
 const MAX_OPERATORS: usize = 4000;
 
-/// An operator's precedence, as in the specification's table.
+/// An operator's precedence (specification section 8): as in C, but the bitwise operators bind tighter than comparisons,
+/// and `++` binds like `+`.
 fn precedence(op: BinaryOp) -> u8 {
     use BinaryOp as B;
     match op {
-        B::Mul | B::Div | B::Mod => 11,
-        B::Add | B::Sub | B::SatAdd | B::SatSub => 10,
-        B::Concat => 9,
+        B::Mul | B::Div | B::Mod => 10,
+        B::Add | B::Sub | B::SatAdd | B::SatSub | B::Concat => 9,
         B::Shl | B::Shr => 8,
-        B::Less | B::LessEq | B::Greater | B::GreaterEq => 7,
-        B::BitAnd => 6,
-        B::BitXor => 5,
-        B::BitOr => 4,
+        B::BitAnd => 7,
+        B::BitXor => 6,
+        B::BitOr => 5,
+        B::Less | B::LessEq | B::Greater | B::GreaterEq => 4,
         B::Eq | B::NotEq => 3,
         B::And => 2,
         B::Or => 1,
