@@ -112,7 +112,8 @@ fn compile_files(args: &Args) -> Result<(), String> {
     only("--target", &args.target, &["bmv2"])?;
     only("--arch", &args.arch, &["v1model"])?;
     let program = args.program.display().to_string();
-    let text = fs::read(&args.program).map_err(|e| format!("p4sched-p4c: cannot read {program}: {}\n", reason(&e)))?;
+    let text =
+        fs::read(&args.program).map_err(|e| format!("p4sched-p4c: cannot read {program}: {}\n", reason(&e, "file")))?;
     let text = String::from_utf8_lossy(&text).into_owned();
     let input = Input {
         name: &program,
@@ -122,7 +123,7 @@ fn compile_files(args: &Args) -> Result<(), String> {
         directories: args.include.clone(),
     };
     let options = Options {
-        defines: defines(args),
+        defines: defines(args)?,
         disabled_warnings: args.disable.clone(),
         warnings_are_errors: args.warnings_are_errors,
     };
@@ -149,10 +150,16 @@ fn compile_files(args: &Args) -> Result<(), String> {
     Ok(())
 }
 
-fn defines(args: &Args) -> Vec<Define> {
+fn defines(args: &Args) -> Result<Vec<Define>, String> {
     let mut list = Vec::new();
-    for text in &args.define {
-        let (name, text) = text.split_once('=').unwrap_or((text, "1"));
+    for given in &args.define {
+        let (name, text) = given.split_once('=').unwrap_or((given, "1"));
+        let starts_well = name.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_');
+        if !starts_well || !name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_') {
+            return Err(format!(
+                "p4sched-p4c: -D {given}: a macro has a name: -D NAME or -D NAME=TEXT\n"
+            ));
+        }
         if !args.undefine.iter().any(|u| u == name) {
             list.push(Define {
                 name: name.to_owned(),
@@ -160,19 +167,28 @@ fn defines(args: &Args) -> Vec<Define> {
             });
         }
     }
-    list
+    Ok(list)
 }
 
-fn reason(error: &io::Error) -> String {
+/// What the operating system said; `missing` is what is not there if the path is not.
+fn reason(error: &io::Error, missing: &str) -> String {
     match error.kind() {
-        io::ErrorKind::NotFound => "there is no such file".to_owned(),
+        io::ErrorKind::NotFound => format!("there is no such {missing}"),
+        io::ErrorKind::IsADirectory => "it is a directory".to_owned(),
         io::ErrorKind::PermissionDenied => "permission denied".to_owned(),
         _ => error.to_string(),
     }
 }
 
 fn write(file: &Path, bytes: &[u8]) -> Result<(), String> {
-    fs::write(file, bytes).map_err(|e| format!("p4sched-p4c: cannot write {}: {}\n", file.display(), reason(&e)))
+    let failed = |e: io::Error| {
+        format!(
+            "p4sched-p4c: cannot write {}: {}\n",
+            file.display(),
+            reason(&e, "directory")
+        )
+    };
+    fs::write(file, bytes).map_err(failed)
 }
 
 fn format_of(file: &Path) -> Format {

@@ -25,7 +25,7 @@ type Ordered<'a> = Vec<Option<&'a Arg>>;
 impl Checker<'_> {
     pub(super) fn call(&mut self, callee: &ast::Expr, type_args: &[TypeExpr], args: &[Arg], span: Span) -> Expr {
         match &callee.kind {
-            ast::ExprKind::Name(name, _) => self.call_name(name, type_args, args, span),
+            ast::ExprKind::Name(name, global) => self.call_name(name, *global, type_args, args, span),
             ast::ExprKind::Member(base, name) => self.call_member(base, name, type_args, args, span),
             _ => {
                 self.error(callee.span, "this cannot be called");
@@ -34,8 +34,13 @@ impl Checker<'_> {
         }
     }
 
-    fn call_name(&mut self, name: &Ident, type_args: &[TypeExpr], args: &[Arg], span: Span) -> Expr {
-        let Some(def) = self.lookup(&name.name).cloned() else {
+    fn call_name(&mut self, name: &Ident, global: bool, type_args: &[TypeExpr], args: &[Arg], span: Span) -> Expr {
+        let def = if global {
+            self.lookup_global(&name.name)
+        } else {
+            self.lookup(&name.name)
+        };
+        let Some(def) = def.cloned() else {
             let wanted = |d: &Def| matches!(d, Def::Functions(_) | Def::Action(_) | Def::Type(_));
             self.unknown_name(name, "function or action", wanted);
             return Self::unknown(span);

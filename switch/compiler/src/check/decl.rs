@@ -4,7 +4,7 @@ use std::rc::Rc;
 
 use super::{Checker, Def, FunctionRef, Place, share};
 use crate::{
-    syntax::ast::{self, Arg, Decl, DeclKind, Ident, Method, TypeExpr},
+    syntax::ast::{self, Arg, Decl, DeclKind, Direction, Ident, Method, TypeExpr},
     typed::{
         tree::{Action, BlockType, ExprKind, Extern, ExternMethod, Function, Package},
         types::{ActionId, BlockTypeId, ExternFnId, ExternId, FunctionId, InstanceId, PackageId, Type},
@@ -206,6 +206,17 @@ impl Checker<'_> {
         body: &ast::Block,
         top_level: bool,
     ) -> ActionId {
+        let given = params.iter().position(|p| p.direction == Direction::None);
+        let late = params[given.unwrap_or(params.len())..]
+            .iter()
+            .find(|p| p.direction != Direction::None);
+        if let Some(late) = late {
+            let message = format!(
+                "'{}' has a direction; such parameters come before those that the control plane gives",
+                late.name.name
+            );
+            self.error(late.name.span, message);
+        }
         let outer = std::mem::replace(&mut self.place, Place::Action);
         let (params, body) = self.scoped(|c| {
             let params = c.declare_params(params, false);

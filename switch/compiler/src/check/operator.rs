@@ -360,6 +360,25 @@ impl Checker<'_> {
             return Expr { span, ..operand };
         }
         let (from_base, to_base) = (self.program.types.base(&operand.ty), self.program.types.base(&to));
+        if let (Type::Bits { signed: s, width: w }, Type::Bits { signed, width }) = (&from_base, &to_base)
+            && s != signed
+            && w != width
+        {
+            let (from, shown) = (self.show(&operand.ty), self.show(&to));
+            let (first, second) = (
+                self.show(&Type::Bits {
+                    signed: *s,
+                    width: *width,
+                }),
+                self.show(&Type::Bits {
+                    signed: *signed,
+                    width: *w,
+                }),
+            );
+            let hint = format!("change the width first, or the sign: ({shown})({first}) or ({shown})({second})");
+            self.error(span, format!("{from} cannot be cast to {shown}; {hint}"));
+            return Self::unknown(span);
+        }
         let kind = match (&from_base, &to_base) {
             (Type::Bits { .. } | Type::Integer, Type::Bits { signed, width }) => match operand.as_int() {
                 Some(value) => ExprKind::Int(wrap(value, *signed, *width)),

@@ -20,6 +20,8 @@ const MAX_WIDTH: u32 = 65_535;
 const MAX_STACK: u32 = 4096;
 /// Most structs that generic ones may be specialised to, and deepest nesting of structs.
 const MAX_SPECIALISED: usize = 1000;
+/// Most fields that a type may have together with its fields: types that double each other grow beyond any size.
+const MAX_FIELDS: u64 = 100_000;
 
 impl Checker<'_> {
     pub(super) fn resolve_type(&mut self, ty: &TypeExpr) -> Type {
@@ -202,9 +204,15 @@ impl Checker<'_> {
                 annotations: share(&field.annotations),
             });
         }
+        let mut leaves = defs.iter().map(|d| self.program.types.leaves(&d.ty)).sum();
+        if !self.small_enough(&name, leaves, decl.name.span) {
+            defs.iter_mut().for_each(|d| d.ty = Type::Unknown);
+            leaves = 0;
+        }
         let id = StructId(self.program.types.structs.len() as u32);
         let annotations = share(&decl.annotations);
         self.program.types.structs.push(StructDef {
+            leaves,
             name,
             kind,
             fields: defs,
@@ -212,6 +220,15 @@ impl Checker<'_> {
             span: decl.name.span,
         });
         id
+    }
+
+    fn small_enough(&mut self, name: &str, fields: u64, span: Span) -> bool {
+        if fields > MAX_FIELDS {
+            let message =
+                format!("'{name}' has {fields} fields with those of its fields; at most {MAX_FIELDS} are allowed");
+            self.error(span, message);
+        }
+        fields <= MAX_FIELDS
     }
 
     fn field_fits(&self, kind: Composite, ty: &Type) -> bool {
@@ -246,7 +263,11 @@ impl Checker<'_> {
     }
 
     pub(super) fn typedef(&mut self, decl: &Decl, ty: &TypeExpr, is_new: bool) {
-        let ty = self.resolve_type(ty);
+        let mut ty = self.resolve_type(ty);
+        let count = self.program.types.leaves(&ty);
+        if !self.small_enough(&decl.name.name, count, decl.name.span) {
+            ty = Type::Unknown;
+        }
         if !is_new {
             self.define(&decl.name, Def::Type(ty));
             return;

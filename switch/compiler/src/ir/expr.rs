@@ -265,6 +265,50 @@ impl Expr {
         Expr::binary(BinaryOp::And, self, other, Ty::Bool)
     }
 
+    /// How deep its JSON nests, at most (`emit::json` writes it). Readers of JSON take only some depth.
+    #[must_use]
+    pub fn nesting(&self) -> usize {
+        match &self.kind {
+            ExprKind::Int(_) | ExprKind::Bool(_) | ExprKind::Param(_) => 3,
+            // An element of a stack is searched for by halving, which may take 12 decisions for 4096 elements.
+            ExprKind::Field(FieldRef {
+                header: HeaderRef::Element(_, index),
+                ..
+            })
+            | ExprKind::Valid(HeaderRef::Element(_, index)) => 28 + index.nesting(),
+            ExprKind::Field(_) | ExprKind::LastIndex(_) | ExprKind::Lookahead(..) => 4,
+            ExprKind::Valid(_) | ExprKind::ValidUnion(_) => 10,
+            ExprKind::Unary(_, e) => 4 + e.nesting(),
+            ExprKind::Cast(e) => 2 + e.nesting(),
+            ExprKind::Binary(op, a, b) => {
+                use BinaryOp as B;
+                let own = match op {
+                    B::Add | B::Sub | B::Mul | B::Shl | B::SatAdd | B::SatSub | B::Eq | B::NotEq => 4,
+                    _ => 2,
+                };
+                own + a.nesting().max(b.nesting())
+            }
+            ExprKind::Conditional(a, b, c) => 4 + a.nesting().max(b.nesting()).max(c.nesting()),
+        }
+    }
+
+    /// `left op right` for all of `list`, which may be in any order: nested as little as possible.
+    #[must_use]
+    pub fn joined(op: BinaryOp, mut list: Vec<Expr>, none: bool) -> Expr {
+        while list.len() > 1 {
+            let mut pairs = Vec::with_capacity(list.len().div_ceil(2));
+            let mut rest = list.into_iter();
+            while let Some(first) = rest.next() {
+                pairs.push(match rest.next() {
+                    Some(second) => Expr::binary(op, first, second, Ty::Bool),
+                    None => first,
+                });
+            }
+            list = pairs;
+        }
+        list.pop().unwrap_or(Expr::bool(none))
+    }
+
     /// Every header and field that it reads.
     pub fn visit_fields(&self, visit: &mut impl FnMut(&HeaderRef, Option<usize>)) {
         match &self.kind {

@@ -219,8 +219,8 @@ impl Lowerer<'_> {
     pub(super) fn equal(&mut self, a: &Value, b: &Value, span: Span) -> Expr {
         let eq = |a: Expr, b: Expr| Expr::binary(BinaryOp::Eq, a, b, Ty::Bool);
         let all = |l: &mut Self, a: &[Value], b: &[Value]| {
-            let pairs = a.iter().zip(b);
-            pairs.fold(Expr::bool(true), |e, (a, b)| e.and(l.equal(a, b, span)))
+            let list = a.iter().zip(b).map(|(a, b)| l.equal(a, b, span)).collect();
+            Expr::joined(BinaryOp::And, list, true)
         };
         match (a, b) {
             (Value::Scalar(a), Value::Scalar(b)) => eq(a.clone(), b.clone()),

@@ -15,6 +15,10 @@ use crate::{
     },
 };
 
+/// What is said of anything else in the controls for checksums.
+pub(super) const CHECKSUMS_ONLY: &str = "in checksum controls BMv2 takes only verify_checksum and update_checksum, \
+                                         of fields and constants, and 'if' around them";
+
 /// What all blocks work on.
 pub(super) struct Shared {
     headers: Loc,
@@ -96,9 +100,7 @@ impl Lowerer<'_> {
                 Stmt::If(_, _, _, span) | Stmt::Apply(_, _, span) | Stmt::Exit(span) | Stmt::Loop(_, span) => *span,
                 Stmt::Block(..) | Stmt::Break(_) => Span::default(),
             };
-            let message = "in checksum controls BMv2 takes only verify_checksum and update_checksum, of fields and \
-                           constants; their first argument is the condition";
-            self.error(span, message);
+            self.error(span, CHECKSUMS_ONLY);
         }
     }
 

@@ -16,6 +16,10 @@ use crate::{
     },
 };
 
+/// Deepest nesting of an expression in the JSON. Its readers take 128 levels, of which what is around an expression and
+/// the operation that uses it need some.
+const MAX_NESTING: usize = 96;
+
 impl Lowerer<'_> {
     /// A number or bool.
     pub(super) fn scalar_of(&mut self, e: &tree::Expr, out: &mut Vec<Stmt>) -> Expr {
@@ -36,11 +40,19 @@ impl Lowerer<'_> {
         }
     }
 
-    /// The value of an expression. Statements that it needs go to `out` first.
+    /// The value of an expression. Statements that it needs go to `out` first; what would nest too deeply goes to
+    /// variables there.
     pub(super) fn value(&mut self, e: &tree::Expr, out: &mut Vec<Stmt>) -> Value {
         if !self.spend(e.span, 1) {
             return Value::Nothing;
         }
+        match self.value_here(e, out) {
+            Value::Scalar(deep) if deep.nesting() > MAX_NESTING => self.saved(Value::Scalar(deep), e.span, out),
+            value => value,
+        }
+    }
+
+    fn value_here(&mut self, e: &tree::Expr, out: &mut Vec<Stmt>) -> Value {
         match &e.kind {
             ExprKind::Unknown | ExprKind::Any | ExprKind::Mask(..) | ExprKind::Range(..) | ExprKind::ValueSet(_) => {
                 Value::Nothing

@@ -11,7 +11,7 @@ use super::{
 use crate::{
     ir::{Arg, Calculation, Expr, ExprKind, FieldList, FieldRef, HeaderRef, Stmt, Ty},
     source::Span,
-    syntax::ast::Composite,
+    syntax::ast::{BinaryOp, Composite},
     typed::{
         tree,
         types::{ExternFnId, Type},
@@ -23,16 +23,22 @@ type Args<'a> = &'a [Option<tree::Expr>];
 impl Lowerer<'_> {
     /// Argument `i` as a number.
     fn number_arg(&mut self, args: Args, i: usize, out: &mut Vec<Stmt>) -> Expr {
-        match args.get(i).and_then(Option::as_ref) {
-            Some(e) => self.scalar_of(e, out),
-            None => Expr::number(0, 32),
+        match self.value_arg(args, i, out) {
+            Value::Nothing => Expr::number(0, 32),
+            value => value.scalar(),
         }
     }
 
+    /// Argument `i`, as it is before the arguments after it are evaluated.
     fn value_arg(&mut self, args: Args, i: usize, out: &mut Vec<Stmt>) -> Value {
-        args.get(i)
-            .and_then(Option::as_ref)
-            .map_or(Value::Nothing, |e| self.value(e, out))
+        let Some(Some(e)) = args.get(i) else {
+            return Value::Nothing;
+        };
+        let value = self.value(e, out);
+        if args[i + 1..].iter().flatten().any(tree::Expr::has_effects) {
+            return self.saved(value, e.span, out);
+        }
+        value
     }
 
     /// A primitive that writes argument `i`: `make` gets the field that is written. What is not a field by itself
@@ -313,6 +319,8 @@ impl Lowerer<'_> {
             return;
         }
         let condition = self.number_arg(args, 0, out);
+        let around = self.checksum_conditions.iter().cloned();
+        let condition = Expr::joined(BinaryOp::And, around.chain([condition]).collect(), true);
         let data = self.value_arg(args, 1, out);
         let input = self.inputs(data, span, out);
         let place = args

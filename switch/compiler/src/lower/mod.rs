@@ -62,6 +62,7 @@ pub(crate) fn lower(program: &Program, map: &SourceMap, reporter: &mut Reporter)
         in_action: 0,
         updated: None,
         save_indexes: false,
+        checksum_conditions: Vec::new(),
         metadata: None,
     };
     lowerer.run();
@@ -167,6 +168,8 @@ struct Lowerer<'a> {
     updated: Option<Loc>,
     /// Whether the index of a stack must be kept, as what is assigned may change it.
     save_indexes: bool,
+    /// Under which conditions a checksum is verified or updated here.
+    checksum_conditions: Vec<ir::Expr>,
     /// The user metadata, and its struct.
     metadata: Option<(Loc, Option<StructId>)>,
 }
@@ -189,7 +192,8 @@ impl Lowerer<'_> {
     fn spend(&mut self, span: Span, amount: usize) -> bool {
         self.work += amount;
         let over = self.work > MAX_WORK;
-        if over {
+        // One message, where it first became too much.
+        if over && self.work - amount <= MAX_WORK {
             self.error(
                 span,
                 "the program becomes too large when its controls and functions are inlined",

@@ -3,7 +3,8 @@
 use num_bigint::BigInt;
 
 use super::{
-    Lowerer,
+    Block, Lowerer,
+    block::CHECKSUMS_ONLY,
     value::{Loc, Value},
 };
 use crate::{
@@ -35,6 +36,14 @@ impl Lowerer<'_> {
         out
     }
 
+    /// The statements, of which checksums are made under `condition` only.
+    fn under(&mut self, condition: Expr, block: &tree::Block) -> Vec<Stmt> {
+        self.checksum_conditions.push(condition);
+        let out = self.nested(block);
+        self.checksum_conditions.pop();
+        out
+    }
+
     /// A variable comes to be: it gets its first value; headers are invalid.
     pub(super) fn declare(&mut self, var: VarId, value: Option<&tree::Expr>, out: &mut Vec<Stmt>) {
         let span = self.program.vars[var.index()].span;
@@ -53,6 +62,9 @@ impl Lowerer<'_> {
 
     fn statement(&mut self, stmt: &tree::Stmt, out: &mut Vec<Stmt>) {
         let span = stmt.span;
+        if matches!(self.block, Block::Verify | Block::Update) && !fits_checksums(&stmt.kind) {
+            return self.error(span, CHECKSUMS_ONLY);
+        }
         match &stmt.kind {
             StmtKind::Assign(target, value) => {
                 self.save_indexes = value.has_effects();
@@ -141,7 +153,8 @@ impl Lowerer<'_> {
             ir::ExprKind::Bool(true) => self.block(yes, out),
             ir::ExprKind::Bool(false) => self.block(no, out),
             _ => {
-                let (yes, no) = (self.nested(yes), self.nested(no));
+                let yes = self.under(condition.clone(), yes);
+                let no = self.under(Expr::unary(UnaryOp::Not, condition.clone()), no);
                 out.push(Stmt::If(condition, yes, no, condition_span));
             }
         }
@@ -174,12 +187,12 @@ impl Lowerer<'_> {
         };
         let mut rest = default.map(|b| self.nested(b)).unwrap_or_default();
         for (labels, block) in blocks.iter().rev() {
-            let mut condition = Expr::bool(false);
+            let mut equal = Vec::new();
             for label in labels {
                 let label = self.scalar_of(label, out);
-                let equal = Expr::binary(BinaryOp::Eq, selector.clone(), label, Ty::Bool);
-                condition = Expr::binary(BinaryOp::Or, condition, equal, Ty::Bool);
+                equal.push(Expr::binary(BinaryOp::Eq, selector.clone(), label, Ty::Bool));
             }
+            let condition = Expr::joined(BinaryOp::Or, equal, false);
             let body = self.nested(block);
             rest = vec![Stmt::If(condition, body, rest, span)];
         }
@@ -265,4 +278,20 @@ impl Lowerer<'_> {
         }
         out.push(Stmt::Block(end, all));
     }
+}
+
+/// Whether the conditions of checksums in a statement, and after it, are those of the `if`s around them alone.
+fn fits_checksums(kind: &StmtKind) -> bool {
+    !matches!(
+        kind,
+        StmtKind::SwitchAction(..)
+            | StmtKind::SwitchValue(..)
+            | StmtKind::Loop(..)
+            | StmtKind::ForRange(..)
+            | StmtKind::ForList(..)
+            | StmtKind::Return(_)
+            | StmtKind::Exit
+            | StmtKind::Break
+            | StmtKind::Continue
+    )
 }

@@ -140,6 +140,8 @@ pub struct StructDef {
     pub kind: Composite,
     /// Its fields.
     pub fields: Vec<FieldDef>,
+    /// How many fields it has when those of structs in it are counted instead of the structs.
+    pub leaves: u64,
     /// Its annotations.
     pub annotations: Annotations,
     /// Where it is declared.
@@ -258,6 +260,17 @@ impl Types {
             Type::Tuple(list) => list.iter().map(|t| self.width(t, largest)).sum::<Option<u64>>()?,
             _ => return None,
         })
+    }
+
+    /// How many numbers and bools a value of the type holds.
+    #[must_use]
+    pub fn leaves(&self, ty: &Type) -> u64 {
+        match ty {
+            Type::Struct(id) => self.get(*id).leaves,
+            Type::Stack(element, n) => self.leaves(element).saturating_mul(u64::from(*n)),
+            Type::Tuple(types) => types.iter().map(|t| self.leaves(t)).sum(),
+            _ => 1,
+        }
     }
 
     /// The type as written in P4.
