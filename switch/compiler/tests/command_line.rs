@@ -1,0 +1,275 @@
+//! The command `p4sched-p4c`: its flags, the files it writes, and what it says when it cannot.
+
+use std::{
+    fs,
+    path::{Path, PathBuf},
+    process::{Command, Output},
+};
+
+use p4sched_proto::p4::config::v1::P4Info;
+use prost::Message as _;
+use tempfile::TempDir;
+
+const PROGRAM: &str = "#include <core.p4>
+#include <v1model.p4>
+#ifndef WIDTH
+#define WIDTH 8
+#endif
+header h_t { bit<WIDTH> a; }
+struct headers_t { h_t h; }
+struct meta_t { bit<8> x; }
+parser P(packet_in p, out headers_t hdr, inout meta_t meta, inout standard_metadata_t sm) {
+    state start { p.extract(hdr.h); transition accept; }
+}
+control V(inout headers_t hdr, inout meta_t meta) { apply {} }
+control I(inout headers_t hdr, inout meta_t meta, inout standard_metadata_t sm) {
+    action forward(bit<9> port) { sm.egress_spec = port; }
+    table t { key = { hdr.h.a: exact; } actions = { forward; } default_action = forward(1); }
+    apply { t.apply(); }
+}
+control E(inout headers_t hdr, inout meta_t meta, inout standard_metadata_t sm) { apply {} }
+control C(inout headers_t hdr, inout meta_t meta) { apply {} }
+control D(packet_out p, in headers_t hdr) { apply { p.emit(hdr.h); } }
+V1Switch(P(), V(), I(), E(), C(), D()) main;
+";
+
+/// A directory with files, in which the command runs.
+struct Place(TempDir);
+
+impl Place {
+    fn new(files: &[(&str, &str)]) -> Place {
+        let place = Place(TempDir::new().expect("a directory"));
+        for (name, text) in files {
+            let file = place.path(name);
+            fs::create_dir_all(file.parent().expect("a parent")).expect("a directory");
+            fs::write(file, text).expect("a file");
+        }
+        place
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        self.0.path().join(name)
+    }
+
+    fn run(&self, args: &[&str]) -> Output {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_p4sched-p4c"));
+        command.args(args).current_dir(self.0.path());
+        command.output().expect("the command runs")
+    }
+
+    /// Standard output of a run that succeeds and says nothing else.
+    #[track_caller]
+    fn succeeds(&self, args: &[&str]) -> String {
+        let output = self.run(args);
+        let said = String::from_utf8_lossy(&output.stderr);
+        assert!(output.status.success(), "{said}");
+        assert_eq!(said, "");
+        String::from_utf8_lossy(&output.stdout).into_owned()
+    }
+
+    /// Exit code and standard error of a run that fails.
+    #[track_caller]
+    fn fails(&self, args: &[&str]) -> (i32, String) {
+        let output = self.run(args);
+        assert_eq!(String::from_utf8_lossy(&output.stdout), "");
+        let code = output.status.code().expect("no signal");
+        assert_ne!(code, 0);
+        (code, String::from_utf8_lossy(&output.stderr).into_owned())
+    }
+}
+
+fn names_of_tables(info: &P4Info) -> Vec<String> {
+    let preambles = info.tables.iter().filter_map(|t| t.preamble.as_ref());
+    preambles.map(|p| p.name.clone()).collect()
+}
+
+fn json(file: &Path) -> serde_json::Value {
+    serde_json::from_slice(&fs::read(file).expect("a file")).expect("JSON")
+}
+
+#[test]
+fn o_says_where_the_json_goes() {
+    let place = Place::new(&[("a.p4", PROGRAM)]);
+    place.succeeds(&["a.p4", "-o", "out.json"]);
+    assert_eq!(json(&place.path("out.json"))["program"], "a.p4");
+}
+
+#[test]
+fn the_name_of_a_file_says_the_format_of_p4info() {
+    let place = Place::new(&[("a.p4", PROGRAM)]);
+    place.succeeds(&["a.p4", "--p4runtime-files", "a.txtpb,a.json,a.bin"]);
+    let text = fs::read_to_string(place.path("a.txtpb")).expect("text");
+    assert!(text.contains("tables {\n  preamble {\n    id: "), "{text}");
+    let info = P4Info::decode(fs::read(place.path("a.bin")).expect("a file").as_slice()).expect("a message");
+    assert_eq!(names_of_tables(&info), ["I.t"]);
+    assert_eq!(json(&place.path("a.json"))["tables"][0]["preamble"]["name"], "I.t");
+}
+
+#[test]
+fn the_format_of_p4info_may_be_given() {
+    let place = Place::new(&[("a.p4", PROGRAM)]);
+    place.succeeds(&["a.p4", "--p4runtime-files", "a.txt", "--p4runtime-format", "binary"]);
+    let info = P4Info::decode(fs::read(place.path("a.txt")).expect("a file").as_slice()).expect("a message");
+    assert_eq!(names_of_tables(&info), ["I.t"]);
+}
+
+#[test]
+fn without_output_files_a_program_is_only_checked() {
+    let place = Place::new(&[("a.p4", PROGRAM)]);
+    assert_eq!(place.succeeds(&["a.p4"]), "");
+    assert_eq!(fs::read_dir(place.0.path()).expect("a directory").count(), 1);
+}
+
+#[test]
+fn the_flags_of_p4c_for_language_and_target_are_taken() {
+    let place = Place::new(&[("a.p4", PROGRAM)]);
+    place.succeeds(&[
+        "--std", "p4-16", "--target", "bmv2", "--arch", "v1model", "a.p4", "-o", "a.json",
+    ]);
+    let (code, said) = place.fails(&["--std", "p4-14", "a.p4"]);
+    assert_eq!(
+        (code, said.as_str()),
+        (1, "p4sched-p4c: --std p4-14 is not known; it is p4-16\n")
+    );
+    let (_, said) = place.fails(&["--target", "dpdk", "a.p4"]);
+    assert_eq!(said, "p4sched-p4c: --target dpdk is not known; it is bmv2\n");
+    let (_, said) = place.fails(&["--arch", "psa", "a.p4"]);
+    assert_eq!(said, "p4sched-p4c: --arch psa is not known; it is v1model\n");
+}
+
+#[test]
+fn d_defines_a_macro_and_u_takes_it_back() {
+    let place = Place::new(&[("a.p4", PROGRAM)]);
+    let width = |args: &[&str]| {
+        place.succeeds(&[args, &["a.p4", "-o", "a.json"]].concat());
+        let types = json(&place.path("a.json"))["header_types"].clone();
+        let types = types.as_array().expect("a list").clone();
+        let header = types.into_iter().find(|t| t["name"] == "h_t").expect("a type");
+        header["fields"][0][1].as_u64().expect("a width")
+    };
+    assert_eq!(width(&[]), 8);
+    assert_eq!(width(&["-D", "WIDTH=16"]), 16);
+    assert_eq!(width(&["-DWIDTH=24"]), 24);
+    assert_eq!(width(&["-DWIDTH=24", "-UWIDTH"]), 8);
+}
+
+#[test]
+fn included_files_are_found_beside_the_program_and_in_the_i_directories_in_order() {
+    let main = |include: &str| PROGRAM.replace("#ifndef WIDTH", &format!("#include {include}\n#ifndef WIDTH"));
+    let place = Place::new(&[
+        ("src/quoted.p4", &main("\"width.p4\"")),
+        ("src/angled.p4", &main("<width.p4>")),
+        ("src/width.p4", "#define WIDTH 16\n"),
+        ("first/width.p4", "#define WIDTH 24\n"),
+        ("second/width.p4", "#define WIDTH 32\n"),
+    ]);
+    let width = |program: &str| {
+        let text = place.succeeds(&["-I", "first", "-Isecond", "-E", program]);
+        let after = text.split("header h_t { bit<").nth(1).expect("a header").to_owned();
+        after.split('>').next().expect("a width").to_owned()
+    };
+    assert_eq!(width("src/quoted.p4"), "16");
+    assert_eq!(width("src/angled.p4"), "24");
+}
+
+#[test]
+fn e_writes_the_text_that_the_preprocessor_leaves() {
+    let place = Place::new(&[("a.p4", "#define N 3\n#if N > 2\nconst bit<8> x = N;\n#endif\n")]);
+    assert_eq!(place.succeeds(&["-E", "a.p4"]), "const bit<8> x = 3;\n");
+    // What is left can be compiled again.
+    let place = Place::new(&[("a.p4", PROGRAM)]);
+    let text = place.succeeds(&["-E", "a.p4"]);
+    fs::write(place.path("b.p4"), text).expect("a file");
+    place.succeeds(&["b.p4", "-o", "b.json"]);
+}
+
+#[test]
+fn a_message_shows_the_place_and_the_line() {
+    let place = Place::new(&[("a.p4", &PROGRAM.replace("hdr.h.a: exact", "hdr.h.b: exact"))]);
+    let (code, said) = place.fails(&["a.p4", "-o", "a.json"]);
+    let expected = "a.p4:15:29: no field 'b' in h_t; did you mean 'a'?
+        table t { key = { hdr.h.b: exact; } actions = { forward; } default_action = forward(1); }
+                                ^
+p4sched-p4c: 1 error(s) in a.p4
+";
+    assert_eq!((code, said.as_str()), (1, expected));
+    assert!(!place.path("a.json").exists());
+}
+
+#[test]
+fn warnings_are_shown_disabled_or_made_errors() {
+    let place = Place::new(&[("a.p4", &PROGRAM.replace("forward(1)", "forward(512)"))]);
+    let warning = "warning: 512 does not fit in bit<9>; it becomes 0 [overflow]";
+    let output = place.run(&["a.p4", "-o", "a.json"]);
+    assert!(output.status.success());
+    assert!(String::from_utf8_lossy(&output.stderr).contains(warning));
+    place.succeeds(&["a.p4", "--Wdisable"]);
+    place.succeeds(&["a.p4", "--Wdisable=overflow"]);
+    let (_, said) = place.fails(&["a.p4", "--Werror", "-o", "b.json"]);
+    assert!(said.contains("512 does not fit in bit<9>"), "{said}");
+    assert!(!place.path("b.json").exists());
+}
+
+#[test]
+fn files_that_cannot_be_read_or_written_are_named() {
+    let place = Place::new(&[("a.p4", PROGRAM), ("dir/x", "")]);
+    let (code, said) = place.fails(&["nowhere.p4"]);
+    assert_eq!(
+        (code, said.as_str()),
+        (1, "p4sched-p4c: cannot read nowhere.p4: there is no such file\n")
+    );
+    let (_, said) = place.fails(&["dir"]);
+    assert_eq!(said, "p4sched-p4c: cannot read dir: it is a directory\n");
+    let (_, said) = place.fails(&["a.p4", "-o", "none/a.json"]);
+    assert_eq!(
+        said,
+        "p4sched-p4c: cannot write none/a.json: there is no such directory\n"
+    );
+    let (_, said) = place.fails(&["a.p4", "-o", "dir"]);
+    assert_eq!(said, "p4sched-p4c: cannot write dir: it is a directory\n");
+    let (_, said) = place.fails(&["a.p4", "--p4runtime-files", "none/a.txtpb"]);
+    assert_eq!(
+        said,
+        "p4sched-p4c: cannot write none/a.txtpb: there is no such directory\n"
+    );
+}
+
+#[test]
+fn a_program_and_known_flags_are_needed() {
+    let place = Place::new(&[("a.p4", PROGRAM)]);
+    let (code, said) = place.fails(&[]);
+    assert_eq!(code, 2);
+    assert!(said.contains("<PROGRAM>"), "{said}");
+    let (code, said) = place.fails(&["a.p4", "--p4runtime-fils", "x"]);
+    assert_eq!(code, 2);
+    assert!(said.contains("--p4runtime-files"), "{said}");
+    let (code, said) = place.fails(&["a.p4", "b.p4"]);
+    assert_eq!(code, 2);
+    assert!(said.contains("unexpected argument 'b.p4'"), "{said}");
+    let (_, said) = place.fails(&["a.p4", "--p4runtime-format", "xml"]);
+    assert!(said.contains("[possible values: text, binary, json]"), "{said}");
+}
+
+#[test]
+fn a_define_without_a_name_is_an_error() {
+    let place = Place::new(&[("a.p4", PROGRAM)]);
+    let (code, said) = place.fails(&["a.p4", "-D", "=3"]);
+    assert_eq!(
+        (code, said.as_str()),
+        (1, "p4sched-p4c: -D =3: a macro has a name: -D NAME or -D NAME=TEXT\n")
+    );
+    let (_, said) = place.fails(&["a.p4", "-D", "8bits"]);
+    assert_eq!(
+        said,
+        "p4sched-p4c: -D 8bits: a macro has a name: -D NAME or -D NAME=TEXT\n"
+    );
+}
+
+#[test]
+fn a_program_that_is_not_text_gets_a_message() {
+    let place = Place::new(&[]);
+    fs::write(place.path("a.p4"), [0xff, 0xfe, 0, 1, 2]).expect("a file");
+    let (code, said) = place.fails(&["a.p4"]);
+    assert_eq!(code, 1);
+    assert!(said.starts_with("a.p4:1:1: "), "{said}");
+}

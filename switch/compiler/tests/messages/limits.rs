@@ -1,0 +1,212 @@
+//! Every entry of `LIMITATIONS.md`: the program it is about and the message.
+
+use super::common::switch::Parts;
+use super::{apply_says, ingress_says, parser_says, parts_say, top_level_says};
+
+#[test]
+fn generic_functions() {
+    top_level_says(
+        "T same<T>(in T x) { return x; }",
+        &["functions with type parameters are not supported; write one for each type"],
+    );
+}
+
+#[test]
+fn overloads_by_type() {
+    top_level_says(
+        "void f(in bit<8> x) {} void f(in bit<16> x) {}",
+        &["'f' with 1 parameter(s) is declared twice"],
+    );
+}
+
+#[test]
+fn types_declared_in_a_typedef() {
+    top_level_says(
+        "typedef struct x_t { bit<8> x; } y_t;",
+        &["declare the type first, then give it another name"],
+    );
+}
+
+#[test]
+fn division_by_variables_and_of_signed_values() {
+    apply_says(
+        "hdr.h.a = hdr.h.b / hdr.h.a;",
+        &["'/' divides by a value that is not known when compiling; only constants can divide"],
+    );
+    apply_says(
+        "int<8> x = (int<8>)hdr.h.a; hdr.h.a = (bit<8>)(x / 2);",
+        &["'/' is not defined for signed values"],
+    );
+}
+
+#[test]
+fn headers_of_broken_bytes() {
+    let types = "header h_t { bit<4> a; } struct headers_t { h_t h; } struct meta_t { bit<8> x; }";
+    parts_say(
+        Parts {
+            types,
+            ..Parts::small()
+        },
+        &["the header h_t has 4 bits; BMv2 takes headers whose bits are a multiple of 8, so 4 more are needed"],
+    );
+}
+
+#[test]
+fn tables() {
+    ingress_says(
+        "table t { key = { hdr.h.a: lpm; hdr.h.b: lpm; } actions = { NoAction; } }",
+        &["BMv2 takes at most one key field of kind lpm in a table; use ternary for the others"],
+    );
+    let ingress = "table t { key = { hdr.h.a: exact; } actions = { NoAction; } }";
+    let parts = |ingress_apply| Parts {
+        ingress,
+        ingress_apply,
+        ..Parts::small()
+    };
+    parts_say(
+        parts("for (bit<8> i = 0; i < hdr.h.a; i = i + 1) { t.apply(); }"),
+        &["BMv2 cannot apply tables in a loop"],
+    );
+    parts_say(
+        parts("t.apply(); hdr.h.b = 1; t.apply();"),
+        &["the table 'I.t' is applied more than once; BMv2 can do that only where the same follows each time"],
+    );
+    let types = format!(
+        "{} control Sub(in bit<8> x) {{ table t {{ key = {{ x: exact; }} actions = {{ NoAction; }} }} apply {{ t.apply(); }} }}",
+        super::common::switch::SMALL
+    );
+    parts_say(
+        Parts {
+            types: &types,
+            ingress: "Sub() sub;",
+            ingress_apply: "if (hdr.h.c == 1) { sub.apply(hdr.h.a); } else { sub.apply(hdr.h.b); }",
+            ..Parts::small()
+        },
+        &["the table 't' is applied twice with different keys"],
+    );
+}
+
+#[test]
+fn conditions_in_the_deparser() {
+    parts_say(
+        Parts {
+            deparser: "if (hdr.h.isValid()) { p.emit(hdr.h); }",
+            ..Parts::small()
+        },
+        &["BMv2's deparser takes no conditions: invalid headers are skipped anyway"],
+    );
+}
+
+#[test]
+fn registers_of_structs() {
+    ingress_says(
+        "register<h_t>(4) r;",
+        &["a register of BMv2 holds numbers, not h_t; use a register for each field"],
+    );
+}
+
+#[test]
+fn other_packages_than_v1switch() {
+    let source = "package Other(Parser<headers_t, meta_t> p); Other(P()) main;";
+    let whole = Parts::small().source();
+    let text = whole.replace("V1Switch(P(), V(), I(), E(), C(), D()) main;", source);
+    super::says(&text, &["14:56: 'main' must be an instance of V1Switch, not of Other"]);
+}
+
+#[test]
+fn externs_of_other_architectures() {
+    top_level_says("extern void cipher(inout bit<8> x);", &[]);
+    let types = format!("{} extern void cipher(inout bit<8> x);", super::common::switch::SMALL);
+    parts_say(
+        Parts {
+            types: &types,
+            ingress_apply: "cipher(hdr.h.a);",
+            ..Parts::small()
+        },
+        &["the extern function 'cipher' is not known to BMv2's simple_switch"],
+    );
+    let types = format!("{} extern Box {{ Box(); }}", super::common::switch::SMALL);
+    parts_say(
+        Parts {
+            types: &types,
+            ingress: "Box() box;",
+            ..Parts::small()
+        },
+        &["the extern Box is not supported by BMv2's simple_switch"],
+    );
+}
+
+#[test]
+fn abstract_methods() {
+    top_level_says(
+        "extern Box { Box(); abstract bit<8> f(in bit<8> x); } Box() box = { bit<8> f(in bit<8> x) { return x; } };",
+        &["abstract methods of externs are not part of v1model"],
+    );
+}
+
+#[test]
+fn the_length_of_a_packet() {
+    parser_says(
+        "state start { bit<32> n = p.length(); transition accept; }",
+        &["'length' is not supported by BMv2; standard_metadata.packet_length is"],
+    );
+}
+
+#[test]
+fn value_sets_within_a_case() {
+    parser_says(
+        "value_set<bit<8>>(4) known; state start { p.extract(hdr.h); transition select(hdr.h.a, hdr.h.b) { (known, 1): accept; default: reject; } }",
+        &["BMv2 takes a value set only as the whole of a case"],
+    );
+}
+
+#[test]
+fn long_loops_over_known_ranges() {
+    apply_says(
+        "for (bit<16> i in 1 .. 5000) { hdr.h.c = hdr.h.c + i; }",
+        &["the loop runs 5000 times; at most 1024 are allowed"],
+    );
+}
+
+#[test]
+fn stacks_in_unions_and_dynamic_union_indexes() {
+    let types = "header h_t { bit<8> a; bit<8> b; bit<16> c; } header one_t { bit<8> v; } header two_t { bit<16> v; }
+        header_union u_t { one_t one; two_t two; } struct headers_t { h_t h; u_t[2] u; } struct meta_t { bit<8> kept; }";
+    parts_say(
+        Parts {
+            types,
+            ingress_apply: "if (hdr.u[hdr.h.a].isValid()) { hdr.h.b = 1; }",
+            ..Parts::small()
+        },
+        &["this index is not supported by BMv2"],
+    );
+}
+
+#[test]
+fn programs_that_inlining_makes_too_large() {
+    let mut declarations = String::from("void f0(inout bit<8> x) { x = x + 1; x = x * 3; }");
+    for i in 1..40 {
+        declarations += &format!("void f{i}(inout bit<8> x) {{ f{0}(x); f{0}(x); }}", i - 1);
+    }
+    let types = format!("{}{declarations}", super::common::switch::SMALL);
+    parts_say(
+        Parts {
+            types: &types,
+            ingress_apply: "f39(hdr.h.a);",
+            ..Parts::small()
+        },
+        &["the program becomes too large when its controls and functions are inlined"],
+    );
+}
+
+#[test]
+fn structs_with_very_many_fields() {
+    let mut declarations = String::from("struct s0 { bit<8> a; bit<8> b; }");
+    for i in 1..40 {
+        declarations += &format!("struct s{i} {{ s{0} a; s{0} b; }}", i - 1);
+    }
+    top_level_says(
+        &declarations,
+        &["'s16' has 131072 fields with those of its fields; at most 100000 are allowed"],
+    );
+}

@@ -1,0 +1,70 @@
+//! What the compiler says to wrong programs: for each, all messages, with line and column.
+
+#[path = "../common/mod.rs"]
+mod common;
+
+mod language;
+mod limits;
+mod target;
+mod text;
+
+use common::{messages, switch::Parts};
+
+/// The messages about a whole program.
+#[track_caller]
+fn says(text: &str, expected: &[&str]) {
+    let said = messages(text);
+    assert_eq!(said.lines().collect::<Vec<_>>(), expected, "to\n{text}");
+}
+
+/// The messages about parts of a program, without their places.
+#[track_caller]
+fn parts_say(parts: Parts, expected: &[&str]) {
+    let said = messages(&parts.source());
+    let without_place = |line: &str| line.splitn(2, ": ").nth(1).unwrap_or(line).to_owned();
+    let said: Vec<String> = said.lines().map(without_place).collect();
+    assert_eq!(said, expected, "to\n{}", parts.source());
+}
+
+/// The messages about the body of ingress.
+#[track_caller]
+fn apply_says(apply: &str, expected: &[&str]) {
+    let parts = Parts {
+        ingress_apply: apply,
+        ..Parts::small()
+    };
+    parts_say(parts, expected);
+}
+
+/// The messages about declarations of ingress, of which the body uses a table `t` if there is one.
+#[track_caller]
+fn ingress_says(ingress: &str, expected: &[&str]) {
+    let uses_table = ingress.contains("table t ");
+    let parts = Parts {
+        ingress,
+        ingress_apply: if uses_table { "t.apply();" } else { "" },
+        ..Parts::small()
+    };
+    parts_say(parts, expected);
+}
+
+/// The messages about the body of the parser.
+#[track_caller]
+fn parser_says(parser: &str, expected: &[&str]) {
+    let parts = Parts {
+        parser,
+        ..Parts::small()
+    };
+    parts_say(parts, expected);
+}
+
+/// The messages about declarations at the top level, after `h_t`, `headers_t` and `meta_t`.
+#[track_caller]
+fn top_level_says(declarations: &str, expected: &[&str]) {
+    let types = format!("{}{declarations}", common::switch::SMALL);
+    let parts = Parts {
+        types: &types,
+        ..Parts::small()
+    };
+    parts_say(parts, expected);
+}

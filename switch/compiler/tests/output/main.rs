@@ -1,0 +1,11 @@
+//! What the compiler writes: facts of the BMv2 JSON and of P4Info.
+
+#[path = "../common/mod.rs"]
+mod common;
+
+mod json;
+mod lab;
+mod p4info;
+
+/// A program with one of most things that BMv2 JSON and P4Info can tell of.
+const ROUTER: &str = include_str!("router.p4");

@@ -1,0 +1,344 @@
+//! Programs with changes nobody would make: the compiler neither panics nor overflows its stack, and what it takes, the
+//! data plane takes too.
+
+mod common;
+
+use std::{path::Path, sync::LazyLock};
+
+use p4sched_compiler::{EmbeddedIncludes, IncludeResolver, Input, Options, compile, embedded, preprocess};
+use p4sched_dataplane::Pipeline;
+use proptest::prelude::*;
+
+/// Compiles a program after the architecture's files; what compiles must load.
+fn exercise(text: &str) -> Result<(), TestCaseError> {
+    let text = &format!("#include <core.p4>\n#include <v1model.p4>\n{text}");
+    let input = Input { name: "test.p4", text };
+    match compile(&input, &EmbeddedIncludes, &Options::default()) {
+        Ok(compiled) => {
+            let loaded = Pipeline::from_json(compiled.json.as_bytes());
+            prop_assert!(
+                loaded.is_ok(),
+                "{}\n{text}",
+                loaded.err().map_or(String::new(), |e| e.to_string())
+            );
+        }
+        Err(diagnostics) => {
+            prop_assert!(diagnostics.has_errors(), "refused without an error\n{text}");
+            // Messages are written without trouble, whatever they quote.
+            prop_assert!(!diagnostics.to_string().is_empty());
+        }
+    }
+    Ok(())
+}
+
+/// Files below `p4/`; those of the architecture are left empty.
+struct Lab;
+
+impl IncludeResolver for Lab {
+    fn include(&self, path: &str, from: &str, _angled: bool) -> Option<(String, String)> {
+        let file = Path::new(from).parent()?.join(path);
+        let text = std::fs::read_to_string(&file).ok();
+        let found = text.map(|text| (file.display().to_string(), text));
+        found.or_else(|| embedded(path).map(|_| (path.to_owned(), String::new())))
+    }
+}
+
+/// A program that uses much of the language.
+const MIXED: &str = "
+error { Odd }
+enum bit<8> Kind { one = 1, two = 2 }
+header h_t { bit<8> a; bit<8> b; bit<16> c; }
+header o_t { bit<8> n; varbit<64> data; }
+header_union u_t { h_t h; o_t o; }
+struct headers_t { h_t h; h_t[3] s; u_t u; }
+struct meta_t { @field_list(1) bit<8> kept; tuple<bit<4>, bit<4>> pair; Kind kind; }
+bit<8> twice(in bit<8> x) { if (x == 0) { return 1; } return x + x; }
+parser P(packet_in p, out headers_t hdr, inout meta_t meta, inout standard_metadata_t sm) {
+    value_set<bit<8>>(4) known;
+    state start { p.extract(hdr.h); verify(hdr.h.a != 9, error.Odd); transition select(hdr.h.a, hdr.h.b) {
+        (1, 2 .. 5): more; (_, 8w4 &&& 8w0xc): accept; default: more; } }
+    state more { p.extract(hdr.s.next); transition select(hdr.s.last.a) { known: accept; 0: rest; default: more; } }
+    state rest { p.extract(hdr.u.o, (bit<32>)p.lookahead<bit<8>>() << 3); transition accept; }
+}
+control V(inout headers_t hdr, inout meta_t meta) { apply { verify_checksum(true, { hdr.h.a, hdr.h.b }, hdr.h.c, HashAlgorithm.csum16); } }
+control Sub(inout bit<8> x)(bit<8> step) { register<bit<8>>(4) r; apply { bit<8> n; r.read(n, 0); x = n |+| step; r.write(0, x); } }
+control I(inout headers_t hdr, inout meta_t meta, inout standard_metadata_t sm) {
+    Sub(3) sub;
+    direct_counter(CounterType.packets) hits;
+    action set(inout bit<8> x, bit<9> port) { sm.egress_spec = port; x = 1; hits.count(); }
+    action drop() { mark_to_drop(sm); exit; }
+    @name(\"first\") table t {
+        key = { hdr.h.a: exact; hdr.h.c: ternary; hdr.h.b & 0xf: exact @name(\"low\"); }
+        actions = { set(meta.kept); drop; NoAction; }
+        const default_action = NoAction;
+        counters = hits;
+        const entries = { (1, _, 2): drop(); (2, 0x10 &&& 0xf0, 3): drop; }
+    }
+    apply {
+        bit<8> n = 0;
+        for (bit<8> i in 1 .. 3) { if (i == hdr.h.a) { continue; } n += twice(i); }
+        switch (t.apply().action_run) { drop: { hdr.h.b = 1; } default: { sub.apply(hdr.h.b); } }
+        hdr.h.c[7:4] = (bit<4>)n; hdr.s[hdr.h.a[1:0]].b = n > 3 ? hdr.h.a : -hdr.h.b;
+        if (!hdr.u.isValid() && hdr.s[0].isValid()) { hdr.s.push_front(1); hdr.s[0] = { 1, n, (bit<16>)(int<16>)(int<8>)n }; }
+        hash(hdr.h.c, HashAlgorithm.crc16, 16w0, { hdr.h.a, meta.kept }, 16w100);
+    }
+}
+control E(inout headers_t hdr, inout meta_t meta, inout standard_metadata_t sm) { apply { clone_preserving_field_list(CloneType.E2E, 3, 1); } }
+control C(inout headers_t hdr, inout meta_t meta) { apply { update_checksum(hdr.h.isValid(), { hdr.h.a }, hdr.h.c, HashAlgorithm.csum16); } }
+control D(packet_out p, in headers_t hdr) { apply { p.emit(hdr); } }
+V1Switch(P(), V(), I(), E(), C(), D()) main;
+";
+
+/// Programs to change: the mixed one, and those of the lab with what they include.
+static PROGRAMS: LazyLock<Vec<String>> = LazyLock::new(|| {
+    let mut list = vec![MIXED.to_owned()];
+    let directory = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../p4");
+    for name in ["fdpa", "packs", "rifo"] {
+        let file = directory.join(name).with_extension("p4").display().to_string();
+        let text = std::fs::read_to_string(&file).expect("a program of the lab");
+        let input = Input {
+            name: &file,
+            text: &text,
+        };
+        list.push(preprocess(&input, &Lab, &Options::default()).expect("a program that compiles"));
+    }
+    list
+});
+
+/// The pieces of a program: words, numbers, blanks, single characters.
+fn pieces(text: &str) -> Vec<&str> {
+    let class = |c: char| match c {
+        c if c.is_alphanumeric() || c == '_' => 1,
+        c if c.is_whitespace() => 2,
+        _ => 0,
+    };
+    let mut list = Vec::new();
+    let mut start = 0;
+    let mut before = None;
+    for (i, c) in text.char_indices() {
+        let kind = class(c);
+        if before.is_some_and(|b| b != kind || kind == 0) {
+            list.push(&text[start..i]);
+            start = i;
+        }
+        before = Some(kind);
+    }
+    list.push(&text[start..]);
+    list
+}
+
+/// Text that a piece is replaced by.
+const STRANGE: [&str; 36] = [
+    "",
+    "(",
+    ")",
+    "{",
+    "}",
+    "<",
+    ">",
+    ";",
+    ",",
+    ".",
+    ":",
+    "@",
+    "#",
+    "\"",
+    "/*",
+    "0",
+    "1",
+    "-1",
+    "8w300",
+    "0xffffffffffffffffffff",
+    "bit<0>",
+    "bit<65535>",
+    "int<1>",
+    "bool",
+    "varbit<8>",
+    "hdr",
+    "start",
+    "accept",
+    "default",
+    "_",
+    "...",
+    "exit;",
+    "return;",
+    "\\\n",
+    "&&&",
+    "é",
+];
+
+#[derive(Clone, Debug)]
+enum Change {
+    Delete(usize, usize),
+    Copy(usize, usize, usize),
+    Replace(usize, &'static str),
+    Insert(usize, &'static str),
+    Other(usize, usize),
+}
+
+fn change() -> impl Strategy<Value = Change> {
+    let at = any::<usize>();
+    prop_oneof![
+        (at, 1..20usize).prop_map(|(at, n)| Change::Delete(at, n)),
+        (at, at, 1..40usize).prop_map(|(from, to, n)| Change::Copy(from, to, n)),
+        (at, prop::sample::select(&STRANGE[..])).prop_map(|(at, text)| Change::Replace(at, text)),
+        (at, prop::sample::select(&STRANGE[..])).prop_map(|(at, text)| Change::Insert(at, text)),
+        (at, at).prop_map(|(at, other)| Change::Other(at, other)),
+    ]
+}
+
+fn changed(text: &str, changes: &[Change]) -> String {
+    let mut list = pieces(text);
+    for change in changes {
+        let n = list.len().max(1);
+        match *change {
+            Change::Delete(at, count) => drop(list.drain(at % n..(at % n + count).min(n))),
+            Change::Copy(from, to, count) => {
+                let copied: Vec<&str> = list.iter().skip(from % n).take(count).copied().collect();
+                list.splice(to % n..to % n, copied);
+            }
+            Change::Replace(at, text) => list[at % n] = text,
+            Change::Insert(at, text) => list.insert(at % n, text),
+            // A word in place of another keeps most programs well formed.
+            Change::Other(at, other) => {
+                let is_word = |p: &&str| p.starts_with(|c: char| c.is_alphanumeric());
+                let words: Vec<usize> = (0..n).filter(|i| is_word(&list[*i])).collect();
+                if let [_, ..] = words[..] {
+                    list[words[at % words.len()]] = list[words[other % words.len()]];
+                }
+            }
+        }
+        if list.is_empty() {
+            list.push("");
+        }
+    }
+    list.concat()
+}
+
+#[test]
+fn the_programs_to_change_are_right() {
+    for text in PROGRAMS.iter() {
+        assert!(exercise(text).is_ok());
+        assert_eq!(
+            common::messages(&format!("#include <core.p4>\n#include <v1model.p4>\n{text}")),
+            ""
+        );
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 600, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn a_changed_program_gets_a_message_or_loads(
+        program in 0..2 * PROGRAMS.len(),
+        changes in prop::collection::vec(change(), 1..4),
+    ) {
+        // The mixed program is the shortest, and changed most often.
+        let text = PROGRAMS.get(program).unwrap_or(&PROGRAMS[0]);
+        exercise(&changed(text, &changes))?;
+    }
+
+    #[test]
+    fn words_in_place_of_others_get_a_message_or_load(swaps in prop::collection::vec((any::<usize>(), any::<usize>()), 1..3)) {
+        let changes: Vec<Change> = swaps.into_iter().map(|(at, other)| Change::Other(at, other)).collect();
+        exercise(&changed(&PROGRAMS[0], &changes))?;
+    }
+
+    #[test]
+    fn bytes_get_a_message(bytes in prop::collection::vec(any::<u8>(), 0..200)) {
+        exercise(&String::from_utf8_lossy(&bytes))?;
+    }
+
+    #[test]
+    fn pieces_in_any_order_get_a_message(pieces in prop::collection::vec(prop::sample::select(&STRANGE[..]), 0..60)) {
+        exercise(&pieces.join(" "))?;
+        let text = format!("control C() {{ apply {{ {} }} }}", pieces.join(" "));
+        exercise(&text)?;
+    }
+}
+
+/// A program with something at one place.
+fn in_apply(statements: &str) -> String {
+    let apply = "apply {\n        bit<8> n = 0;";
+    PROGRAMS[0].replace(apply, &format!("{apply}\n{statements}"))
+}
+
+#[test]
+fn deep_nesting_gets_a_message_or_loads() {
+    for n in [30, 150, 190, 250, 4000] {
+        let nest = |open: &str, inner: &str, close: &str| format!("{}{inner}{}", open.repeat(n), close.repeat(n));
+        let expressions = [
+            nest("(", "n", ")"),
+            nest("-", "n", ""),
+            nest("~(n + ", "n", ")"),
+            nest("n + ", "n", ""),
+            nest("n - (", "n", ")"),
+            nest("(bit<8>)", "n", ""),
+            nest("twice(", "n", ")"),
+            nest("n > 1 ? n : ", "n", ""),
+            nest("n > 1 ? ", "n", " : n"),
+            nest("(bit<8>)(n ++ ", "n", ")"),
+            nest("", "n", "[7:0]"),
+        ];
+        for e in &expressions {
+            assert!(exercise(&in_apply(&format!("n = {e};"))).is_ok(), "{e}");
+            assert!(
+                exercise(&in_apply(&format!("if ({e} == 1) {{ n = 2; }}"))).is_ok(),
+                "{e}"
+            );
+            assert!(
+                exercise(&in_apply(&format!("const bit<8> k = 1; n = {};", e.replace('n', "k")))).is_ok(),
+                "{e}"
+            );
+        }
+        let statements = [
+            nest("{ ", "n = 1;", " }"),
+            nest("if (n == 1) { ", "n = 2;", " }"),
+            nest("if (n == 1) n = 2; else ", "n = 3;", ""),
+            nest("for (bit<8> i in 1 .. 2) { ", "n = i;", " }"),
+            nest("for (bit<8> i = 0; i < n; i = i + 1) { ", "n = i;", " }"),
+            nest("switch (n) { 1: { ", "n = 1;", " } default: { n = 2; } }"),
+        ];
+        for s in &statements {
+            assert!(exercise(&in_apply(s)).is_ok(), "{s}");
+        }
+    }
+}
+
+#[test]
+fn deep_types_and_declarations_get_a_message() {
+    for n in [30, 150, 250, 4000] {
+        let nest = |open: &str, inner: &str, close: &str| format!("{}{inner}{}", open.repeat(n), close.repeat(n));
+        for ty in [
+            nest("tuple<", "bit<8>", ">"),
+            nest("list<", "bit<8>", ">"),
+            nest("", "bit<8>", "[2]"),
+            nest("bit<(", "8", ")>"),
+        ] {
+            assert!(
+                exercise(&format!("{}\nstruct deep_t {{ {ty} x; }}", PROGRAMS[0])).is_ok(),
+                "{ty}"
+            );
+        }
+        let mut chain = PROGRAMS[0].clone();
+        chain += "struct d0 { bit<8> x; }";
+        for i in 1..n {
+            chain += &format!("struct d{i} {{ d{} x; }}", i - 1);
+        }
+        assert!(exercise(&chain).is_ok());
+        let mut chain = PROGRAMS[0].replace("V1Switch(P()", "// V1Switch(P()");
+        chain += "control c0(inout bit<8> x) { apply { x = 1; } }";
+        for i in 1..n {
+            chain += &format!(
+                "control c{i}(inout bit<8> x) {{ c{0}() c; apply {{ c.apply(x); }} }}",
+                i - 1
+            );
+        }
+        assert!(exercise(&chain).is_ok());
+        let defines: String = (1..n).map(|i| format!("#define M{i} (M{})\n", i - 1)).collect();
+        assert!(exercise(&format!("#define M0 1\n{defines}const int x = M{};", n - 1)).is_ok());
+        let conditions = format!("{}{}", "#if 1\n".repeat(n), "#endif\n".repeat(n));
+        assert!(exercise(&conditions).is_ok());
+    }
+}
