@@ -21,7 +21,7 @@ fn says(text: &str, expected: &[&str]) {
 #[track_caller]
 fn parts_say(parts: Parts, expected: &[&str]) {
     let said = messages(&parts.source());
-    let without_place = |line: &str| line.splitn(2, ": ").nth(1).unwrap_or(line).to_owned();
+    let without_place = |line: &str| line.split_once(": ").map_or(line, |(_, message)| message).to_owned();
     let said: Vec<String> = said.lines().map(without_place).collect();
     assert_eq!(said, expected, "to\n{}", parts.source());
 }
