@@ -56,30 +56,26 @@ control TokenBucketBand(in bit<32> user, in bit<32> now, in bit<32> charge, in b
     TokenBucket() bucket_6;
     TokenBucket() bucket_7;
     bit<32> fill;
-    bit<1> full = 0;
     bit<1> paid = 0;
 
     apply {
         last_arrival.read(fill, user);
         last_arrival.write(user, now);
         fill = now - fill;
-        if (fill > 0xffff) {
-            full = 1;
-        }
         band = 8;
-        bucket_1.apply(fill, full, burst, rates.rate_1, user, charge, paid);
+        bucket_1.apply(fill, burst, rates.rate_1, user, charge, paid);
         if (paid == 1) { band = 1; }
-        bucket_2.apply(fill, full, burst, rates.rate_2, user, charge, paid);
+        bucket_2.apply(fill, burst, rates.rate_2, user, charge, paid);
         if (paid == 1 && band == 8) { band = 2; }
-        bucket_3.apply(fill, full, burst, rates.rate_3, user, charge, paid);
+        bucket_3.apply(fill, burst, rates.rate_3, user, charge, paid);
         if (paid == 1 && band == 8) { band = 3; }
-        bucket_4.apply(fill, full, burst, rates.rate_4, user, charge, paid);
+        bucket_4.apply(fill, burst, rates.rate_4, user, charge, paid);
         if (paid == 1 && band == 8) { band = 4; }
-        bucket_5.apply(fill, full, burst, rates.rate_5, user, charge, paid);
+        bucket_5.apply(fill, burst, rates.rate_5, user, charge, paid);
         if (paid == 1 && band == 8) { band = 5; }
-        bucket_6.apply(fill, full, burst, rates.rate_6, user, charge, paid);
+        bucket_6.apply(fill, burst, rates.rate_6, user, charge, paid);
         if (paid == 1 && band == 8) { band = 6; }
-        bucket_7.apply(fill, full, burst, rates.rate_7, user, charge, paid);
+        bucket_7.apply(fill, burst, rates.rate_7, user, charge, paid);
         if (paid == 1 && band == 8) { band = 7; }
     }
 }

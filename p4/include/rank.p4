@@ -26,7 +26,10 @@ control StartTime(in headers_t hdr, inout metadata_t meta, in standard_metadata_
         if (finish > meta.start_time) {
             meta.start_time = finish;
         }
-        meta.rank = (bit<32>) (meta.start_time >> 8);
+        meta.rank = meta.start_time[39:8];
+        if (meta.start_time[63:40] != 0) {
+            meta.rank = 0xffffffff;
+        }
         meta.charge_flow = 1;
         meta.finish_time = meta.start_time + (bit<64>) ((standard_metadata.packet_length * (bit<32>) meta.scale) >> 8);
     }

@@ -45,8 +45,8 @@ control AverageRate(in bit<32> user, in bit<32> now, in bit<32> interval, in bit
 // charge and is paid from that bucket and every wider one, so bands 1 to q together keep to edge q (within a packet). An
 // edge that is not used (0xffffffff) holds any charge: it is the open band's. Levels are in sixteenths of a byte: a few
 // microseconds' worth of tokens would otherwise be rounded away.
-control TokenBucket(in bit<32> fill, in bit<1> full, in bit<32> burst, in bit<32> rate, in bit<32> user,
-                    in bit<32> charge, inout bit<1> paid) {
+control TokenBucket(in bit<32> fill, in bit<32> burst, in bit<32> rate, in bit<32> user, in bit<32> charge,
+                    inout bit<1> paid) {
     register<bit<32>>(MAX_USERS) tokens;
     bit<32> level;
     bit<64> gained;
@@ -55,10 +55,10 @@ control TokenBucket(in bit<32> fill, in bit<1> full, in bit<32> burst, in bit<32
         tokens.read(level, user);
         // fill: microseconds since the last packet; rate: bytes in 65536 microseconds; burst and charge: bytes.
         gained = ((bit<64>) fill * (bit<64>) rate) >> 12;
-        if (full == 1 || gained >= (bit<64>) (burst << 4)) {
+        if (gained >= (bit<64>) (burst << 4)) {
             level = burst << 4;
         } else {
-            level = level + (bit<32>) gained;
+            level = level |+| (bit<32>) gained;
             if (level > burst << 4) {
                 level = burst << 4;
             }

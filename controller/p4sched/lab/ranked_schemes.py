@@ -9,13 +9,13 @@ from p4sched.errors import UsageError, unknown_name
 from p4sched.lab.network import Dumbbell
 from p4sched.lab.programming import Testbed, programmed
 from p4sched.lab.schemes import Link, Scheme
+from p4sched.laws.ranked import headroom_numerator
 from p4sched.reader import Reader
 
 NAMES = ("fifo", "sp_pifo", "aifo", "rifo", "packs", "pifo")
 QUEUES = 8
 LARGEST_WINDOW = 32
 """Entries that the programs were compiled for (p4/include/window.p4)."""
-HEADROOM_UNIT = 256
 LONGEST_QUEUE = 65535
 BMV2_REASON = {
     "sp_pifo": "BMv2 limits every priority queue on its own, so its queues never compete for the link",
@@ -145,7 +145,7 @@ def ranked_scheme(name: str, sizes: Sizes) -> RankedScheme:
             strict = Scheme(name, "sp_pifo", "strict", many, queues, bmv2=False)
             return RankedScheme(strict, "sp_pifo_params", "set_sp_pifo", rooms)
         case "packs":
-            window = {"headroom_256": part(sizes.packs_headroom), "window_ranks": sizes.packs_window}
+            window = {"headroom_256": headroom_numerator(sizes.packs_headroom), "window_ranks": sizes.packs_window}
             strict = Scheme(name, "packs", "strict", f"{many}, |W| = {sizes.packs_window}", queues, bmv2=False)
             return RankedScheme(
                 strict, "packs_params", "set_packs", rooms | window | {"sampling": sizes.packs_sampling}
@@ -159,7 +159,7 @@ def ranked_scheme(name: str, sizes: Sizes) -> RankedScheme:
                 {
                     "target_packets": target,
                     "capacity_packets": target,
-                    "headroom_256": part(sizes.aifo_headroom),
+                    "headroom_256": headroom_numerator(sizes.aifo_headroom),
                     "window_ranks": sizes.aifo_window,
                     "sampling": sizes.aifo_sampling,
                 },
@@ -172,17 +172,12 @@ def ranked_scheme(name: str, sizes: Sizes) -> RankedScheme:
                 "set_rifo",
                 {
                     "capacity_packets": room,
-                    "headroom_256": part(sizes.rifo_headroom),
+                    "headroom_256": headroom_numerator(sizes.rifo_headroom),
                     "tracking_packets": tracking,
                 },
             )
         case _:
             raise unknown_name("scheme", name, NAMES)
-
-
-def part(share: float) -> int:
-    """A share below 1 in 1/256."""
-    return min(round(share * HEADROOM_UNIT), HEADROOM_UNIT - 1)
 
 
 @asynccontextmanager

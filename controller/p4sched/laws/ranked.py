@@ -166,6 +166,15 @@ class Parameters(ABC):
         """Whether `wanted` differs by so little that these parameters may stay."""
 
 
+def headroom_numerator(share: float) -> int:
+    """K of a headroom k = K / 256, below 1.
+
+    Rounded up: rounded down, a queue of exactly k C packets would no longer be within its headroom.
+    """
+    return min(math.ceil(share * HEADROOM_UNIT - 1e-9), HEADROOM_UNIT - 1)
+
+
+
 @dataclass(frozen=True)
 class Config(ABC):
     """What the laws need to know of the link, and what is asked of them."""
@@ -227,10 +236,10 @@ class Config(ABC):
         return int(self.fixed[symbol]) if symbol in self.fixed else None
 
     def headroom_256(self, share: float) -> int:
-        """K of a headroom k, or the pinned one."""
+        """K of a headroom k, or of the pinned one."""
         k = self.fixed.get("k", share)
         require(0 <= k < 1, f"headroom k = {k:g} is not in [0, 1)")
-        return min(round(k * HEADROOM_UNIT), HEADROOM_UNIT - 1)
+        return headroom_numerator(k)
 
     def record(self) -> dict[str, Any]:
         """All fields, for the decision log."""

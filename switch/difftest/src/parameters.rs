@@ -155,7 +155,8 @@ fn fdpa(random: &mut impl Rng, bands: usize) -> FdpaConfig {
         let interval_us = 1 << random.random_range(4..16);
         Estimator::Average { interval_us, edges }
     } else {
-        let burst = random.random_range(100..20_000);
+        let bits = random.random_range(8..=28);
+        let burst = random.random_range(1 << 7..1 << bits);
         Estimator::TokenBuckets { rates: edges, burst }
     };
     let flowlet_gap_us = if random.random() {

@@ -35,7 +35,7 @@ impl AifoConfig {
         AifoConfig {
             target: 20,
             capacity: 20,
-            headroom: Headroom::nearest(1, 10).expect("0.1 is a headroom"),
+            headroom: Headroom::at_least(1, 10).expect("0.1 is a headroom"),
             window: WindowConfig {
                 size: 20,
                 sample_every: 15,

@@ -120,13 +120,14 @@ impl Headroom {
         Ok(Headroom { numerator, shift })
     }
 
-    /// The multiple of 2^-8 nearest to `part / whole`, e.g. 26/256 for 1/10.
+    /// The smallest multiple of 2^-8 that is at least `part / whole`, e.g. 52/256 for 1/5: rounded down, a queue of
+    /// exactly k C packets would no longer be within its headroom.
     ///
     /// # Errors
     /// If the ratio is not in [0, 1) or would round to 1; also if `whole` is 0.
-    pub fn nearest(part: u32, whole: u32) -> Result<Headroom, ConfigError> {
+    pub fn at_least(part: u32, whole: u32) -> Result<Headroom, ConfigError> {
         in_range("denominator of the headroom", whole as usize, 1, u32::MAX as usize, "")?;
-        let numerator = ((u64::from(part) << 8) + u64::from(whole) / 2) / u64::from(whole);
+        let numerator = (u64::from(part) << 8).div_ceil(u64::from(whole));
         Headroom::new(u32::try_from(numerator).unwrap_or(u32::MAX), 8)
     }
 
@@ -152,16 +153,21 @@ mod tests {
 
     #[test]
     fn headroom_is_a_fraction_below_one() {
-        assert_eq!(Headroom::nearest(1, 10).unwrap(), Headroom::new(26, 8).unwrap());
-        assert_eq!(Headroom::nearest(0, 1).unwrap().numerator(), 0);
+        assert_eq!(Headroom::at_least(1, 10).unwrap(), Headroom::new(26, 8).unwrap());
+        assert_eq!(
+            Headroom::at_least(1, 5).unwrap().numerator(),
+            52,
+            "a queue of 4 of 20 packets is within it"
+        );
+        assert_eq!(Headroom::at_least(0, 1).unwrap().numerator(), 0);
         assert!(Headroom::new(7, 3).is_ok());
         let error = Headroom::new(8, 3).unwrap_err();
         assert_eq!(
             error.to_string(),
             "headroom k = 8/2^3 is not in [0, 1): the numerator must be below 8"
         );
-        assert!(Headroom::nearest(999, 1000).is_err(), "rounds to 1");
-        assert!(Headroom::nearest(1, 0).is_err());
+        assert!(Headroom::at_least(999, 1000).is_err(), "rounds to 1");
+        assert!(Headroom::at_least(1, 0).is_err());
         assert!(Headroom::new(0, 17).is_err());
     }
 

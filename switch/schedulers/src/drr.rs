@@ -3,7 +3,8 @@
 //! One queue per user; the users that have packets take turns.
 //!
 //!   enqueue: append to the user's queue; a user that had none joins the end of the round
-//!            if the buffer is full, the last packet of the longest queue is pushed out (buffer stealing)
+//!            if the buffer is full, the last packet of the longest queue is pushed out (buffer stealing), unless the
+//!            user's own queue would then be as long
 //!   dequeue: at each turn a user's deficit grows by one quantum (bytes); it sends packets as long as the deficit
 //!            covers them, then the turn passes on and the rest of the deficit is kept
 //!            a user whose queue empties leaves the round, and its deficit is forgotten
@@ -103,7 +104,7 @@ impl Scheduler for Drr {
             return Verdict::Queued { queue: 0 };
         }
         let longest = self.longest().unwrap_or(packet.user);
-        if self.user_len(packet.user) >= self.user_len(longest) {
+        if self.user_len(packet.user) + 1 >= self.user_len(longest) {
             return Verdict::DroppedFull;
         }
         match self.push_out(longest) {
@@ -200,6 +201,11 @@ mod tests {
         );
         assert_eq!(drr.len(), 3);
         assert_eq!((drr.user_len(1), drr.user_len(2)), (2, 1));
+        assert_eq!(
+            drr.enqueue(0, packet(5, 2, 100)),
+            Verdict::DroppedFull,
+            "its queue would be as long as the longest"
+        );
     }
 
     #[test]

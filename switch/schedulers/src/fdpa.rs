@@ -162,11 +162,8 @@ impl User {
         for (bucket, &rate) in rates.iter().enumerate() {
             let gained = (u64::from(elapsed) * u64::from(rate)) >> 12;
             let level = &mut self.tokens[bucket];
-            *level = if elapsed > 0xffff || gained >= u64::from(room) {
-                room
-            } else {
-                level.wrapping_add(gained as u32).min(room)
-            };
+            let gained = u32::try_from(gained).unwrap_or(u32::MAX);
+            *level = level.saturating_add(gained).min(room);
             if band < rates.len() || *level >= charge {
                 band = band.min(bucket);
                 *level = level.saturating_sub(charge);
@@ -373,6 +370,55 @@ mod tests {
                 (got - want).abs() <= 6,
                 "{packets:?}: the burst allows 3 packets more at each edge"
             );
+        }
+    }
+
+    #[test]
+    fn a_pause_earns_no_more_tokens_than_its_length_and_the_rate_allow() {
+        // A fair share of 312,500 B/s, two of 200 users at an RTT of 100 ms; bursts of 41 packets every 100 ms are
+        // 615 kB/s, so half of them are above it.
+        let rates = vec![20_480];
+        let burst = 62_500;
+        let queue_sizes = vec![1_000_000, 1_000_000];
+        let config = FdpaConfig {
+            queue_sizes,
+            ..config(Estimator::TokenBuckets { rates, burst })
+        };
+        let mut fdpa = Fdpa::new(config).unwrap();
+        let mut first_band_bytes = 0;
+        for packet_number in 0..41 * 100 {
+            let now = (1000 + 100 * (packet_number / 41)) * MS;
+            let sent = Packet {
+                len: 1500,
+                ..packet(1, 1)
+            };
+            if queue(fdpa.enqueue(now, sent)) == 0 {
+                first_band_bytes += 1500;
+            }
+        }
+        let allowed = 312_500 * 10;
+        assert!(
+            (allowed - 1500..=allowed + 62_500).contains(&first_band_bytes),
+            "{first_band_bytes} of {allowed} bytes in 10 s, and the burst that was there at the start"
+        );
+    }
+
+    #[test]
+    fn the_largest_bucket_stays_full_while_it_is_filled() {
+        // 10 Gbit/s into a bucket of 2^28 - 1 bytes.
+        let estimator = Estimator::TokenBuckets {
+            rates: vec![81_920_000],
+            burst: (1 << 28) - 1,
+        };
+        let queue_sizes = vec![10, 10];
+        let mut fdpa = Fdpa::new(FdpaConfig {
+            queue_sizes,
+            ..config(estimator)
+        })
+        .unwrap();
+        for microsecond in 0..3 {
+            let now = 1000 * MS + 1000 * microsecond;
+            assert_eq!(queue(fdpa.enqueue(now, packet(1, 1))), 0);
         }
     }
 

@@ -49,7 +49,7 @@ impl RifoConfig {
         RifoConfig {
             capacity: 20,
             tracking_range: 50,
-            headroom: Headroom::nearest(1, 10).expect("0.1 is a headroom"),
+            headroom: Headroom::at_least(1, 10).expect("0.1 is a headroom"),
             products: Products::Exact,
         }
     }

@@ -6,7 +6,8 @@
 //!              finish of the flow = start + length / weight
 //!   departure: virtual time = start of the packet that leaves
 //!
-//! Only a packet that was queued moves its flow's finish: a flow is not charged for what it was not given. Virtual time
+//! Only a packet that was queued moves its flow's finish, and one that is pushed out later moves it back: a flow is not
+//! charged for what it was not given. Virtual time
 //! is in bytes of a flow of weight 1; a rank is that over 2^shift, so that 32 bits last long enough (shift 8:
 //! 1 TB sent per unit of weight), and weights are scales as in FDPA: 256 / weight.
 
@@ -86,8 +87,13 @@ impl<S: Scheduler> Scheduler for Stfq<S> {
                 .insert(packet.flow, start + ((u64::from(packet.len) * scale) >> 8));
             self.starts.insert(packet.id, start);
         }
-        if let Verdict::PushedOut { victim, .. } = verdict {
-            self.starts.remove(&victim.id);
+        if let Verdict::PushedOut { victim, .. } = verdict
+            && let Some(start) = self.starts.remove(&victim.id)
+        {
+            // The victim was its flow's last packet: what comes next takes its place.
+            self.finish
+                .entry(victim.flow)
+                .and_modify(|finish| *finish = start.min(*finish));
         }
         verdict
     }
@@ -156,5 +162,38 @@ mod tests {
         stfq.enqueue(0, packet(0, 1, 100));
         assert_eq!(stfq.enqueue(0, packet(1, 1, 100)), Verdict::DroppedFull);
         assert_eq!(stfq.start(1), 100);
+    }
+
+    #[test]
+    fn a_flow_gets_back_what_a_packet_cost_that_is_pushed_out() {
+        let mut stfq = Stfq::new(Pifo::new(2).unwrap(), 0).unwrap();
+        stfq.enqueue(0, packet(0, 1, 100));
+        stfq.enqueue(0, packet(1, 1, 100));
+        let verdict = stfq.enqueue(0, packet(2, 2, 100));
+        assert!(matches!(verdict, Verdict::PushedOut { victim, .. } if victim.id == 1));
+        assert_eq!(stfq.start(1), 100);
+    }
+
+    #[test]
+    fn flows_that_overload_the_link_get_equal_shares_whatever_they_offer() {
+        // Flows 1, 2, 3 offer 4, 0.8 and 0.4 of the link: fair are shares of a third each.
+        let mut stfq = Stfq::new(Pifo::new(80).unwrap(), 0).unwrap();
+        let mut sent = [0u64; 4];
+        for slot in 0..20_000_u64 {
+            for copy in 0..4 {
+                stfq.enqueue(0, packet(10 * slot + copy, 1, 1000));
+            }
+            if slot % 5 != 4 {
+                stfq.enqueue(0, packet(10 * slot + 4, 2, 1000));
+            }
+            if slot % 5 < 2 {
+                stfq.enqueue(0, packet(10 * slot + 5, 3, 1000));
+            }
+            sent[stfq.dequeue(0).unwrap().flow as usize] += 1;
+        }
+        for flow in 1..=3 {
+            // What the buffer held at the end is all that may be missing.
+            assert!(sent[flow].abs_diff(20_000 / 3) <= 80, "{sent:?}");
+        }
     }
 }

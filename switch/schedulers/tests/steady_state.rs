@@ -178,7 +178,7 @@ proptest! {
 
 #[test]
 fn aifo_theorem_1_with_equal_rates_the_queue_length_is_the_papers() {
-    for (ranks, borderline, headroom) in [(10, 7, Headroom::NONE), (20, 15, Headroom::nearest(1, 10).unwrap())] {
+    for (ranks, borderline, headroom) in [(10, 7, Headroom::NONE), (20, 15, Headroom::at_least(1, 10).unwrap())] {
         let drain = (borderline - 1) * 10 + 5;
         let overload = Overload {
             rates: vec![10; ranks],

@@ -70,7 +70,7 @@ fn aifo_figure_4(queued: usize) -> Aifo {
     let mut aifo = Aifo::new(AifoConfig {
         target: 6,
         capacity: 6,
-        headroom: Headroom::nearest(1, 6).unwrap(),
+        headroom: Headroom::at_least(1, 6).unwrap(),
         window: WindowConfig {
             size: 4,
             sample_every: 1000,
