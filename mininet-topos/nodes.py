@@ -148,6 +148,14 @@ class OffloadFreeHost(Host):
         qdisc = ["root", "netem", "delay", f"{delay_ns // 1000}us", "limit", str(DELAYED_PACKETS)]
         self.run("tc", "qdisc", "replace", "dev", str(self.defaultIntf()), *qdisc)
 
+    def set_shortest_timeout(self, rto_min_ns: int) -> None:
+        """What TCP adds to the smoothed RTT, at least, before it sends a segment again: 200 ms unless set.
+
+        It is a property of the route (ip-route(8), rto_min), in whole milliseconds, rounded up.
+        """
+        route = self.run("ip", "-4", "route", "show", "default").split()
+        self.run("ip", "route", "change", *route, "rto_min", f"{-(-rto_min_ns // 10**6)}ms")
+
     def write_sysctl(self, name: str, value: str, needed: bool = True) -> None:
         """Writes a setting of this host's namespace; `needed=False` passes over one that the kernel lacks."""
         path = f"/proc/sys/{name}"

@@ -82,6 +82,17 @@ def test_every_user_reaches_the_server_and_is_counted(switch: str, name: str, tm
 
 
 @ON_EMBEDDED
+def test_the_shortest_timeout_becomes_a_property_of_every_hosts_route(tmp_path: Path) -> None:
+    with run.clean_run("test", tmp_path) as ledger, dumbbell(ledger, 4, "embedded", tmp_path) as network:
+        # 3.2 ms: in whole milliseconds, rounded up
+        network.set_shortest_timeout(3_200_000)
+        for station in network.stations():
+            route = network.host(station.name).run("ip", "-4", "route", "show", "default")
+            assert f"via {station.gateway} " in route
+            assert "rto_min lock 4ms" in route
+
+
+@ON_EMBEDDED
 def test_nothing_is_left_after_a_network(tmp_path: Path) -> None:
     with run.clean_run("test", tmp_path) as ledger:
         with dumbbell(ledger, 4, "embedded", tmp_path) as network:

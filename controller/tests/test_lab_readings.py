@@ -12,7 +12,7 @@ from p4sched.lab.probe import ProbeRecord
 
 SNMP = "Ip: Forwarding\nIp: 1\nTcp: RtoMin OutSegs RetransSegs\nTcp: 200 1000 7\n"
 NETSTAT = (
-    "TcpExt: TCPSACKReorder TCPTSReorder TCPTimeouts TCPDSACKUndo TCPFullUndo\nTcpExt: 3 2 1 5 6\n"
+    "TcpExt: TCPSACKReorder TCPTSReorder TCPTimeouts TCPDSACKUndo TCPFullUndo TCPSynRetrans\nTcpExt: 3 2 1 5 6 4\n"
     "IpExt: InNoRoutes\nIpExt: 0\n"
 )
 
@@ -20,6 +20,7 @@ NETSTAT = (
 def test_tcp_counters_come_from_both_tables() -> None:
     counters = tcp.parse(SNMP, NETSTAT)
     assert (counters.segments_sent, counters.segments_retransmitted, counters.timeouts) == (1000, 7, 1)
+    assert counters.syn_retransmissions == 4
     assert counters.reorderings == 5
     assert counters.spurious_recoveries == 11
 

@@ -22,6 +22,7 @@ from p4sched.lab.ranked_run import SchemeOutcome, Tell, print_end, run_schemes, 
 from p4sched.lab.ranked_schemes import RankSource, Sizes, decisions, ranked_scheme, ranked_testbed
 from p4sched.lab.ranked_traffic import GeneratedTraffic
 from p4sched.lab.schemes import Link
+from p4sched.lab.tcp import read_counters
 from p4sched.paths import traffic_binary
 from p4sched.units import Duration, Rate
 
@@ -32,6 +33,8 @@ FIRST_TCP_PORT = 5001
 LEAD_S = 0.5
 DRAIN_S = 3.0
 """After the last start, flows have this long to end."""
+RTO_MIN_RTTS = 2
+"""With the RTT itself this makes the timeout of 3 RTTs of pFabric's hosts (PACKS 6.2)."""
 QUICK_LOADS = "0.5,0.8"
 QUICK_DURATION = Duration.parse("4s")
 
@@ -56,6 +59,15 @@ def run(
     duration: Annotated[
         Duration, typer.Option(parser=Duration.parse, metavar="TIME", help="How long flows start, for each load.")
     ] = Duration.parse("10s"),
+    rto_min: Annotated[
+        Duration | None,
+        typer.Option(
+            parser=Duration.parse,
+            metavar="TIME",
+            help=f"What TCP adds to the RTT before it retransmits, at least; default: {RTO_MIN_RTTS} RTTs."
+            " The kernel's own is 200ms.",
+        ),
+    ] = None,
     seed: Annotated[int, typer.Option(help="Of sizes and arrivals: the same flows for every scheme.", min=0)] = 1,
     quick: Annotated[bool, typer.Option("--quick", help=f"--loads {QUICK_LOADS} --duration {QUICK_DURATION}.")] = False,
     switch: Annotated[SwitchKind, typer.Option(help="The project's own switch, or BMv2.")] = SwitchKind.EMBEDDED,
@@ -69,8 +81,11 @@ def run(
     asked = parse_loads(QUICK_LOADS if quick else loads)
     link, seconds = Link(rate, rtt), (QUICK_DURATION if quick else duration).seconds
 
+    shortest = rto_min or RTO_MIN_RTTS * rtt
+
     async def measure(name: str, ledger: Ledger, folder: Path, tell: Tell) -> SchemeOutcome:
         with dumbbell(ledger, HOSTS, switch.value, folder, hosts=HOSTS) as network:
+            network.set_shortest_timeout(shortest)
             plans = {
                 load: plan(network, sizes, scale, load, int(rate), seconds, seed, FIRST_TCP_PORT + place)
                 for place, load in enumerate(asked)
@@ -83,6 +98,7 @@ def run(
         "loads": asked,
         "rate_bps": int(rate),
         "rtt_ms": rtt / 1e6,
+        "rto_min_ms": shortest / 1e6,
         "duration_s": seconds,
         "congestion_control": CONGESTION_CONTROL,
         "seed": seed,
@@ -142,13 +158,24 @@ async def _measure(
             tell(f"load {load:g}: {len(flows)} flows")
             network.check_alive()
             deadline = LEAD_S + seconds + DRAIN_S
+            before = read_counters(network.sender_pids())
             with GeneratedTraffic(network, ledger, folder / f"load-{load:g}") as traffic:
-                await traffic.serve_tcp(FIRST_TCP_PORT + place, deadline + 0.5)
+                await traffic.serve_tcp(FIRST_TCP_PORT + place, deadline + 0.5, len(flows))
                 for seat in network.seats:
                     own = [flow for flow in flows if flow["src"] == seat.address]
                     traffic.send_tcp(seat.host, own, CONGESTION_CONTROL, deadline)
                 completed = await traffic.report("serve", deadline + 5)
-            found.append({"load": load} | completion.summarise(completion.joined(flows, completed), scale))
+            tcp = read_counters(network.sender_pids()) - before
+            found.append(
+                {"load": load}
+                | completion.summarise(completion.joined(flows, completed), scale)
+                | {
+                    "segments_sent": tcp.segments_sent,
+                    "segments_retransmitted": tcp.segments_retransmitted,
+                    "syn_retransmissions": tcp.syn_retransmissions,
+                    "timeouts": tcp.timeouts,
+                }
+            )
         observation = await observer.finish()
         counted = await decisions(testbed.session, ranked, network.bottleneck_port)
     return SchemeOutcome({"loads": found}, observation, ranked.scheme.label, counted, testbed.notes)

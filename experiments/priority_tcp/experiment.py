@@ -25,7 +25,7 @@ from p4sched.units import Duration, Rate
 CONGESTION_CONTROL = "cubic"
 TOS = (160, 120, 80, 40)
 """Of flow 1 to 4: multiples of 4, since the two lowest bits belong to ECN."""
-QUICK_DURATION = Duration.parse("10.5s")
+QUICK_DURATION = Duration.parse("9.8s")
 
 
 def run(
@@ -42,7 +42,7 @@ def run(
         Duration, typer.Option(parser=Duration.parse, metavar="TIME", help="All seven phases together.")
     ] = Duration.parse("28s"),
     seed: Annotated[int, typer.Option(help="Recorded only: TCP in real time draws nothing.")] = 1,
-    quick: Annotated[bool, typer.Option("--quick", help=f"Phases of 1.5 s: --duration {QUICK_DURATION}.")] = False,
+    quick: Annotated[bool, typer.Option("--quick", help=f"Phases of 1.4 s: --duration {QUICK_DURATION}.")] = False,
     switch: Annotated[SwitchKind, typer.Option(help="The project's own switch, or BMv2.")] = SwitchKind.EMBEDDED,
     out: Annotated[Path, typer.Option(metavar="DIR", help="Folder for the results.")] = Path("results/priority_tcp"),
 ) -> None:

@@ -26,7 +26,7 @@ RTT = Duration.parse("10ms")
 """Nothing in this experiment reacts to it; it sets how late frames may leave (a tenth of it)."""
 RANKS = (40, 30, 20, 10)
 """Of flow 1 to 4."""
-QUICK_DURATION = Duration.parse("10.5s")
+QUICK_DURATION = Duration.parse("9.8s")
 LEAD_S = 0.6
 """From starting the senders to the first packet: all of them have started by then."""
 
@@ -43,7 +43,7 @@ def run(
         Duration, typer.Option(parser=Duration.parse, metavar="TIME", help="All seven phases together.")
     ] = Duration.parse("21s"),
     seed: Annotated[int, typer.Option(help="Of the packets' arrivals.", min=0)] = 1,
-    quick: Annotated[bool, typer.Option("--quick", help=f"Phases of 1.5 s: --duration {QUICK_DURATION}.")] = False,
+    quick: Annotated[bool, typer.Option("--quick", help=f"Phases of 1.4 s: --duration {QUICK_DURATION}.")] = False,
     switch: Annotated[SwitchKind, typer.Option(help="The project's own switch, or BMv2.")] = SwitchKind.EMBEDDED,
     out: Annotated[Path, typer.Option(metavar="DIR", help="Folder for the results.")] = Path("results/priority_udp"),
 ) -> None:

@@ -56,10 +56,14 @@ class GeneratedTraffic:
         self._precise("receive")
         await self._until("receive", lambda: set(ports) <= bound_ports(self._table("udp")))
 
-    async def serve_tcp(self, port: int, seconds: float) -> None:
-        """Starts to accept flows at the server, under the name "serve", and waits until it does."""
+    async def serve_tcp(self, port: int, seconds: float, flows: int | None = None) -> None:
+        """Starts to accept flows at the server, under the name "serve", and waits until it does.
+
+        It ends when `flows` of them have arrived, otherwise after `seconds`.
+        """
         address = f"{self._network.server_address}:{port}"
-        self.start("serve", "server", ["tcp-serve", "--address", address, "--duration", f"{seconds:.3f}"])
+        words = ["tcp-serve", "--address", address, "--duration", f"{seconds:.3f}"]
+        self.start("serve", "server", words if flows is None else [*words, "--flows", str(flows)])
         await self._until("serve", lambda: port in listening_ports(self._table("tcp")))
 
     async def observe(self, seconds: float, log: Path) -> None:

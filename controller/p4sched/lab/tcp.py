@@ -11,6 +11,8 @@ class TcpCounters:
 
     segments_sent: int = 0
     segments_retransmitted: int = 0
+    syn_retransmissions: int = 0
+    """Opening segments sent again: the kernel waits 1 s before the first."""
     timeouts: int = 0
     reorderings_sack: int = 0
     """Reorderings that a sender detected from selective acknowledgements."""
@@ -41,6 +43,7 @@ def parse(snmp: str, netstat: str) -> TcpCounters:
     return TcpCounters(
         segments_sent=count("Tcp.OutSegs"),
         segments_retransmitted=count("Tcp.RetransSegs"),
+        syn_retransmissions=count("TcpExt.TCPSynRetrans"),
         timeouts=count("TcpExt.TCPTimeouts"),
         reorderings_sack=count("TcpExt.TCPSACKReorder"),
         reorderings_timestamp=count("TcpExt.TCPTSReorder"),

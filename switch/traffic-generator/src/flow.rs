@@ -112,6 +112,15 @@ pub enum Tos {
 pub const SEGMENT_BYTES: u64 = 1448;
 
 impl Tos {
+    /// TOS byte of the handshake. It has no data, so no bytes remain: the most urgent rank. A scheduler that drops by rank
+    /// would else drop the opening segments of large flows, and the kernel repeats those only after a second.
+    pub fn of_handshake(self) -> u8 {
+        match self {
+            Tos::Fixed(tos) => tos & !3,
+            Tos::Remaining { .. } => 0,
+        }
+    }
+
     /// TOS byte of a segment sent while so many bytes remain.
     pub fn byte(self, remaining: u64) -> u8 {
         match self {
@@ -169,6 +178,12 @@ mod tests {
         assert!(ranks.is_sorted_by(|a, b| a >= b));
         assert!(ranks.iter().all(|rank| rank % 4 == 0));
         assert_eq!(tos.byte(u64::MAX), 252);
+    }
+
+    #[test]
+    fn the_handshake_of_a_remaining_size_flow_is_most_urgent_and_that_of_a_fixed_rank_is_no_exception() {
+        assert_eq!(Tos::Remaining { largest_bytes: 1_000 }.of_handshake(), 0);
+        assert_eq!(Tos::Fixed(43).of_handshake(), 40);
     }
 
     #[test]

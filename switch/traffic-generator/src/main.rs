@@ -84,9 +84,12 @@ enum Command {
         /// Address to listen on
         #[arg(long, default_value = "127.0.0.1:5001")]
         address: SocketAddrV4,
-        /// How long, in seconds
+        /// How long at most, in seconds
         #[arg(long, value_parser = seconds)]
         duration: Duration,
+        /// End as soon as so many flows have arrived
+        #[arg(long)]
+        flows: Option<usize>,
     },
     /// Print a list of TCP flows with Poisson arrivals
     Plan {
@@ -156,7 +159,11 @@ fn run(command: Command) -> Result<(), TrafficError> {
             let flows = flow::read(&flows)?;
             print(&runtime()?.block_on(tcp::send(&flows, &congestion, deadline))?);
         }
-        Command::TcpServe { address, duration } => print(&runtime()?.block_on(tcp::serve(address, duration))?),
+        Command::TcpServe {
+            address,
+            duration,
+            flows,
+        } => print(&runtime()?.block_on(tcp::serve(address, duration, flows))?),
         Command::Plan {
             sizes,
             scale,

@@ -48,31 +48,41 @@ pub struct Outcome {
     pub error: Option<String>,
 }
 
-/// Accepts flows for so long and reports those that completed.
+/// Accepts flows for so long, or until so many have completed, and reports those.
 ///
 /// # Errors
 /// If the address cannot be listened on.
-pub async fn serve(address: SocketAddrV4, duration: Duration) -> Result<Vec<Completed>, TrafficError> {
+pub async fn serve(
+    address: SocketAddrV4,
+    duration: Duration,
+    wanted: Option<usize>,
+) -> Result<Vec<Completed>, TrafficError> {
     let listener = TcpListener::bind(address)
         .await
         .map_err(socket(format!("cannot listen on {address}")))?;
     let (report, mut reports) = mpsc::unbounded_channel();
     let end = Instant::now() + duration;
     let mut connections = JoinSet::new();
-    while let Ok(accepted) = tokio::time::timeout_at(end, listener.accept()).await {
-        // A connection reset before it was accepted is the sender's failure, and is reported there.
-        let Ok((stream, _)) = accepted else { continue };
-        let report = report.clone();
-        connections.spawn(async move {
-            if let Ok(completed) = absorb(stream).await {
-                let _ = report.send(completed);
+    let mut completed = Vec::new();
+    while wanted.is_none_or(|wanted| completed.len() < wanted) {
+        tokio::select! {
+            accepted = listener.accept() => {
+                // A connection reset before it was accepted is the sender's failure, and is reported there.
+                let Ok((stream, _)) = accepted else { continue };
+                let report = report.clone();
+                connections.spawn(async move {
+                    if let Ok(completed) = absorb(stream).await {
+                        let _ = report.send(completed);
+                    }
+                });
             }
-        });
+            Some(flow) = reports.recv() => completed.push(flow),
+            () = tokio::time::sleep_until(end) => break,
+        }
     }
     connections.shutdown().await;
-    drop(report);
-    let mut completed = Vec::new();
-    while let Some(flow) = reports.recv().await {
+    // What completed while the connections were being closed counts too.
+    while let Ok(flow) = reports.try_recv() {
         completed.push(flow);
     }
     Ok(completed)
@@ -145,8 +155,10 @@ async fn deliver(flow: &TcpFlow, congestion: &str) -> std::io::Result<()> {
     options.set_tcp_nodelay(true)?;
     // What waits unsent in the socket already has its rank: keep that short.
     options.set_tcp_notsent_lowat(2 * SEGMENT_BYTES as u32)?;
-    options.set_tos_v4(flow.tos.byte(flow.size_bytes).into())?;
+    options.set_tos_v4(flow.tos.of_handshake().into())?;
     let mut stream = tcp.connect((IpAddr::from(flow.dst), flow.port).into()).await?;
+    let mut tos = flow.tos.byte(flow.size_bytes);
+    SockRef::from(&stream).set_tos_v4(tos.into())?;
 
     let mut header = [0; HEADER_BYTES];
     header[..4].copy_from_slice(&flow.flow.to_be_bytes());
@@ -156,7 +168,6 @@ async fn deliver(flow: &TcpFlow, congestion: &str) -> std::io::Result<()> {
 
     let segment = [0; SEGMENT_BYTES as usize];
     let mut left = flow.size_bytes;
-    let mut tos = flow.tos.byte(left);
     while left > 0 {
         let rank = flow.tos.byte(left);
         if rank != tos {
@@ -183,7 +194,8 @@ mod tests {
             .port();
         let server = tokio::spawn(serve(
             SocketAddrV4::new(Ipv4Addr::LOCALHOST, port),
-            Duration::from_secs(2),
+            Duration::from_secs(60),
+            Some(20),
         ));
         let flows: Vec<TcpFlow> = (1..=20u32)
             .map(|flow| TcpFlow {

@@ -34,8 +34,10 @@ pub struct Sent {
     pub frame_bytes: u64,
     /// Datagrams that the kernel refused.
     pub refused: u64,
-    /// Rate reached over the time of the flow, in bit/s of Ethernet frames.
+    /// Rate reached, in bit/s of Ethernet frames: over the time of the flow, or over what it took if that was longer.
     pub rate_bps: f64,
+    /// How long after its time a datagram was sent, at worst, in ns.
+    pub late_max_ns: u64,
 }
 
 struct Sender<'a> {
@@ -48,6 +50,9 @@ struct Sender<'a> {
     refused: u64,
     /// Time of the next packet, in ns from the start of the run; a fraction would add up to a wrong rate.
     next_ns: f64,
+    late_max_ns: u64,
+    /// When the last packet had been sent, in ns from the start of the run.
+    ended_ns: u64,
     log: Option<Vec<Datagram>>,
 }
 
@@ -70,6 +75,8 @@ impl Sender<'_> {
             sent: 0,
             refused: 0,
             next_ns: flow.start_s * 1e9,
+            late_max_ns: 0,
+            ended_ns: 0,
             log: logged.then(Vec::new),
         })
     }
@@ -110,12 +117,14 @@ impl Sender<'_> {
 
     fn report(&self) -> Sent {
         let frame_bytes = self.sent * u64::from(self.flow.frame_bytes);
+        let stop_s = self.flow.stop_s.max(self.ended_ns as f64 / 1e9);
         Sent {
             flow: self.flow.flow,
             packets: self.sent,
             frame_bytes,
             refused: self.refused,
-            rate_bps: frame_bytes as f64 * 8.0 / (self.flow.stop_s - self.flow.start_s),
+            rate_bps: frame_bytes as f64 * 8.0 / (stop_s - self.flow.start_s),
+            late_max_ns: self.late_max_ns,
         }
     }
 }
@@ -144,6 +153,8 @@ pub fn send(flows: &[UdpFlow], seed: u64, log: Option<&Path>) -> Result<Vec<Sent
         }
         let sender = &mut senders[index];
         sender.send();
+        sender.ended_ns = start.elapsed().as_nanos() as u64;
+        sender.late_max_ns = sender.late_max_ns.max(sender.ended_ns.saturating_sub(at_ns));
         if sender.next_ns < sender.flow.stop_s * 1e9 {
             due.push(Reverse((sender.next_ns as u64, index)));
         }
