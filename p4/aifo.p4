@@ -5,7 +5,7 @@
 //   admit iff  q C (256 - K) <= |W| (C - c) 256
 //
 // c is exact where the traffic manager honours @queue_depth. Built with -D WORKER_PACKETS, recirculating packets bring
-// it from egress, as the paper's Tofino build does.
+// it from egress, as in the paper's Tofino build; built with -D PORTABLE_DEPTH, c is what BMv2 can know.
 #include <core.p4>
 #include <v1model.p4>
 
@@ -112,6 +112,9 @@ control AifoEgress(inout headers_t hdr, inout metadata_t meta, inout standard_me
     apply {
 #ifdef WORKER_PACKETS
         worker.apply(hdr, standard_metadata);
+        if (hdr.worker.isValid()) {
+            return;
+        }
 #endif
         leave.apply(meta, standard_metadata);
         advance_time.apply(meta, standard_metadata);

@@ -3,6 +3,7 @@
 import difflib
 import os
 import subprocess
+from collections.abc import Sequence
 from enum import StrEnum
 from pathlib import Path
 
@@ -25,20 +26,23 @@ class CompileError(P4schedError):
     """The compiler refused the program; the message is what it said."""
 
 
-def compile_program(source: Path, out: Path, compiler: Compiler = Compiler.P4SCHED) -> Program:
-    """Writes OUT/NAME.json and OUT/NAME.p4info.txtpb for NAME.p4."""
+def compile_program(
+    source: Path, out: Path, compiler: Compiler = Compiler.P4SCHED, macros: Sequence[str] = ()
+) -> Program:
+    """Writes OUT/NAME.json and OUT/NAME.p4info.txtpb for NAME.p4; built with macros: OUT/NAME-MACRO.json and so on."""
     if not source.is_file():
         raise UsageError(f"no P4 program '{source}'{_suggestion(source)}")
     try:
         out.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise CompileError(f"cannot write to '{out}': {error.strerror}") from error
-    program = Program.in_folder(out, source.stem)
+    program = Program.in_folder(out, _built_name(source.stem, macros))
     # The files appear together and complete: a failed or interrupted run leaves the previous ones.
     json, p4info = (path.with_name(f".{os.getpid()}.{path.name}") for path in (program.json, program.p4info))
     command = [
         str(_binary(compiler)),
         *("-I", str(P4_DIR)),
+        *(word for macro in macros for word in ("-D", macro)),
         *("-o", str(json)),
         *("--p4runtime-files", str(p4info)),
         str(source),
@@ -56,16 +60,20 @@ def compile_program(source: Path, out: Path, compiler: Compiler = Compiler.P4SCH
     return program
 
 
-def compiled(name: str, compiler: Compiler = Compiler.P4SCHED) -> Program:
+def compiled(name: str, compiler: Compiler = Compiler.P4SCHED, macros: Sequence[str] = ()) -> Program:
     """The laboratory's program p4/NAME.p4, compiled again only if a source or the compiler is newer."""
-    program = Program.in_folder(BUILD_DIR, name)
+    program = Program.in_folder(BUILD_DIR, _built_name(name, macros))
     outputs = (program.json, program.p4info)
     sources = [*P4_DIR.rglob("*.p4"), _binary(compiler)]
     if all(path.is_file() for path in outputs):
         newest = max(path.stat().st_mtime_ns for path in sources)
         if min(path.stat().st_mtime_ns for path in outputs) > newest:
             return program
-    return compile_program(P4_DIR / f"{name}.p4", BUILD_DIR, compiler)
+    return compile_program(P4_DIR / f"{name}.p4", BUILD_DIR, compiler, macros)
+
+
+def _built_name(name: str, macros: Sequence[str]) -> str:
+    return "-".join([name, *(macro.lower() for macro in macros)])
 
 
 def _binary(compiler: Compiler) -> Path:

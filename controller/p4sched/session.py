@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import finsy as fy
+from finsy.proto import p4r
 from google.protobuf.text_format import ParseError
 
 from p4sched.reader import Count, Entry, Reader, SessionError, one_sentence
@@ -89,6 +90,12 @@ class Session(Reader):
         entry = fy.P4TableEntry(table, action=fy.P4TableAction(action, **arguments), is_default_action=True)
         with one_sentence(self.address, f"set the default action of {table}"):
             await self.finsy.modify([entry])
+
+    async def packet_out(self, frame: bytes) -> None:
+        """Hands the switch a frame, which arrives at its CPU port, for a program that declares no packet_out header."""
+        with one_sentence(self.address, "send a packet-out"):
+            # finsy's P4PacketOut wants such a header
+            await self.finsy.write([p4r.StreamMessageRequest(packet=p4r.PacketOut(payload=frame))])
 
     async def open(self, schema: fy.P4Schema, force: bool) -> None:
         """Becomes primary and makes sure that the switch runs the program."""

@@ -3,6 +3,7 @@
 import shutil
 import socket
 import subprocess
+from collections.abc import Mapping
 from pathlib import Path
 
 import grpc
@@ -13,7 +14,7 @@ from p4sched.paths import switch_binary
 
 
 class RunningSwitch:
-    """A switch without ports, and without a program until a controller loads one."""
+    """A switch without ports unless told otherwise, and without a program until a controller loads one."""
 
     def __init__(self, kind: str, command: list[str], grpc_port: int, thrift_port: int, log: Path) -> None:
         self.kind = kind
@@ -49,8 +50,9 @@ def free_port() -> int:
         return port
 
 
-def start_switch(kind: str, folder: Path) -> RunningSwitch:
-    """Starts a switch of this kind, or skips the test with the reason why that cannot be."""
+def start_switch(kind: str, folder: Path, interfaces: Mapping[int, str] | None = None) -> RunningSwitch:
+    """Starts a switch of this kind, or skips the test with the reason why that cannot be. `interfaces`: by port."""
+    attached = [word for port, name in (interfaces or {}).items() for word in ("-i", f"{port}@{name}")]
     grpc_port, thrift_port = free_port(), free_port()
     address = f"127.0.0.1:{grpc_port}"
     if kind == "embedded":
@@ -58,14 +60,13 @@ def start_switch(kind: str, folder: Path) -> RunningSwitch:
             binary = str(switch_binary())
         except P4schedError as error:
             pytest.skip(str(error))
-        command = [binary, "--no-p4", "--device-id", "1", "--grpc-server-addr", address]
+        command = [binary, "--no-p4", "--device-id", "1", "--grpc-server-addr", address, *attached]
     else:
         binary = shutil.which("simple_switch_grpc") or ""
         if not binary:
             pytest.skip("BMv2's simple_switch_grpc is not on the PATH")
-        ipc = f"ipc://{folder}/notifications.ipc"
-        command = [binary, "--no-p4", "--device-id", "1", "--thrift-port", str(thrift_port)]
-        command += ["--notifications-addr", ipc, "--", "--grpc-server-addr", address, "--priority-queues", "8"]
+        command = [binary, "--no-p4", "--device-id", "1", "--thrift-port", str(thrift_port), *attached]
+        command += ["--", "--grpc-server-addr", address, "--priority-queues", "8"]
     switch = RunningSwitch(kind, command, grpc_port, thrift_port, folder / f"{kind}.log")
     switch.wait_until_it_answers()
     return switch

@@ -35,6 +35,20 @@ def test_a_program_becomes_bmv2_json_and_p4info(compiler: Compiler, name: str, t
     assert sorted(path.name for path in program.json.parent.iterdir()) == [f"{name}.json", f"{name}.p4info.txtpb"]
 
 
+def test_a_program_built_with_macros_has_files_of_its_own(compiler: Compiler, tmp_path: Path) -> None:
+    plain = compile_program(P4_DIR / "aifo.p4", tmp_path, compiler)
+    worker = compile_program(P4_DIR / "aifo.p4", tmp_path, compiler, ["WORKER_PACKETS"])
+    portable = compile_program(P4_DIR / "aifo.p4", tmp_path, compiler, ["PORTABLE_DEPTH"])
+    assert [program.json.name for program in (plain, worker, portable)] == [
+        "aifo.json",
+        "aifo-worker_packets.json",
+        "aifo-portable_depth.json",
+    ]
+    texts = [program.p4info.read_text() for program in (plain, worker, portable)]
+    assert ["queue_length_ingress" in text for text in texts] == [False, True, False]
+    assert ["@queue_depth" in text for text in texts] == [True, True, False]
+
+
 def test_a_syntax_error_says_where_and_leaves_the_outputs_of_before(compiler: Compiler, tmp_path: Path) -> None:
     source = tmp_path / "fifo.p4"
     shutil.copy(P4_DIR / "fifo.p4", source)

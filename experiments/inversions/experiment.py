@@ -4,6 +4,7 @@ import asyncio
 import csv
 import json
 from collections.abc import Mapping
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Annotated, Any
@@ -16,12 +17,14 @@ from experiments.inversions import departures, figure, stepped
 from p4sched.errors import UsageError, unknown_name
 from p4sched.experiment import Experiment, SwitchKind, choose
 from p4sched.lab import machine, ranked_schemes
+from p4sched.lab.depth import Depth, Worker, depth_for, with_depth, worker_for
 from p4sched.lab.ledger import Ledger
 from p4sched.lab.network import Dumbbell, dumbbell
 from p4sched.lab.observation import Observer
 from p4sched.lab.ranked_run import SchemeOutcome, Tell, print_end, run_schemes, title, verdict
 from p4sched.lab.ranked_schemes import (
     QUEUES,
+    RankedScheme,
     RankSource,
     Sizes,
     decisions,
@@ -75,6 +78,17 @@ def run(
     seed: Annotated[int, typer.Option(help="Of the ranks.", min=0)] = 1,
     quick: Annotated[bool, typer.Option("--quick", help=f"{QUICK_DURATION}, or {QUICK_PACKETS} packets.")] = False,
     switch: Annotated[SwitchKind, typer.Option(help="The project's own switch, or BMv2.")] = SwitchKind.EMBEDDED,
+    depth: Annotated[
+        Depth | None,
+        typer.Option(
+            help="How ingress knows the queue's length: from the traffic manager, a register, or a worker packet.",
+            show_default="exact; register on BMv2",
+        ),
+    ] = None,
+    worker_round: Annotated[
+        Duration,
+        typer.Option(parser=Duration.parse, metavar="TIME", help="How long a worker packet takes for all ports."),
+    ] = Duration.parse("1ms"),
     out: Annotated[Path, typer.Option(metavar="DIR", help="Folder for the results.")] = Path("results/inversions"),
 ) -> None:
     """Sends a constant stream of ranked packets, 1.1 times what the link takes, through each scheme; counts inversions
@@ -85,6 +99,8 @@ def run(
     size = window if window is not None else PAPER_WINDOW if in_steps else ranked_schemes.LARGEST_WINDOW
     if size < 1:
         raise UsageError(f"--window {size}: it must hold at least 1 rank")
+    depth = depth_for(depth, switch)
+    worker = worker_for(depth, worker_round, [ranked_scheme(name, Sizes()).scheme.program for name in wanted])
     configuration = {
         "ranks": ranks,
         "rank_count": RANK_COUNT,
@@ -107,12 +123,15 @@ def run(
         arrival = round(OVERLOAD * rate)
         sent = round(arrival * seconds / (8 * FRAME_BYTES))
         rates = {"rate_bps": int(rate), "arrival_bps": arrival, "packets": sent}
+        depths = {"depth": depth.value, "worker_round_s": worker_round.seconds if worker else None}
 
         async def measure(name: str, ledger: Ledger, folder: Path, tell: Tell) -> SchemeOutcome:
             with dumbbell(ledger, 1, switch.value, folder, hosts=1) as network:
-                return await _measure(network, name, link, sizes, ranks, seconds, seed, ledger, folder, tell)
+                ranked = ranked_scheme(name, sizes)
+                ranked = replace(ranked, scheme=with_depth(ranked.scheme, depth))
+                return await _measure(network, ranked, link, worker, ranks, seconds, seed, ledger, folder, tell)
 
-        found = run_schemes("inversions", wanted, switch, out, configuration | rates, measure)
+        found = run_schemes("inversions", wanted, switch, out, configuration | rates | depths, measure)
     _write(found, out / "ranks.csv")
     figure.draw(found, out / "figure.png")
     console = Console()
@@ -137,9 +156,9 @@ def _run_stepped(stream: stepped.Stream, wanted: list[str], out: Path) -> dict[s
 
 async def _measure(
     network: Dumbbell,
-    name: str,
+    ranked: RankedScheme,
     link: Link,
-    sizes: Sizes,
+    worker: Worker | None,
     distribution: str,
     seconds: float,
     seed: int,
@@ -147,7 +166,6 @@ async def _measure(
     folder: Path,
     tell: Tell,
 ) -> SchemeOutcome:
-    ranked = ranked_scheme(name, sizes)
     seat = network.seats[0]
     flow = {
         "flow": 1,
@@ -162,6 +180,8 @@ async def _measure(
     }
     sent_log, received_log = folder / "sent.csv", folder / "received.csv"
     async with ranked_testbed(network, ranked, link, RankSource.HEADER, [seat.user]) as testbed:
+        if worker is not None:
+            await worker.start(network, testbed)
         with GeneratedTraffic(network, ledger, folder / "traffic") as traffic:
             await traffic.receive_udp([RANK_PORT], LEAD_S + seconds + DRAIN_S, received_log)
             observer = await Observer.start(network, testbed.traffic_manager, link)

@@ -2,11 +2,14 @@
 //
 // v1model shows a queue's depth at egress only. The portable way: ingress bumps the cell of (port, priority) when it
 // admits a packet, egress sets it to the depth that the dequeued packet left behind. A traffic manager that honours
-// @queue_depth keeps the cells exact by itself, as a ghost thread does on Tofino 2.
+// @queue_depth keeps the cells exact by itself, as a ghost thread does on Tofino 2. Built with -D PORTABLE_DEPTH, no
+// traffic manager does.
 #ifndef P4SCHED_QUEUE_DEPTH_P4
 #define P4SCHED_QUEUE_DEPTH_P4
 
+#ifndef PORTABLE_DEPTH
 @queue_depth
+#endif
 register<bit<32>>(MAX_QUEUES) queue_depths;
 
 control LeaveQueue(in metadata_t meta, in standard_metadata_t standard_metadata) {

@@ -3,6 +3,8 @@
 #define P4SCHED_CONSTANTS_P4
 
 const bit<16> ETHERTYPE_IPV4 = 0x0800;
+// Packets from and to the controller.
+const bit<9> CPU_PORT = 509;
 #ifdef WORKER_PACKETS
 // Local experimental Ethertype (IEEE 802).
 const bit<16> ETHERTYPE_WORKER = 0x88b5;

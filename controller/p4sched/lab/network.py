@@ -21,6 +21,8 @@ from nodes import Bmv2Switch, NodeError, OffloadFreeHost, P4Switch, dying_with_u
 
 __all__ = ["Dumbbell", "UserSeat", "dumbbell", "dying_with_us", "seats"]
 
+CPU_PORT = 509
+"""Of the switch; CPU_PORT in p4/shared/constants.p4."""
 CONGESTION_CONTROL = "cubic"
 ALLOWED_CONGESTION_CONTROL = "/proc/sys/net/ipv4/tcp_allowed_congestion_control"
 NETDEV_MAX_BACKLOG = "/proc/sys/net/core/netdev_max_backlog"
@@ -153,7 +155,7 @@ def dumbbell(ledger: Ledger, users: int, switch: str, log_folder: Path, hosts: i
             hosts=hosts,
             users=users,
             switch=switch,
-            switch_params={"log_folder": log_folder},
+            switch_params={"log_folder": log_folder, "cpu_port": CPU_PORT},
             congestion_control=CONGESTION_CONTROL,
         )
     except NodeError as error:

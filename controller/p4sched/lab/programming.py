@@ -41,7 +41,7 @@ async def programmed(
 
     `weights` are those of the users by id; the users are `network.seats`.
     """
-    program = compiled(scheme.program)
+    program = compiled(scheme.program, macros=scheme.macros)
     async with connect(network.address, program, device_id=network.switch.device_id, force=True) as session:
         await session.insert(
             [users.route(station.prefix, station.port, station.mac) for station in network.stations()]

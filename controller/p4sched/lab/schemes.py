@@ -50,6 +50,8 @@ class Scheme:
     rank_field: str | None = None
     bmv2: bool = True
     """Whether stock BMv2 has it."""
+    macros: tuple[str, ...] = ()
+    """Defined when the program is compiled."""
 
 
 NAMES = ("fifo", "fdpa", "drr")

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use p4sched_compiler::{IncludeResolver, Input, Options, compile, embedded};
+use p4sched_compiler::{Define, IncludeResolver, Input, Options, compile, embedded};
 use p4sched_dataplane::Pipeline;
 
 /// Why there is no program to test.
@@ -58,6 +58,14 @@ impl Program {
     /// # Errors
     /// If the file cannot be read or does not compile.
     pub fn compile(directory: &Path, name: &str) -> Result<Program, ProgramError> {
+        Program::compile_with(directory, name, &[])
+    }
+
+    /// Compiles `directory`/`name`.p4 with these macros defined.
+    ///
+    /// # Errors
+    /// As [`Program::compile`].
+    pub fn compile_with(directory: &Path, name: &str, macros: &[&str]) -> Result<Program, ProgramError> {
         let file = directory.join(name).with_extension("p4");
         let text = std::fs::read_to_string(&file).map_err(|error| ProgramError::Read {
             file: file.clone(),
@@ -67,8 +75,16 @@ impl Program {
             name: &file.display().to_string(),
             text: &text,
         };
-        let compiled = compile(&input, &Beside, &Options::default())
-            .map_err(|errors| ProgramError::Compile(errors.to_string()))?;
+        let define = |name: &&str| Define {
+            name: (*name).to_owned(),
+            text: "1".to_owned(),
+        };
+        let options = Options {
+            defines: macros.iter().map(define).collect(),
+            ..Options::default()
+        };
+        let compiled =
+            compile(&input, &Beside, &options).map_err(|errors| ProgramError::Compile(errors.to_string()))?;
         let annotated = |preamble: &p4sched_proto::p4::config::v1::Preamble| {
             preamble.annotations.iter().any(|text| text.contains("@queue_depth"))
         };

@@ -70,6 +70,10 @@ struct DecisionCounters {
     full_by_port: bool,
 }
 
+/// `CPU_PORT` of p4/shared/constants.p4.
+const CPU_PORT: Port = 509;
+const ETHERTYPE_WORKER: [u8; 2] = [0x88, 0xb5];
+
 /// A program in the engine.
 #[derive(Debug)]
 pub struct Switch {
@@ -213,6 +217,20 @@ impl Switch {
     /// A frame arrives.
     pub fn receive(&mut self, now: Nanos, frame: &[u8], sent: &mut Sent) {
         self.engine.receive(now, 0, frame, sent);
+    }
+
+    /// Starts a worker packet (`p4/include/worker.p4`) that visits the ports 0 .. `ports` - 1, one in each `pass`.
+    ///
+    /// # Panics
+    /// Never: there is a port for packets of the controller.
+    pub fn start_worker(&mut self, ports: u16, pass: Nanos, sent: &mut Sent) {
+        self.engine.set_cpu_port(Some(CPU_PORT));
+        self.engine.set_recirculation_latency(pass);
+        let mut frame = vec![0; 22];
+        frame[12..14].copy_from_slice(&ETHERTYPE_WORKER);
+        frame[14..16].copy_from_slice(&ports.to_be_bytes());
+        let now = self.engine.clock();
+        self.engine.packet_out(now, &frame, sent).expect("there is a CPU port");
     }
 
     /// When something happens next.

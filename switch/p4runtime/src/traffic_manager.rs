@@ -8,6 +8,17 @@ use p4sched_proto::p4sched::v1 as tm;
 
 use crate::{Device, Fault, Ports};
 
+/// A port behind which there is no link: its queue paces packets that a program recirculates.
+const RECIRCULATION_PORT: Port = 510;
+
+/// A port whose settings may change.
+fn configurable(number: u32, ports: &dyn Ports) -> Result<Port, Fault> {
+    if number == u32::from(RECIRCULATION_PORT) {
+        return Ok(RECIRCULATION_PORT);
+    }
+    port_of(number, ports)
+}
+
 fn port_of(number: u32, ports: &dyn Ports) -> Result<Port, Fault> {
     let known = ports.numbers();
     let port = Port::try_from(number).ok().filter(|port| known.contains(port));
@@ -104,7 +115,7 @@ impl Device {
     pub fn set_ports(&mut self, request: &tm::SetPortsRequest, ports: &dyn Ports) -> Result<(), Fault> {
         let mut changed: BTreeMap<Port, PortSettings> = BTreeMap::new();
         for given in &request.ports {
-            let port = port_of(given.port, ports)?;
+            let port = configurable(given.port, ports)?;
             let settings = changed.entry(port).or_insert_with(|| self.engine().port(port));
             apply(settings, given)?;
         }

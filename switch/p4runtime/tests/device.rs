@@ -370,6 +370,11 @@ fn port_settings_change_all_together_or_not_at_all() {
         (Some(8_000_000), tm::Discipline::Drr)
     );
     assert_eq!(settings.queues[7].depth_packets, Some(9));
+    assert_eq!(
+        set(&mut bench, vec![port(510, 1000)]),
+        Ok(()),
+        "packets that recirculate are paced"
+    );
     let cases = [
         (vec![port(1, 1000), port(9, 1000)], Code::NotFound),
         (vec![port(1, 1000), port(2, 1)], Code::InvalidArgument),

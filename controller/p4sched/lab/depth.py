@@ -1,0 +1,98 @@
+"""How ingress knows the length of the queues: exactly, as portable programs can, or as hardware can (AIFO 4.4)."""
+
+import struct
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from enum import StrEnum
+
+from p4sched.errors import UsageError
+from p4sched.experiment import SwitchKind
+from p4sched.lab.network import Dumbbell
+from p4sched.lab.programming import Testbed
+from p4sched.lab.schemes import Scheme
+from p4sched.traffic_manager import Discipline, PortSettings, QueueSettings
+
+ETHERTYPE_WORKER = 0x88B5
+RECIRCULATION_PORT = 510
+"""RECIRCULATION_PORT in p4/include/worker.p4."""
+RECIRCULATION_NS = 10_000
+"""What a pass takes on the embedded switch before its port's rate adds to it (switch/engine)."""
+SHORTEST_ROUND_NS = 100_000
+"""Shorter rounds would cost the switch more than the packets that they are for."""
+LOWEST_RATE_BPS = 1000
+"""Of a port of the embedded switch."""
+_WORKER = struct.Struct("!6x6xHHHI")
+"""Ethernet, then `worker_t` of p4/shared/headers.p4."""
+
+
+class Depth(StrEnum):
+    """How ingress learns the length of the queues."""
+
+    EXACT = "exact"
+    """The traffic manager keeps the register (@queue_depth), as a ghost thread does on Tofino 2."""
+    REGISTER = "register"
+    """Ingress counts up, egress writes what a departing packet left behind: BMv2's way."""
+    WORKER = "worker"
+    """A recirculating packet carries the length from egress to ingress: AIFO's way on a Tofino."""
+
+
+MACROS = {Depth.EXACT: (), Depth.REGISTER: ("PORTABLE_DEPTH",), Depth.WORKER: ("WORKER_PACKETS",)}
+
+
+def depth_for(asked: Depth | None, switch: SwitchKind) -> Depth:
+    """What is asked for, else the best that the switch has. Raises UsageError for what it cannot."""
+    if asked is None:
+        return Depth.EXACT if switch == SwitchKind.EMBEDDED else Depth.REGISTER
+    if asked == Depth.EXACT and switch == SwitchKind.BMV2:
+        raise UsageError("--depth exact: BMv2's traffic manager keeps no register; ask for register or worker")
+    return asked
+
+
+def with_depth(scheme: Scheme, depth: Depth) -> Scheme:
+    """The scheme, its program built for this source of queue lengths."""
+    return replace(scheme, macros=MACROS[depth])
+
+
+@dataclass(frozen=True)
+class Worker:
+    """One worker packet that goes round all ports."""
+
+    round_ns: int
+    """What ingress knows is up to this much older than what the last packet to depart left behind."""
+
+    def __post_init__(self) -> None:
+        if self.round_ns < SHORTEST_ROUND_NS:
+            raise UsageError(f"--worker-round {self.round_ns} ns: it must be at least {SHORTEST_ROUND_NS // 1000}us")
+
+    def ports(self, network: Dumbbell) -> int:
+        """It visits the ports 0 .. ports - 1."""
+        return max(network.ports) + 1
+
+    async def start(self, network: Dumbbell, testbed: Testbed) -> None:
+        """Gives the recirculation port its rate and hands the worker to the switch."""
+        ports = self.ports(network)
+        pass_ns = self.round_ns // ports
+        frame = _WORKER.pack(ETHERTYPE_WORKER, ports, 0, 0)
+        await testbed.traffic_manager.set_ports(
+            [recirculation_port(network.thrift_port is not None, pass_ns, len(frame))]
+        )
+        await testbed.session.packet_out(frame)
+
+
+def worker_for(depth: Depth, round_ns: int, programs: Iterable[str]) -> Worker | None:
+    """The worker that these programs need, if any. Raises UsageError for programs that are not written for one."""
+    if depth != Depth.WORKER:
+        return None
+    others = [program for program in programs if program != "aifo"]
+    if others:
+        raise UsageError(f"--depth worker: only aifo.p4 is written for worker packets, not {others[0]}.p4")
+    return Worker(round_ns)
+
+
+def recirculation_port(bmv2: bool, pass_ns: int, frame_bytes: int) -> PortSettings:
+    """The recirculation port, such that a frame passes once in `pass_ns`."""
+    if bmv2:
+        rate_pps = max(1, round(1e9 / pass_ns))
+        return PortSettings(RECIRCULATION_PORT, queues={0: QueueSettings(rate_pps=rate_pps)})
+    rate_bps = max(LOWEST_RATE_BPS, frame_bytes * 8 * 10**9 // (pass_ns - RECIRCULATION_NS))
+    return PortSettings(RECIRCULATION_PORT, rate_bps=rate_bps, discipline=Discipline.FIFO)

@@ -1,0 +1,30 @@
+"""Where ingress learns the length of the queues from: what is refused, and how a worker packet is paced."""
+
+import pytest
+
+from p4sched.errors import UsageError
+from p4sched.experiment import SwitchKind
+from p4sched.lab.depth import Depth, depth_for, recirculation_port, worker_for
+
+
+def test_a_switch_knows_the_depth_as_well_as_it_can_unless_asked_otherwise() -> None:
+    assert depth_for(None, SwitchKind.EMBEDDED) == Depth.EXACT
+    assert depth_for(None, SwitchKind.BMV2) == Depth.REGISTER
+    assert depth_for(Depth.WORKER, SwitchKind.BMV2) == Depth.WORKER
+    with pytest.raises(UsageError, match="BMv2's traffic manager keeps no register; ask for register or worker"):
+        depth_for(Depth.EXACT, SwitchKind.BMV2)
+
+
+def test_only_aifo_takes_worker_packets() -> None:
+    assert worker_for(Depth.REGISTER, 1_000_000, ["packs"]) is None
+    assert worker_for(Depth.WORKER, 1_000_000, ["aifo"]) is not None
+    with pytest.raises(UsageError, match=r"not packs\.p4"):
+        worker_for(Depth.WORKER, 1_000_000, ["aifo", "packs"])
+    with pytest.raises(UsageError, match="at least 100us"):
+        worker_for(Depth.WORKER, 99_999, ["aifo"])
+
+
+def test_a_pass_takes_the_time_on_the_port_and_that_of_recirculation() -> None:
+    # 22 bytes in the 90 us that are left of 100
+    assert recirculation_port(bmv2=False, pass_ns=100_000, frame_bytes=22).rate_bps == 1_955_555
+    assert recirculation_port(bmv2=True, pass_ns=100_000, frame_bytes=22).queues[0].rate_pps == 10_000

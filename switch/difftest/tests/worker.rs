@@ -1,0 +1,137 @@
+//! AIFO as the paper's Tofino build has it: ingress knows the length of the queue from recirculating worker packets
+//! (AIFO 4.4), and so late.
+
+use std::path::Path;
+
+use p4sched_dataplane::{MatchKey, Port};
+use p4sched_difftest::Scheme;
+use p4sched_difftest::frames::{Datagram, RANKED_PORT};
+use p4sched_difftest::parameters::Parameters;
+use p4sched_difftest::program::Program;
+use p4sched_difftest::switch::{Sent, Switch};
+use p4sched_schedulers::aifo::AifoConfig;
+use p4sched_schedulers::window::WindowConfig;
+use p4sched_schedulers::workload::seeded;
+use p4sched_schedulers::{Headroom, Nanos, Rank};
+use rand::Rng;
+
+const PORT: Port = 1;
+/// The worker visits ports 0 and 1.
+const PORTS: u16 = 2;
+/// A frame of 1375 bytes takes 1100 ns at 10 Gbit/s.
+const RATE_BPS: u64 = 10_000_000_000;
+const SERVICE: Nanos = 1100;
+/// C and the room of the queue, in packets.
+const TARGET: usize = 40;
+const MICROSECOND: Nanos = 1000;
+
+/// AIFO on a link of 10 Gbit/s, built with these macros.
+fn aifo(macros: &[&str]) -> Switch {
+    let p4 = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../p4");
+    let program = Program::compile_with(&p4, "aifo", macros).unwrap_or_else(|error| panic!("{error}"));
+    let mut switch = Switch::new(&program, Scheme::Aifo).unwrap();
+    let route = [MatchKey::Lpm(vec![10, 200, 0, 0], 16)];
+    switch.set_entry("forwarding.ipv4_routes", &route, "forward", &[u64::from(PORT), 1]);
+    switch.set_default("ranking.rank_sources", "set_rank_source", &[1]);
+    let parameters = Parameters::Aifo(AifoConfig {
+        target: TARGET,
+        capacity: TARGET,
+        headroom: Headroom::new(0, 8).unwrap(),
+        window: WindowConfig::unsampled(32),
+    });
+    switch.set_port(PORT, &parameters, true, RATE_BPS);
+    switch
+}
+
+fn frame(id: u64, rank: Rank) -> Vec<u8> {
+    let mut frame = Vec::new();
+    let datagram = Datagram {
+        id,
+        source: [10, 0, 0, 1],
+        destination: [10, 200, 0, 1],
+        source_port: 1024,
+        destination_port: RANKED_PORT,
+        tos: 0,
+        rank,
+        len: 1375,
+    };
+    datagram.write(&mut frame);
+    frame
+}
+
+fn length(switch: &Switch) -> u64 {
+    switch.counts(PORT).depths[0]
+}
+
+/// The longest queue, in packets, while a packet of a random rank comes every 1000 ns: 11 Gbit/s over 10.
+fn longest_queue(mut switch: Switch, pass: Option<Nanos>) -> u64 {
+    let (mut sent, mut random) = (Sent::default(), seeded(1));
+    if let Some(pass) = pass {
+        switch.start_worker(PORTS, pass, &mut sent);
+    }
+    let mut longest = 0;
+    for id in 0..20_000 {
+        let frame = frame(id, random.random_range(0..100));
+        switch.receive(id * MICROSECOND, &frame, &mut sent);
+        longest = longest.max(length(&switch));
+    }
+    longest
+}
+
+#[test]
+fn a_worker_tells_ingress_what_the_last_departure_left_behind_one_round_later() {
+    let mut switch = aifo(&["WORKER_PACKETS"]);
+    let mut sent = Sent::default();
+    let pass = 100;
+    switch.start_worker(PORTS, pass, &mut sent);
+    let known = |switch: &Switch| switch.register("queue_length_ingress", usize::from(PORT));
+    // The first packet leaves at once and finds nobody behind it; each later one leaves one fewer behind.
+    for id in 0..10 {
+        switch.receive(0, &frame(id, 1), &mut sent);
+    }
+    let round = u64::from(PORTS) * pass;
+    switch.advance(round, &mut sent);
+    assert_eq!((length(&switch), known(&switch)), (9, 0));
+    for departure in 1..10 {
+        let at = departure * SERVICE;
+        switch.advance(at - 1, &mut sent);
+        let before = known(&switch);
+        switch.advance(at, &mut sent);
+        assert_eq!(known(&switch), before, "no worker can have come by in no time");
+        switch.advance(at + round, &mut sent);
+        assert_eq!((length(&switch), known(&switch)), (9 - departure, 9 - departure));
+    }
+}
+
+#[test]
+fn without_a_worker_ingress_takes_the_queue_for_empty() {
+    // Nobody is refused: what the link has not begun to send by the last arrival waits.
+    let begun = 19_999 * MICROSECOND / SERVICE + 1;
+    let longest = longest_queue(aifo(&["WORKER_PACKETS"]), None);
+    assert_eq!(longest, 20_000 - begun);
+}
+
+#[test]
+fn the_slower_the_worker_the_further_the_queue_overshoots_its_target() {
+    let exact = longest_queue(aifo(&[]), None);
+    assert!(exact <= TARGET as u64, "{exact}");
+    // Between a departure and the next, two packets may arrive; the round of 200 ns adds none.
+    let fast = longest_queue(aifo(&["WORKER_PACKETS"]), Some(100));
+    assert!(fast <= TARGET as u64 + 2, "{fast}");
+    // While a round of 1 ms lasts, 1000 packets arrive and 909 leave.
+    let slow = longest_queue(aifo(&["WORKER_PACKETS"]), Some(500 * MICROSECOND));
+    assert!(slow > TARGET as u64 + 20 && slow <= TARGET as u64 + 92, "{slow}");
+}
+
+#[test]
+fn a_worker_that_a_host_sends_is_dropped() {
+    let mut switch = aifo(&["WORKER_PACKETS"]);
+    let mut sent = Sent::default();
+    let mut forged = vec![0; 22];
+    forged[12..14].copy_from_slice(&[0x88, 0xb5]);
+    forged[14..].copy_from_slice(&[0, 2, 0, 1, 0, 0, 0, 99]);
+    switch.receive(0, &forged, &mut sent);
+    switch.advance(1_000_000, &mut sent);
+    assert_eq!(switch.register("queue_length_ingress", usize::from(PORT)), 0);
+    assert!(sent.frames.is_empty() && switch.next_event().is_none());
+}
