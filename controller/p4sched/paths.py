@@ -35,6 +35,11 @@ def stepped_binary() -> Path:
     return _rust_binary("p4sched-stepped", "P4SCHED_STEPPED")
 
 
+def trace_binary() -> Path:
+    """The writer of traces with the models' decisions; `P4SCHED_TRACE` names another build of it."""
+    return _rust_binary("p4sched-trace", "P4SCHED_TRACE")
+
+
 def tool(name: str, reason: str) -> Path:
     """A program on the PATH, or an error that says what needs it."""
     found = shutil.which(name)

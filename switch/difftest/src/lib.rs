@@ -16,6 +16,7 @@
 //! | [`traffic`] | random packets |
 //! | [`lockstep`] | both driven side by side, and the report when they differ |
 //! | [`stepped`] | the experiment of PACKS 6.1 on a compiled program |
+//! | [`trace`] | arrivals and decisions for a switch whose time cannot be stepped |
 
 pub mod frames;
 pub mod lockstep;
@@ -25,6 +26,7 @@ pub mod program;
 pub mod state;
 pub mod stepped;
 pub mod switch;
+pub mod trace;
 pub mod traffic;
 
 pub use lockstep::{Mismatch, Tally, Trial, run};

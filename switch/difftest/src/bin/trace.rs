@@ -1,0 +1,47 @@
+//! Prints a trace of arrivals and of the model's decisions, for a switch whose time cannot be stepped.
+
+use std::error::Error;
+use std::io::{self, Write as _};
+use std::process::ExitCode;
+
+use clap::Parser;
+use p4sched_difftest::{Scheme, trace};
+
+/// Arrivals, what the reference model decides on each, and which packet departs after each burst, as JSON.
+#[derive(Debug, Parser)]
+#[command(name = "p4sched-trace", version)]
+struct Args {
+    /// Scheme: fifo, aifo or rifo.
+    #[arg(value_parser = scheme)]
+    scheme: Scheme,
+    /// Seed of everything random.
+    #[arg(long, default_value_t = 1)]
+    seed: u64,
+    /// Packets that arrive, at least.
+    #[arg(long, default_value_t = 2000)]
+    packets: usize,
+}
+
+fn scheme(name: &str) -> Result<Scheme, String> {
+    let schemes = [("fifo", Scheme::Fifo), ("aifo", Scheme::Aifo), ("rifo", Scheme::Rifo)];
+    let found = schemes.into_iter().find(|(known, _)| *known == name);
+    found
+        .map(|(_, scheme)| scheme)
+        .ok_or_else(|| format!("no trace of '{name}': use fifo, aifo or rifo"))
+}
+
+fn main() -> ExitCode {
+    match run(&Args::parse()) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("p4sched-trace: {error}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn run(args: &Args) -> Result<(), Box<dyn Error>> {
+    let trace = trace::trace(args.scheme, args.seed, args.packets)?;
+    writeln!(io::stdout(), "{trace}")?;
+    Ok(())
+}

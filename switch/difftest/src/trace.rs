@@ -1,0 +1,185 @@
+//! A trace without a clock: bursts of arrivals with what the model decides, and the one departure between two bursts.
+//!
+//! A switch whose time cannot be stepped, such as BMv2, can still be held to the model: its queue is paced slowly, and each
+//! burst is sent right behind a departure, so that all of it is decided before the next one.
+
+use p4sched_schedulers::workload::seeded;
+use p4sched_schedulers::{ConfigError, Packet, Scheduler, Verdict};
+use rand::Rng;
+use rand_chacha::ChaCha8Rng;
+use serde_json::{Value, json};
+
+use crate::frames::{Datagram, RANKED_PORT};
+use crate::model::Model;
+use crate::parameters::{Parameters, Scheme};
+use crate::traffic::PortTraffic;
+
+/// Bursts between two changes of the parameters or of the traffic, on average.
+const CHANGE_EVERY: u32 = 25;
+
+/// Why there is no trace.
+#[derive(Debug, thiserror::Error)]
+pub enum TraceError {
+    /// A scheme whose decisions depend on several queues or on a sorted one: BMv2 has no link behind its queues.
+    #[error("no trace of {0:?}: only fifo, aifo and rifo have one queue that is served in order")]
+    Scheme(Scheme),
+    /// The model does not take its parameters.
+    #[error(transparent)]
+    Config(#[from] ConfigError),
+}
+
+/// The trace of `packets` packets as JSON:
+///
+/// - `program`, `rank_source`: what to load, and the value of `set_rank_source`
+/// - `prefix`: destination of all packets, for the route
+/// - `steps`: each with `set` (a default action: `table`, `action`, `arguments`) if parameters change before it, a `burst`
+///   (frames in hexadecimal, and `queued`, `refused` or `full`), and `departs`, the frame that leaves next
+///
+/// # Errors
+/// As [`TraceError`].
+pub fn trace(scheme: Scheme, seed: u64, packets: usize) -> Result<Value, TraceError> {
+    if !matches!(scheme, Scheme::Fifo | Scheme::Aifo | Scheme::Rifo) {
+        return Err(TraceError::Scheme(scheme));
+    }
+    let mut writer = Writer::new(scheme, seed)?;
+    let mut steps = Vec::new();
+    while writer.sent < packets {
+        steps.push(writer.step()?);
+    }
+    Ok(json!({
+        "program": scheme.program(),
+        "seed": seed,
+        "packets": writer.sent,
+        "rank_source": if writer.by_tos { 2 } else { 1 },
+        "prefix": "10.200.0.0/16",
+        "steps": steps,
+    }))
+}
+
+struct Writer {
+    scheme: Scheme,
+    random: ChaCha8Rng,
+    traffic: PortTraffic,
+    by_tos: bool,
+    model: Model,
+    /// Parameters that the next step writes.
+    changed: Option<Parameters>,
+    /// Most arrivals in a burst now.
+    largest_burst: usize,
+    frames: Vec<String>,
+    sent: usize,
+}
+
+impl Writer {
+    fn new(scheme: Scheme, seed: u64) -> Result<Writer, TraceError> {
+        let mut random = seeded(seed);
+        let parameters = draw(scheme, &mut random);
+        Ok(Writer {
+            scheme,
+            traffic: PortTraffic::new(0, &mut random),
+            by_tos: random.random(),
+            model: Model::new(&parameters)?,
+            changed: Some(parameters),
+            // The first packet leaves at once: nobody knows whether before or after a second one.
+            largest_burst: 1,
+            frames: Vec::new(),
+            sent: 0,
+            random,
+        })
+    }
+
+    fn step(&mut self) -> Result<Value, TraceError> {
+        let set = self.changed.take().map(|parameters| {
+            let (table, action, arguments) = parameters.action();
+            json!({"table": table, "action": action, "arguments": arguments})
+        });
+        // Something must wait, or nothing would depart.
+        let least = usize::from(self.model.len() == 0);
+        let count = self.random.random_range(least..=self.largest_burst);
+        let burst: Vec<Value> = (0..count).map(|_| self.arrival()).collect();
+        let departed = self.model.dequeue(0).expect("an empty queue takes any packet");
+        if self.sent == 1 || self.random.random_range(0..CHANGE_EVERY) == 0 {
+            self.change()?;
+        }
+        Ok(json!({"set": set, "burst": burst, "departs": self.frames[departed.id as usize]}))
+    }
+
+    fn arrival(&mut self) -> Value {
+        let (_, datagram) = self.traffic.next(self.sent as u64, &mut self.random);
+        self.sent += 1;
+        let verdict = self.model.enqueue(0, self.packet(&datagram));
+        let decision = match verdict {
+            Verdict::Queued { .. } | Verdict::PushedOut { .. } => "queued",
+            Verdict::DroppedByAdmission => "refused",
+            Verdict::DroppedFull => "full",
+        };
+        let mut frame = Vec::new();
+        datagram.write(&mut frame);
+        let hex: String = frame.iter().map(|byte| format!("{byte:02x}")).collect();
+        self.frames.push(hex.clone());
+        json!({"frame": hex, "decision": decision})
+    }
+
+    fn packet(&self, datagram: &Datagram) -> Packet {
+        let header = if datagram.destination_port == RANKED_PORT {
+            datagram.rank
+        } else {
+            u32::MAX
+        };
+        Packet {
+            id: datagram.id,
+            rank: if self.by_tos { u32::from(datagram.tos) } else { header },
+            user: 0,
+            flow: 0,
+            len: datagram.len,
+        }
+    }
+
+    fn change(&mut self) -> Result<(), TraceError> {
+        self.largest_burst = [2, 3, 5, 8][self.random.random_range(0..4)];
+        if self.random.random() {
+            let parameters = draw(self.scheme, &mut self.random);
+            self.model.reconfigure(&parameters)?;
+            self.changed = Some(parameters);
+        } else {
+            self.traffic.change(&mut self.random);
+        }
+        Ok(())
+    }
+}
+
+/// Random parameters; FIFO's limit is the program's.
+fn draw(scheme: Scheme, random: &mut ChaCha8Rng) -> Parameters {
+    match Parameters::draw(scheme, random, None) {
+        Parameters::Fifo { capacity, .. } => Parameters::Fifo {
+            capacity,
+            at_ingress: true,
+        },
+        other => other,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_trace_has_every_decision_and_a_departure_after_each_burst() {
+        let trace = trace(Scheme::Aifo, 1, 2000).unwrap();
+        let steps = trace["steps"].as_array().unwrap();
+        assert!(steps.iter().all(|step| step["departs"].is_string()));
+        assert_eq!(steps[0]["burst"].as_array().unwrap().len(), 1);
+        let arrivals = || steps.iter().flat_map(|step| step["burst"].as_array().unwrap());
+        for decision in ["queued", "refused", "full"] {
+            let count = arrivals().filter(|arrival| arrival["decision"] == decision).count();
+            assert!(count > 50, "{decision}: {count} of 2000");
+        }
+        let changes = steps.iter().filter(|step| step["set"].is_object()).count();
+        assert!(changes > 5, "{changes} changes of parameters");
+    }
+
+    #[test]
+    fn schemes_that_need_a_link_behind_several_queues_have_no_trace() {
+        assert!(trace(Scheme::Packs, 1, 10).is_err());
+    }
+}
