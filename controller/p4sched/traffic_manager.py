@@ -124,17 +124,17 @@ class Stats:
 
 @dataclass(frozen=True)
 class Fidelity:
-    """How late the emulated links were, over `measured_ns`: handed out against the ideal instant."""
+    """How late the emulated links were over `measured_ns`: handed out against the ideal instant. None: not measured."""
 
     measured_ns: int
     departures: int
-    lateness_p50_ns: int
-    lateness_p99_ns: int
-    lateness_p999_ns: int
-    lateness_max_ns: int
+    lateness_p50_ns: int | None
+    lateness_p99_ns: int | None
+    lateness_p999_ns: int | None
+    lateness_max_ns: int | None
     rx_lost: int
-    tx_errors: int
-    cpu_ns: int
+    tx_errors: int | None
+    cpu_ns: int | None
     """CPU time of the data-plane thread."""
 
 

@@ -60,7 +60,9 @@ class Observer:
                 lateness_max_ns=reported.lateness_max_ns,
                 rx_lost=reported.rx_lost,
                 tx_errors=reported.tx_errors,
-                data_plane_cpu_share=reported.cpu_ns / max(reported.measured_ns, 1),
+                data_plane_cpu_share=None
+                if reported.cpu_ns is None
+                else reported.cpu_ns / max(reported.measured_ns, 1),
             )
         port = self.network.bottleneck_port
         counted = {}

@@ -6,11 +6,11 @@ from dataclasses import dataclass
 
 from p4sched import users
 from p4sched.compile import compiled
+from p4sched.lab.bmv2 import LabBmv2
 from p4sched.lab.network import Dumbbell
 from p4sched.lab.schemes import URGENT, Link, Scheme
 from p4sched.session import Session, connect
 from p4sched.traffic_manager import (
-    Bmv2TrafficManager,
     Discipline,
     EmbeddedTrafficManager,
     PortSettings,
@@ -47,7 +47,7 @@ async def programmed(
             [users.route(station.prefix, station.port, station.mac) for station in network.stations()]
             + [users.prefix_user(seat.user, f"{seat.address}/32", weights[seat.user]) for seat in network.seats]
         )
-        traffic_manager = _traffic_manager(network)
+        traffic_manager = _traffic_manager(network, session)
         try:
             await traffic_manager.set_ports(port_settings(network, scheme, link))
             yield Testbed(session, traffic_manager, _not_emulated(network, link))
@@ -62,9 +62,10 @@ def _not_emulated(network: Dumbbell, link: Link) -> tuple[str, ...]:
     return (NO_DELAY,)
 
 
-def _traffic_manager(network: Dumbbell) -> TrafficManager:
+def _traffic_manager(network: Dumbbell, session: Session) -> TrafficManager:
     if network.thrift_port is not None:
-        return Bmv2TrafficManager(network.thrift_port)
+        interfaces = dict(network.switch.port_interfaces())
+        return LabBmv2(network.thrift_port, session, interfaces, network.bottleneck_port)
     return EmbeddedTrafficManager(network.address)
 
 

@@ -1,0 +1,70 @@
+"""BMv2 in the lab: how many frames it lost before its program saw them, which it does not say itself.
+
+Frames that its interfaces took from the users, less the packets of users that the program counted. BMv2 reads its
+interfaces as fast as its one ingress thread goes; what comes faster than that is lost without regard to rank or user,
+and the bottleneck is then the emulator. Frames on their way from an interface to the program are not taken for lost.
+"""
+
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from p4sched.reader import Reader
+from p4sched.traffic_manager import Bmv2TrafficManager, Fidelity
+from p4sched.users import TABLES
+
+
+@dataclass(frozen=True)
+class _Reading:
+    received: int
+    """Frames that interfaces of the users' side took."""
+    counted: int
+    """Packets of users that the program counted."""
+    sent: int
+    at_ns: int
+
+
+class LabBmv2(Bmv2TrafficManager):
+    """BMv2's traffic manager, with the part of its fidelity that can be told from outside."""
+
+    def __init__(self, thrift_port: int, reader: Reader, interfaces: Mapping[int, str], bottleneck_port: int) -> None:
+        super().__init__(thrift_port)
+        self._reader = reader
+        self._all = list(interfaces.values())
+        self._users_side = [name for port, name in interfaces.items() if port != bottleneck_port]
+        self._start = _Reading(0, 0, 0, time.monotonic_ns())
+
+    async def fidelity(self, *, reset: bool = False) -> Fidelity:
+        """What was lost since the last reset; BMv2 does not measure how late it is."""
+        # A frame on its way at the start counts as received before it; one at the end has time to be counted.
+        if reset:
+            now = self._start = self._interfaces(await self._counted())
+        else:
+            now = self._interfaces(0)
+            now = replace(now, counted=await self._counted())
+        before = self._start
+        return Fidelity(
+            measured_ns=now.at_ns - before.at_ns,
+            departures=now.sent - before.sent,
+            lateness_p50_ns=None,
+            lateness_p99_ns=None,
+            lateness_p999_ns=None,
+            lateness_max_ns=None,
+            rx_lost=max(0, (now.received - before.received) - (now.counted - before.counted)),
+            tx_errors=None,
+            cpu_ns=None,
+        )
+
+    async def _counted(self) -> int:
+        entries = await self._reader.entries(*TABLES)
+        return sum(entry.count.packets for entry in entries if entry.action == "set_user" and entry.count is not None)
+
+    def _interfaces(self, counted: int) -> _Reading:
+        received = sum(_statistic(name, "rx_packets") for name in self._users_side)
+        sent = sum(_statistic(name, "tx_packets") for name in self._all)
+        return _Reading(received, counted, sent, time.monotonic_ns())
+
+
+def _statistic(interface: str, name: str) -> int:
+    return int(Path(f"/sys/class/net/{interface}/statistics/{name}").read_text())
