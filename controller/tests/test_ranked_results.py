@@ -12,7 +12,8 @@ from experiments.inversions.departures import Received
 from p4sched.errors import UsageError
 from p4sched.lab import ranked_join_leave as join_leave
 from p4sched.lab.measurement import Sample
-from p4sched.lab.ranked_schemes import LARGEST_WINDOW, NAMES, Sizes, equal_buffers, part, ranked_scheme
+from p4sched.lab.ranked_schemes import LARGEST_WINDOW, NAMES, Sizes, equal_buffers, ranked_scheme
+from p4sched.laws.ranked import headroom_numerator
 from p4sched.units import Duration
 
 RATE = 100_000_000
@@ -91,12 +92,13 @@ def test_drops_are_what_was_sent_and_never_arrived() -> None:
     assert departures.outcome(Counter(), [], 30_000, 10).lowest_rank_dropped is None
 
 
+@pytest.mark.parametrize("queues", [8, 4])
 @pytest.mark.parametrize("name", NAMES)
-def test_every_scheme_holds_the_same_packets_in_the_comparison_of_equal_buffers(name: str) -> None:
-    ranked = ranked_scheme(name, equal_buffers(80, 32))
+def test_every_scheme_holds_the_same_packets_in_the_comparison_of_equal_buffers(name: str, queues: int) -> None:
+    ranked = ranked_scheme(name, equal_buffers(80, 32, queues=queues))
     assert sum(ranked.scheme.depths) == 80
     rooms = [value for key, value in ranked.arguments.items() if key.startswith("size_")]
-    assert sum(rooms) in (0, 80)
+    assert rooms in ([], [80 // queues] * queues + [0] * (8 - queues))
     assert ranked.arguments.get("window_ranks", 32) == 32
 
 
@@ -109,6 +111,8 @@ def test_impossible_parameters_are_refused_by_name() -> None:
         Sizes(rifo_tracking=0)
     with pytest.raises(UsageError, match="target C"):
         Sizes(aifo_target=0)
+    with pytest.raises(UsageError, match="9 queues: the programs were compiled for 1 to 8"):
+        Sizes(queues=9)
     with pytest.raises(UsageError, match="split"):
         equal_buffers(81, 16)
     with pytest.raises(UsageError, match="sp_pifo"):
@@ -116,8 +120,8 @@ def test_impossible_parameters_are_refused_by_name() -> None:
 
 
 def test_headroom_never_reaches_one() -> None:
-    assert part(0.1) == 26
-    assert part(0.999999) == 255
+    assert headroom_numerator(0.1) == 26
+    assert headroom_numerator(0.999999) == 255
 
 
 def test_flows_not_done_are_counted_and_left_out_of_the_times() -> None:

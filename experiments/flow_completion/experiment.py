@@ -4,6 +4,7 @@ import csv
 import json
 import subprocess
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -19,7 +20,7 @@ from p4sched.lab.ledger import Ledger
 from p4sched.lab.network import Dumbbell, dumbbell
 from p4sched.lab.observation import Observer
 from p4sched.lab.ranked_run import SchemeOutcome, Tell, print_end, run_schemes, title, verdict
-from p4sched.lab.ranked_schemes import RankSource, Sizes, decisions, ranked_scheme, ranked_testbed
+from p4sched.lab.ranked_schemes import RankSource, decisions, equal_buffers, ranked_scheme, ranked_testbed
 from p4sched.lab.ranked_traffic import GeneratedTraffic
 from p4sched.lab.schemes import Link
 from p4sched.lab.tcp import read_counters
@@ -33,6 +34,8 @@ FIRST_TCP_PORT = 5001
 LEAD_S = 0.5
 DRAIN_S = 3.0
 """After the last start, flows have this long to end."""
+SIZES = replace(equal_buffers(buffer=40, window=20, headroom=0.1, queues=4), rifo_tracking=50)
+"""PACKS 6.2: 4 queues of 10 packets or one of 40, |W| = 20, k = 0.1. RIFO, which is not in it, has T = 50 (RIFO 5)."""
 RTO_MIN_RTTS = 2
 """With the RTT itself this makes the timeout of 3 RTTs of pFabric's hosts (PACKS 6.2)."""
 QUICK_LOADS = "0.5,0.8"
@@ -58,7 +61,7 @@ def run(
     ] = Duration.parse("2ms"),
     duration: Annotated[
         Duration, typer.Option(parser=Duration.parse, metavar="TIME", help="How long flows start, for each load.")
-    ] = Duration.parse("10s"),
+    ] = Duration.parse("20s"),
     rto_min: Annotated[
         Duration | None,
         typer.Option(
@@ -149,7 +152,7 @@ async def _measure(
     folder: Path,
     tell: Tell,
 ) -> SchemeOutcome:
-    ranked = ranked_scheme(name, Sizes())
+    ranked = ranked_scheme(name, SIZES)
     users = [seat.user for seat in network.seats]
     found = []
     async with ranked_testbed(network, ranked, link, RankSource.TOS, users) as testbed:

@@ -44,7 +44,9 @@ class Sizes:
     buffer: int = 80
     """FIFO's and PIFO's one queue, packets."""
     queue: int = 10
-    """Each of the 8 queues of SP-PIFO and PACKS (PACKS 6.1)."""
+    """Each of the queues of SP-PIFO and PACKS (PACKS 6.1)."""
+    queues: int = QUEUES
+    """How many they have."""
     aifo_target: int = 20
     """C."""
     aifo_headroom: float = 0.1
@@ -73,6 +75,8 @@ class Sizes:
         ):
             if not 1 <= packets <= LONGEST_QUEUE:
                 raise UsageError(f"{what} of {packets} packets: it must be 1 to {LONGEST_QUEUE}")
+        if not 1 <= self.queues <= QUEUES:
+            raise UsageError(f"{self.queues} queues: the programs were compiled for 1 to {QUEUES}")
         for window in (self.aifo_window, self.packs_window):
             if not 1 <= window <= LARGEST_WINDOW:
                 raise UsageError(
@@ -90,13 +94,14 @@ class Sizes:
                 raise UsageError(f"headroom k = {headroom}: it must be at least 0 and below 1")
 
 
-def equal_buffers(buffer: int, window: int, headroom: float = 0.0) -> Sizes:
-    """The comparison of PACKS 6.1: all schemes hold the same number of packets and look back equally far."""
-    if buffer % QUEUES:
-        raise UsageError(f"a buffer of {buffer} packets cannot be split into {QUEUES} queues of one size")
+def equal_buffers(buffer: int, window: int, headroom: float = 0.0, queues: int = QUEUES) -> Sizes:
+    """The comparisons of PACKS 6: all schemes hold the same number of packets and look back equally far."""
+    if buffer % queues:
+        raise UsageError(f"a buffer of {buffer} packets cannot be split into {queues} queues of one size")
     return Sizes(
         buffer=buffer,
-        queue=buffer // QUEUES,
+        queue=buffer // queues,
+        queues=queues,
         aifo_target=buffer,
         aifo_headroom=headroom,
         aifo_window=window,
@@ -132,9 +137,10 @@ class RankedScheme:
 
 def ranked_scheme(name: str, sizes: Sizes) -> RankedScheme:
     """The scheme of this name."""
-    queues = (sizes.queue,) * QUEUES
-    rooms = {f"size_{number}": sizes.queue for number in range(1, QUEUES + 1)}
-    many = f"{QUEUES}x{sizes.queue} packets"
+    queues = (sizes.queue,) * sizes.queues
+    # a size of 0: there is no such queue
+    rooms = {f"size_{place + 1}": sizes.queue if place < sizes.queues else 0 for place in range(QUEUES)}
+    many = f"{sizes.queues}x{sizes.queue} packets"
     match name:
         case "fifo":
             return RankedScheme(Scheme(name, "fifo", "fifo", f"{sizes.buffer} packets", (sizes.buffer,)))

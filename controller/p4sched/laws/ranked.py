@@ -174,7 +174,6 @@ def headroom_numerator(share: float) -> int:
     return min(math.ceil(share * HEADROOM_UNIT - 1e-9), HEADROOM_UNIT - 1)
 
 
-
 @dataclass(frozen=True)
 class Config(ABC):
     """What the laws need to know of the link, and what is asked of them."""
