@@ -18,14 +18,14 @@ from experiments.fdpa_fairness.measure import Setting, law_config, measure
 from p4sched.bands import Bands
 from p4sched.errors import UsageError, unknown_name
 from p4sched.experiment import Experiment, SwitchKind, choose
-from p4sched.lab import machine, scenario, schemes
+from p4sched.lab import machine, options, scenario, schemes
 from p4sched.lab.ledger import Ledger
 from p4sched.lab.run import clean_run, result_folder
 from p4sched.lab.schemes import Link
 from p4sched.laws.fdpa import scale_of_weight
 from p4sched.metrics import jain_index
 from p4sched.traffic_manager import BMV2_LIMITS
-from p4sched.units import Duration, Rate
+from p4sched.units import Duration
 from p4sched.versions import versions
 
 DEFAULT: dict[str, Any] = tomllib.loads((Path(__file__).parent / "config.toml").read_text())
@@ -53,10 +53,8 @@ def run(
     bands: Annotated[
         Bands, typer.Option(parser=Bands.parse, metavar="BANDS", help="FDPA's bands in fair shares: FIRST+COUNT*SIZE.")
     ] = DEFAULT["bands"],
-    rate: Annotated[Rate, typer.Option(parser=Rate.parse, metavar="RATE", help="Bottleneck's rate.")] = DEFAULT["rate"],
-    rtt: Annotated[
-        Duration, typer.Option(parser=Duration.parse, metavar="TIME", help="Round-trip time while nothing queues.")
-    ] = DEFAULT["rtt"],
+    rate: options.BottleneckRate = DEFAULT["rate"],
+    rtt: options.RoundTripTime = DEFAULT["rtt"],
     interval: Annotated[
         Duration | None,
         typer.Option(parser=Duration.parse, metavar="TIME", help="FDPA's estimator interval; default: 6 RTTs."),
@@ -81,8 +79,8 @@ def run(
     quick: Annotated[
         bool, typer.Option("--quick", help=f"--warmup {QUICK_WARM_UP} --duration {QUICK_DURATION}.")
     ] = False,
-    switch: Annotated[SwitchKind, typer.Option(help="The project's own switch, or BMv2.")] = SwitchKind.EMBEDDED,
-    out: Annotated[Path, typer.Option(metavar="DIR", help="Folder for the results.")] = Path("results/fdpa_fairness"),
+    switch: options.WhichSwitch = SwitchKind.EMBEDDED,
+    out: options.ResultFolder = Path("results/fdpa_fairness"),
 ) -> None:
     """Runs the same TCP traffic through each scheme, then prints a table and writes DIR/summary.json, DIR/samples.csv
     and DIR/figure.png."""

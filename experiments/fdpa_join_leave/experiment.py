@@ -17,11 +17,11 @@ from experiments.fdpa_join_leave.measure import USERS, Result, Setting, measure
 from p4sched.bands import Bands
 from p4sched.errors import UsageError
 from p4sched.experiment import Experiment, SwitchKind
-from p4sched.lab import machine
+from p4sched.lab import machine, options
 from p4sched.lab.run import clean_run, result_folder
 from p4sched.lab.schemes import Link
 from p4sched.traffic_manager import BMV2_LIMITS
-from p4sched.units import Duration, Rate
+from p4sched.units import Duration
 from p4sched.versions import versions
 
 DEFAULT: dict[str, Any] = tomllib.loads((Path(__file__).parent / "config.toml").read_text())
@@ -33,10 +33,8 @@ QUICK_PHASE = Duration.parse("5s")
 
 
 def run(
-    rate: Annotated[Rate, typer.Option(parser=Rate.parse, metavar="RATE", help="Bottleneck's rate.")] = DEFAULT["rate"],
-    rtt: Annotated[
-        Duration, typer.Option(parser=Duration.parse, metavar="TIME", help="Round-trip time while nothing queues.")
-    ] = DEFAULT["rtt"],
+    rate: options.BottleneckRate = DEFAULT["rate"],
+    rtt: options.RoundTripTime = DEFAULT["rtt"],
     bands: Annotated[
         Bands, typer.Option(parser=Bands.parse, metavar="BANDS", help="Bands in fair shares: FIRST+COUNT*SIZE.")
     ] = DEFAULT["bands"],
@@ -48,8 +46,8 @@ def run(
         Duration, typer.Option(parser=Duration.parse, metavar="TIME", help="Length of each of the three phases.")
     ] = DEFAULT["phase"],
     quick: Annotated[bool, typer.Option("--quick", help=f"--phase {QUICK_PHASE}.")] = False,
-    switch: Annotated[SwitchKind, typer.Option(help="The project's own switch, or BMv2.")] = SwitchKind.EMBEDDED,
-    out: Annotated[Path, typer.Option(metavar="DIR", help="Folder for the results.")] = Path("results/fdpa_join_leave"),
+    switch: options.WhichSwitch = SwitchKind.EMBEDDED,
+    out: options.ResultFolder = Path("results/fdpa_join_leave"),
 ) -> None:
     """Runs 4, 8 and again 4 TCP users, then prints a table and writes DIR/summary.json, DIR/samples.csv and
     DIR/figure.png."""

@@ -15,7 +15,7 @@ from rich.table import Table
 from experiments.flow_completion import completion, figure
 from p4sched.errors import P4schedError, UsageError, unknown_name
 from p4sched.experiment import Experiment, SwitchKind, choose
-from p4sched.lab import ranked_schemes
+from p4sched.lab import options, ranked_schemes
 from p4sched.lab.ledger import Ledger
 from p4sched.lab.network import Dumbbell, dumbbell
 from p4sched.lab.observation import Observer
@@ -50,15 +50,9 @@ def run(
     scale: Annotated[
         float, typer.Option(help="Factor on the sizes, so that a slow link sees as many flows as a fast one.")
     ] = 0.1,
-    scheme_names: Annotated[
-        str, typer.Option("--schemes", metavar=",".join(ranked_schemes.NAMES), help="Schemes to compare.")
-    ] = "fifo,sp_pifo,aifo,rifo,packs,pifo",
-    rate: Annotated[Rate, typer.Option(parser=Rate.parse, metavar="RATE", help="Bottleneck's rate.")] = Rate.parse(
-        "100mbit"
-    ),
-    rtt: Annotated[
-        Duration, typer.Option(parser=Duration.parse, metavar="TIME", help="Round-trip time while nothing queues.")
-    ] = Duration.parse("2ms"),
+    scheme_names: options.RankedSchemes = options.ALL_RANKED_SCHEMES,
+    rate: options.BottleneckRate = Rate.parse("100mbit"),
+    rtt: options.RoundTripTime = Duration.parse("2ms"),
     duration: Annotated[
         Duration, typer.Option(parser=Duration.parse, metavar="TIME", help="How long flows start, for each load.")
     ] = Duration.parse("20s"),
@@ -73,8 +67,8 @@ def run(
     ] = None,
     seed: Annotated[int, typer.Option(help="Of sizes and arrivals: the same flows for every scheme.", min=0)] = 1,
     quick: Annotated[bool, typer.Option("--quick", help=f"--loads {QUICK_LOADS} --duration {QUICK_DURATION}.")] = False,
-    switch: Annotated[SwitchKind, typer.Option(help="The project's own switch, or BMv2.")] = SwitchKind.EMBEDDED,
-    out: Annotated[Path, typer.Option(metavar="DIR", help="Folder for the results.")] = Path("results/flow_completion"),
+    switch: options.WhichSwitch = SwitchKind.EMBEDDED,
+    out: options.ResultFolder = Path("results/flow_completion"),
 ) -> None:
     """Sends TCP flows of random sizes at each load through each scheme; every segment carries the rank of the bytes
     that remain. Prints a table and writes DIR/summary.json, DIR/loads.csv and DIR/figure.png."""

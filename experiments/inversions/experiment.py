@@ -16,7 +16,7 @@ from rich.table import Table
 from experiments.inversions import departures, figure, stepped
 from p4sched.errors import UsageError, unknown_name
 from p4sched.experiment import Experiment, SwitchKind, choose
-from p4sched.lab import machine, ranked_schemes
+from p4sched.lab import machine, options, ranked_schemes
 from p4sched.lab.depth import Depth, Worker, depth_for, with_depth, worker_for
 from p4sched.lab.ledger import Ledger
 from p4sched.lab.network import Dumbbell, dumbbell
@@ -64,9 +64,7 @@ def run(
     in_steps: Annotated[
         bool, typer.Option("--stepped", help="Models and compiled programs in stepped time, at 11 over 10 Gbit/s.")
     ] = False,
-    scheme_names: Annotated[
-        str, typer.Option("--schemes", metavar=",".join(ranked_schemes.NAMES), help="Schemes to compare.")
-    ] = "fifo,sp_pifo,aifo,rifo,packs,pifo",
+    scheme_names: options.RankedSchemes = options.ALL_RANKED_SCHEMES,
     queue: Annotated[int, typer.Option(help=f"Packets in each of {QUEUES} queues; single queues hold as many.")] = 10,
     rate: Annotated[
         Rate, typer.Option(parser=Rate.parse, metavar="RATE", help="Bottleneck's rate; 11/10 of it arrives.")
@@ -77,7 +75,7 @@ def run(
     packets: Annotated[int, typer.Option(help="Packets in stepped time.", min=1)] = PAPER_PACKETS,
     seed: Annotated[int, typer.Option(help="Of the ranks.", min=0)] = 1,
     quick: Annotated[bool, typer.Option("--quick", help=f"{QUICK_DURATION}, or {QUICK_PACKETS} packets.")] = False,
-    switch: Annotated[SwitchKind, typer.Option(help="The project's own switch, or BMv2.")] = SwitchKind.EMBEDDED,
+    switch: options.WhichSwitch = SwitchKind.EMBEDDED,
     depth: Annotated[
         Depth | None,
         typer.Option(
@@ -89,7 +87,7 @@ def run(
         Duration,
         typer.Option(parser=Duration.parse, metavar="TIME", help="How long a worker packet takes for all ports."),
     ] = Duration.parse("1ms"),
-    out: Annotated[Path, typer.Option(metavar="DIR", help="Folder for the results.")] = Path("results/inversions"),
+    out: options.ResultFolder = Path("results/inversions"),
 ) -> None:
     """Sends a constant stream of ranked packets, 1.1 times what the link takes, through each scheme; counts inversions
     and drops of every rank. Prints a table and writes DIR/summary.json, DIR/ranks.csv and DIR/figure.png."""

@@ -5,18 +5,16 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich.console import Console
 
 from p4sched.experiment import Experiment, SwitchKind, choose
+from p4sched.lab import options, ranked_schemes
 from p4sched.lab import ranked_join_leave as join_leave
-from p4sched.lab import ranked_schemes
 from p4sched.lab.errors import LabError
 from p4sched.lab.ledger import Ledger
 from p4sched.lab.measurement import Sample, departures_of, sample_rates
 from p4sched.lab.network import Dumbbell, dumbbell
 from p4sched.lab.observation import Observer
-from p4sched.lab.ranked_figures import draw_join_leave
-from p4sched.lab.ranked_run import SchemeOutcome, Tell, print_end, run_schemes
+from p4sched.lab.ranked_run import SchemeOutcome, Tell
 from p4sched.lab.ranked_schemes import RankSource, Sizes, decisions, ranked_scheme, ranked_testbed
 from p4sched.lab.schemes import Link
 from p4sched.lab.traffic import FIRST_TCP_PORT, Iperf3Traffic, Transfer
@@ -29,34 +27,26 @@ QUICK_DURATION = Duration.parse("9.8s")
 
 
 def run(
-    scheme_names: Annotated[
-        str, typer.Option("--schemes", metavar=",".join(ranked_schemes.NAMES), help="Schemes to compare.")
-    ] = "fifo,sp_pifo,aifo,rifo,packs,pifo",
-    rate: Annotated[Rate, typer.Option(parser=Rate.parse, metavar="RATE", help="Bottleneck's rate.")] = Rate.parse(
-        "100mbit"
-    ),
-    rtt: Annotated[
-        Duration, typer.Option(parser=Duration.parse, metavar="TIME", help="Round-trip time while nothing queues.")
-    ] = Duration.parse("2ms"),
+    scheme_names: options.RankedSchemes = options.ALL_RANKED_SCHEMES,
+    rate: options.BottleneckRate = Rate.parse("100mbit"),
+    rtt: options.RoundTripTime = Duration.parse("2ms"),
     duration: Annotated[
         Duration, typer.Option(parser=Duration.parse, metavar="TIME", help="All seven phases together.")
     ] = Duration.parse("28s"),
     seed: Annotated[int, typer.Option(help="Recorded only: TCP in real time draws nothing.")] = 1,
     quick: Annotated[bool, typer.Option("--quick", help=f"Phases of 1.4 s: --duration {QUICK_DURATION}.")] = False,
-    switch: Annotated[SwitchKind, typer.Option(help="The project's own switch, or BMv2.")] = SwitchKind.EMBEDDED,
-    out: Annotated[Path, typer.Option(metavar="DIR", help="Folder for the results.")] = Path("results/priority_tcp"),
+    switch: options.WhichSwitch = SwitchKind.EMBEDDED,
+    out: options.ResultFolder = Path("results/priority_tcp"),
 ) -> None:
     """Runs four TCP Cubic flows through each scheme; each of them starts later and is more urgent than the one before,
     and the most urgent one stops first. Prints a table and writes DIR/summary.json, DIR/samples.csv, DIR/figure.png."""
     wanted = choose("scheme", scheme_names, ranked_schemes.NAMES)
     schedule = join_leave.Schedule.over(QUICK_DURATION if quick else duration)
     link = Link(rate, rtt)
-    rows: dict[str, list[list[float]]] = {}
 
-    async def measure(name: str, ledger: Ledger, folder: Path, tell: Tell) -> SchemeOutcome:
+    async def measure(name: str, ledger: Ledger, folder: Path, tell: Tell) -> join_leave.Measured:
         with dumbbell(ledger, join_leave.FLOWS, switch.value, folder) as network:
-            outcome, rows[name] = await _measure(network, name, link, schedule, ledger, folder, tell)
-        return outcome
+            return await _measure(network, name, link, schedule, ledger, folder, tell)
 
     configuration = {
         "rate_bps": int(rate),
@@ -67,16 +57,11 @@ def run(
         "congestion_control": CONGESTION_CONTROL,
         "seed": seed,
     }
-    found = run_schemes("priority_tcp", wanted, switch, out, configuration, measure)
-    join_leave.write_samples(rows, out / "samples.csv")
     heading = (
         f"Four TCP {CONGESTION_CONTROL.capitalize()} flows join and leave a link of {rate / 1e6:g} Mbit/s with an RTT"
         f" of {rtt / 1e6:g} ms; later = more urgent; {switch.value} switch"
     )
-    draw_join_leave(found, rows, heading, out / "figure.png")
-    console = Console()
-    console.print(join_leave.table(found))
-    print_end(console, found, out)
+    join_leave.compare("priority_tcp", wanted, switch, out, configuration, heading, measure)
 
 
 async def _measure(
@@ -87,7 +72,7 @@ async def _measure(
     ledger: Ledger,
     folder: Path,
     tell: Tell,
-) -> tuple[SchemeOutcome, list[list[float]]]:
+) -> join_leave.Measured:
     ranked = ranked_scheme(name, Sizes())
     users = [seat.user for seat in network.seats]
     planned = [Transfer(seat, 1, FIRST_TCP_PORT + seat.user, tos) for seat, tos in zip(network.seats, TOS, strict=True)]

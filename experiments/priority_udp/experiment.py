@@ -5,18 +5,16 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import typer
-from rich.console import Console
 
 from p4sched.errors import UsageError
 from p4sched.experiment import Experiment, SwitchKind, choose
+from p4sched.lab import options, ranked_schemes
 from p4sched.lab import ranked_join_leave as join_leave
-from p4sched.lab import ranked_schemes
 from p4sched.lab.ledger import Ledger
 from p4sched.lab.measurement import Sample, departures_of, sample_rates
 from p4sched.lab.network import Dumbbell, UserSeat, dumbbell
 from p4sched.lab.observation import Observer
-from p4sched.lab.ranked_figures import draw_join_leave
-from p4sched.lab.ranked_run import SchemeOutcome, Tell, print_end, run_schemes
+from p4sched.lab.ranked_run import SchemeOutcome, Tell
 from p4sched.lab.ranked_schemes import RankSource, Sizes, decisions, ranked_scheme, ranked_testbed
 from p4sched.lab.ranked_traffic import FRAME_BYTES, RANK_PORT, GeneratedTraffic
 from p4sched.lab.schemes import Link
@@ -32,20 +30,16 @@ LEAD_S = 0.6
 
 
 def run(
-    scheme_names: Annotated[
-        str, typer.Option("--schemes", metavar=",".join(ranked_schemes.NAMES), help="Schemes to compare.")
-    ] = "fifo,sp_pifo,aifo,rifo,packs,pifo",
-    rate: Annotated[Rate, typer.Option(parser=Rate.parse, metavar="RATE", help="Bottleneck's rate.")] = Rate.parse(
-        "50mbit"
-    ),
+    scheme_names: options.RankedSchemes = options.ALL_RANKED_SCHEMES,
+    rate: options.BottleneckRate = Rate.parse("50mbit"),
     load: Annotated[float, typer.Option(help="Rate of each flow in shares of the bottleneck's.")] = 2.0,
     duration: Annotated[
         Duration, typer.Option(parser=Duration.parse, metavar="TIME", help="All seven phases together.")
     ] = Duration.parse("21s"),
     seed: Annotated[int, typer.Option(help="Of the packets' arrivals.", min=0)] = 1,
     quick: Annotated[bool, typer.Option("--quick", help=f"Phases of 1.4 s: --duration {QUICK_DURATION}.")] = False,
-    switch: Annotated[SwitchKind, typer.Option(help="The project's own switch, or BMv2.")] = SwitchKind.EMBEDDED,
-    out: Annotated[Path, typer.Option(metavar="DIR", help="Folder for the results.")] = Path("results/priority_udp"),
+    switch: options.WhichSwitch = SwitchKind.EMBEDDED,
+    out: options.ResultFolder = Path("results/priority_udp"),
 ) -> None:
     """Runs four UDP flows through each scheme; each of them starts later and is more urgent than the one before, and
     the most urgent one stops first. Prints a table and writes DIR/summary.json, DIR/samples.csv and DIR/figure.png."""
@@ -54,13 +48,11 @@ def run(
         raise UsageError(f"--load {load:g}: a flow sends more than 0 and at most 20 times the link's rate")
     schedule = join_leave.Schedule.over(QUICK_DURATION if quick else duration)
     link = Link(rate, RTT)
-    rows: dict[str, list[list[float]]] = {}
 
-    async def measure(name: str, ledger: Ledger, folder: Path, tell: Tell) -> SchemeOutcome:
+    async def measure(name: str, ledger: Ledger, folder: Path, tell: Tell) -> join_leave.Measured:
         # one host and one sending process: the flows interleave exactly as scheduled, however busy the machine
         with dumbbell(ledger, join_leave.FLOWS, switch.value, folder, hosts=1) as network:
-            outcome, rows[name] = await _measure(network, name, link, load, schedule, seed, ledger, folder, tell)
-        return outcome
+            return await _measure(network, name, link, load, schedule, seed, ledger, folder, tell)
 
     configuration = {
         "rate_bps": int(rate),
@@ -71,16 +63,11 @@ def run(
         "frame_bytes": FRAME_BYTES,
         "seed": seed,
     }
-    found = run_schemes("priority_udp", wanted, switch, out, configuration, measure)
-    join_leave.write_samples(rows, out / "samples.csv")
     heading = (
         f"Four UDP flows of {load * rate / 1e6:g} Mbit/s each join and leave a link of {rate / 1e6:g} Mbit/s;"
         f" later = more urgent; {switch.value} switch"
     )
-    draw_join_leave(found, rows, heading, out / "figure.png")
-    console = Console()
-    console.print(join_leave.table(found))
-    print_end(console, found, out)
+    join_leave.compare("priority_udp", wanted, switch, out, configuration, heading, measure)
 
 
 async def _measure(
@@ -93,7 +80,7 @@ async def _measure(
     ledger: Ledger,
     folder: Path,
     tell: Tell,
-) -> tuple[SchemeOutcome, list[list[float]]]:
+) -> join_leave.Measured:
     ranked = ranked_scheme(name, Sizes())
     users = [seat.user for seat in network.seats]
     ports = [RANK_PORT + user for user in users]

@@ -12,7 +12,7 @@ from rich.table import Table
 from experiments.three_flows import figure
 from p4sched.errors import UsageError
 from p4sched.experiment import Experiment, SwitchKind, choose
-from p4sched.lab import ranked_schemes
+from p4sched.lab import options, ranked_schemes
 from p4sched.lab.errors import LabError
 from p4sched.lab.ledger import Ledger
 from p4sched.lab.network import Dumbbell, dumbbell
@@ -37,23 +37,17 @@ QUICK_DURATION = Duration.parse("2s")
 
 
 def run(
-    scheme_names: Annotated[
-        str, typer.Option("--schemes", metavar=",".join(ranked_schemes.NAMES), help="Schemes to compare.")
-    ] = "fifo,sp_pifo,aifo,rifo,packs,pifo",
-    rate: Annotated[Rate, typer.Option(parser=Rate.parse, metavar="RATE", help="Bottleneck's rate.")] = Rate.parse(
-        "100mbit"
-    ),
-    rtt: Annotated[
-        Duration, typer.Option(parser=Duration.parse, metavar="TIME", help="Round-trip time while nothing queues.")
-    ] = Duration.parse("2ms"),
+    scheme_names: options.RankedSchemes = options.ALL_RANKED_SCHEMES,
+    rate: options.BottleneckRate = Rate.parse("100mbit"),
+    rtt: options.RoundTripTime = Duration.parse("2ms"),
     duration: Annotated[
         Duration,
         typer.Option(parser=Duration.parse, metavar="TIME", help="How long the link needs for all three flows."),
     ] = Duration.parse("5s"),
     seed: Annotated[int, typer.Option(help="Recorded only: TCP in real time draws nothing.")] = 1,
     quick: Annotated[bool, typer.Option("--quick", help=f"Small flows: --duration {QUICK_DURATION}.")] = False,
-    switch: Annotated[SwitchKind, typer.Option(help="The project's own switch, or BMv2.")] = SwitchKind.EMBEDDED,
-    out: Annotated[Path, typer.Option(metavar="DIR", help="Folder for the results.")] = Path("results/three_flows"),
+    switch: options.WhichSwitch = SwitchKind.EMBEDDED,
+    out: options.ResultFolder = Path("results/three_flows"),
 ) -> None:
     """Sends a large, a medium and a small flow (10 : 5 : 1) at the same time through each scheme; every segment carries
     the rank of the bytes that remain. Prints a table and writes DIR/summary.json, DIR/flows.csv, DIR/figure.png and

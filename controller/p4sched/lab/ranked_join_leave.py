@@ -6,18 +6,27 @@ from 15 to 20 s. A later flow is more urgent, so in each phase the flow that sta
 """
 
 import csv
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Coroutine, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from statistics import median
 from typing import Any
 
+from rich.console import Console
 from rich.table import Table
 
 from p4sched.errors import UsageError
+from p4sched.experiment import SwitchKind
+from p4sched.lab.ledger import Ledger
 from p4sched.lab.measurement import Sample
-from p4sched.lab.ranked_run import title, verdict
+from p4sched.lab.ranked_figures import draw_join_leave
+from p4sched.lab.ranked_run import SchemeOutcome, Tell, print_end, run_schemes, title, verdict
 from p4sched.units import Duration
+
+Rows = list[list[float]]
+"""A time and each flow's rate, for each sample."""
+Measured = tuple[SchemeOutcome, Rows]
+Measure = Callable[[str, Ledger, Path, Tell], Coroutine[Any, Any, Measured]]
 
 FLOWS = 4
 PHASES = 2 * FLOWS - 1
@@ -79,6 +88,30 @@ class PhaseShares:
         return self.shares[self.active[-1] - 1]
 
 
+def compare(
+    experiment: str,
+    wanted: Sequence[str],
+    switch: SwitchKind,
+    out: Path,
+    configuration: Mapping[str, Any],
+    heading: str,
+    measure: Measure,
+) -> None:
+    """Measures each scheme; writes OUT/summary.json, OUT/samples.csv and OUT/figure.png; prints a table."""
+    rows: dict[str, Rows] = {}
+
+    async def keep_rows(name: str, ledger: Ledger, folder: Path, tell: Tell) -> SchemeOutcome:
+        outcome, rows[name] = await measure(name, ledger, folder, tell)
+        return outcome
+
+    found = run_schemes(experiment, wanted, switch, out, configuration, keep_rows)
+    write_samples(rows, out / "samples.csv")
+    draw_join_leave(found, rows, heading, out / "figure.png")
+    console = Console()
+    console.print(table(found))
+    print_end(console, found, out)
+
+
 def phase_shares(samples: Sequence[Sample], schedule: Schedule, begun: float, rate_bps: int) -> list[PhaseShares]:
     """Shares in each phase. The first samples of a phase, in which flows start or TCP takes over, are left out: a
     quarter of the phase; and the last one, in which a flow may have stopped already."""
@@ -119,7 +152,7 @@ def summarise(phases: Sequence[PhaseShares]) -> dict[str, Any]:
     }
 
 
-def series(samples: Sequence[Sample], begun: float) -> list[list[float]]:
+def series(samples: Sequence[Sample], begun: float) -> Rows:
     """Rows of a time and each flow's rate: the middle of each sample, in seconds of the schedule."""
     return [[(sample.start + sample.end) / 2 - begun, *sample.rates] for sample in samples]
 
