@@ -1,26 +1,18 @@
-//! Calls of functions, actions, methods, tables, parsers and controls; constructions.
-
-use std::rc::Rc;
+//! Calls of functions, actions, methods, tables, parsers and controls.
 
 use super::{
     Checker, Def, FunctionRef, Place,
-    convert::{Substitution, is_open, substitute},
+    convert::{Substitution, substitute},
 };
 use crate::{
     diagnostics::suggestion,
     source::Span,
-    syntax::{
-        ast::{self, Arg, Direction, Ident, TypeExpr},
-        token::Symbol,
-    },
+    syntax::ast::{self, Arg, Ident, TypeExpr},
     typed::{
-        tree::{Builtin, Callee, Expr, ExprKind, Instance, Maker, ParamDef, VarKind},
-        types::{InstanceId, Type, TypeVarId, VarId},
+        tree::{Builtin, Callee, Expr, ExprKind, ParamDef},
+        types::{Type, TypeVarId},
     },
 };
-
-/// Arguments in the order of the parameters; `None` for one left out.
-type Ordered<'a> = Vec<Option<&'a Arg>>;
 
 impl Checker<'_> {
     pub(super) fn call(&mut self, callee: &ast::Expr, type_args: &[TypeExpr], args: &[Arg], span: Span) -> Expr {
@@ -75,35 +67,6 @@ impl Checker<'_> {
                 Self::unknown(span)
             }
         }
-    }
-
-    fn with_type_args(&mut self, ty: Type, type_args: &[TypeExpr], _span: Span) -> Type {
-        if type_args.is_empty() {
-            return ty;
-        }
-        let args: Rc<[Type]> = type_args.iter().map(|t| self.resolve_type(t)).collect();
-        match ty {
-            Type::Extern(id, _) => Type::Extern(id, args),
-            Type::Package(id, _) => Type::Package(id, args),
-            other => other,
-        }
-    }
-
-    pub(super) fn params_of(&self, vars: &[VarId]) -> Vec<ParamDef> {
-        let param = |id: &VarId| {
-            let var = &self.program.vars[id.index()];
-            let direction = match var.kind {
-                VarKind::Parameter(direction) => direction,
-                _ => Direction::None,
-            };
-            ParamDef {
-                name: var.name.clone(),
-                direction,
-                ty: var.ty.clone(),
-                default: self.defaults.get(id).cloned(),
-            }
-        };
-        vars.iter().map(param).collect()
     }
 
     fn call_function(
@@ -175,184 +138,6 @@ impl Checker<'_> {
             ty: Type::Bool,
             span,
         }
-    }
-
-    /// The candidate that takes these arguments, by their number and names.
-    fn overload<'p>(
-        &mut self,
-        name: &str,
-        candidates: impl Iterator<Item = &'p Vec<ParamDef>>,
-        args: &[Arg],
-        span: Span,
-    ) -> Option<usize> {
-        let candidates: Vec<&Vec<ParamDef>> = candidates.collect();
-        let fits = |params: &&Vec<ParamDef>| {
-            let needed = params.iter().filter(|p| p.default.is_none()).count();
-            let named = args.iter().filter_map(|a| a.name.as_ref());
-            (needed..=params.len()).contains(&args.len())
-                && named.clone().all(|n| params.iter().any(|p| p.name == n.name))
-        };
-        if let Some(at) = candidates.iter().position(fits) {
-            return Some(at);
-        }
-        if candidates.len() == 1 {
-            // The precise error comes from matching the arguments.
-            return Some(0);
-        }
-        let counts: Vec<String> = candidates.iter().map(|p| p.len().to_string()).collect();
-        let message = format!("'{name}' takes {} arguments, not {}", counts.join(" or "), args.len());
-        self.error(span, message);
-        None
-    }
-
-    fn given_type_args(&mut self, params: &[TypeVarId], given: &[TypeExpr], span: Span) -> Substitution {
-        if !given.is_empty() && given.len() != params.len() {
-            self.error(
-                span,
-                format!("{} type argument(s) are expected, not {}", params.len(), given.len()),
-            );
-        }
-        let types: Vec<Type> = given.iter().map(|t| self.resolve_type(t)).collect();
-        params
-            .iter()
-            .copied()
-            .zip(types)
-            .filter(|(_, t)| *t != Type::DontCare)
-            .collect()
-    }
-
-    /// Matches arguments with parameters, infers type parameters, converts the values.
-    pub(super) fn arguments(
-        &mut self,
-        name: &str,
-        params: &[ParamDef],
-        args: &[Arg],
-        map: &mut Substitution,
-        span: Span,
-    ) -> Vec<Option<Expr>> {
-        let Some(ordered) = self.order(name, params, args, span) else {
-            return vec![None; params.len()];
-        };
-        let mut values: Vec<Option<Expr>> = Vec::with_capacity(params.len());
-        for (param, arg) in params.iter().zip(&ordered) {
-            let value = arg.and_then(|a| a.value.as_ref()).map(|e| {
-                let wanted = substitute(&param.ty, map);
-                self.expr(e, if is_open(&wanted) { None } else { Some(&wanted) })
-            });
-            if let Some(value) = &value {
-                let formal = substitute(&param.ty, map);
-                if is_open(&formal) && !self.unify(&formal, &value.ty, map) {
-                    let shown = substitute(&param.ty, map);
-                    self.mismatch(value, &shown, &format!("the argument '{}' of {name}", param.name));
-                    values.push(None);
-                    continue;
-                }
-            }
-            values.push(value);
-        }
-        let convert = |c: &mut Self, (param, value): (&ParamDef, Option<Expr>)| {
-            let what = format!("the argument '{}' of {name}", param.name);
-            match value {
-                Some(value) => Some(c.argument(param, value, &substitute(&param.ty, map), &what)),
-                None => param.default.clone(),
-            }
-        };
-        params.iter().zip(values).map(|pair| convert(self, pair)).collect()
-    }
-
-    fn argument(&mut self, param: &ParamDef, value: Expr, ty: &Type, what: &str) -> Expr {
-        if param.direction.is_written() {
-            if !self.assignable(&value) {
-                return Self::unknown(value.span);
-            }
-            if value.ty != *ty && value.ty != Type::Unknown && *ty != Type::Unknown {
-                self.mismatch(&value, ty, what);
-                return Self::unknown(value.span);
-            }
-            return value;
-        }
-        if let (Type::Block(..) | Type::Package(..), true) = (ty, value.ty != Type::Unknown) {
-            if !self.unify(ty, &value.ty, &mut Substitution::new()) {
-                self.block_mismatch(&value, ty, what);
-            }
-            return value;
-        }
-        self.convert(value, ty, what)
-    }
-
-    /// Says how a parser or control differs from the type that a package wants.
-    fn block_mismatch(&mut self, value: &Expr, ty: &Type, what: &str) {
-        let Type::Block(id, args) = ty else {
-            return self.mismatch(value, ty, what);
-        };
-        let block = self.program.blocks[id.index()].clone();
-        let actual = match &value.ty {
-            Type::Control(c) if !block.is_parser => self.program.controls[c.index()].params.clone(),
-            Type::Parser(p) if block.is_parser => self.program.parsers[p.index()].params.clone(),
-            _ => return self.mismatch(value, ty, what),
-        };
-        let actual = self.params_of(&actual);
-        let own: Substitution = block.type_params.iter().copied().zip(args.iter().cloned()).collect();
-        let show = |c: &Self, list: &[ParamDef]| {
-            let one = |p: &ParamDef| format!("{}{}", p.direction.text(), c.show(&substitute(&p.ty, &own)));
-            list.iter().map(one).collect::<Vec<_>>().join(", ")
-        };
-        let (wanted, found) = (show(self, &block.params), show(self, &actual));
-        let shown = self.show(&value.ty);
-        self.error(
-            value.span,
-            format!("{what} must have the parameters ({wanted}), but {shown} has ({found})"),
-        );
-    }
-
-    fn order<'a>(&mut self, name: &str, params: &[ParamDef], args: &'a [Arg], span: Span) -> Option<Ordered<'a>> {
-        let mut ordered: Ordered = vec![None; params.len()];
-        if args.len() > params.len() {
-            let at = args[params.len()].span;
-            let message = format!("{name} takes {} argument(s), not {}", params.len(), args.len());
-            self.error(at, message);
-            return None;
-        }
-        for (i, arg) in args.iter().enumerate() {
-            let at = match &arg.name {
-                None => i,
-                Some(given) => match params.iter().position(|p| p.name == given.name) {
-                    Some(at) => at,
-                    None => {
-                        let hint = suggestion(&given.name, params.iter().map(|p| &*p.name), "it has");
-                        self.error(given.span, format!("{name} has no parameter '{}'{hint}", given.name));
-                        return None;
-                    }
-                },
-            };
-            if ordered[at].replace(arg).is_some() {
-                self.error(arg.span, format!("the parameter '{}' is given twice", params[at].name));
-            }
-        }
-        let missing = params
-            .iter()
-            .zip(&ordered)
-            .find(|(p, a)| a.is_none() && p.default.is_none());
-        if let Some((param, _)) = missing {
-            let (want, got) = (params.len(), args.len());
-            let message = format!(
-                "{name} takes {want} argument(s), not {got}: '{}' is missing",
-                param.name
-            );
-            self.error(span, message);
-            return None;
-        }
-        for (param, arg) in params.iter().zip(&ordered) {
-            if let Some(Arg { value: None, span, .. }) = arg
-                && param.direction != Direction::Out
-            {
-                self.error(
-                    *span,
-                    format!("'_' stands only for 'out' parameters, not for '{}'", param.name),
-                );
-            }
-        }
-        Some(ordered)
     }
 
     fn call_member(
@@ -544,103 +329,5 @@ impl Checker<'_> {
             ty,
             span,
         }
-    }
-
-    pub(super) fn instance_type(&self, id: InstanceId) -> Type {
-        match &self.program.instances[id.index()].maker {
-            Maker::Extern(id, args) => Type::Extern(*id, args.clone()),
-            Maker::Parser(id) => Type::Parser(*id),
-            Maker::Control(id) => Type::Control(*id),
-            Maker::Package(id, args) => Type::Package(*id, args.clone()),
-        }
-    }
-
-    /// `T(args)`: an instance without a name of its own.
-    fn construct(&mut self, ty: &Type, args: &[Arg], name: &Symbol, span: Span) -> Expr {
-        let Some(id) = self.new_instance(name.clone(), ty, args, &[], span) else {
-            return Self::unknown(span);
-        };
-        Expr {
-            kind: ExprKind::Instance(id),
-            ty: self.instance_type(id),
-            span,
-        }
-    }
-
-    pub(super) fn new_instance(
-        &mut self,
-        name: Symbol,
-        ty: &Type,
-        args: &[Arg],
-        annotations: &[ast::Annotation],
-        span: Span,
-    ) -> Option<InstanceId> {
-        let shown = self.show(ty);
-        let (maker, args) = match ty {
-            Type::Control(id) => {
-                let params = self.params_of(&self.program.controls[id.index()].constructor.clone());
-                (
-                    Maker::Control(*id),
-                    self.arguments(&shown, &params, args, &mut Substitution::new(), span),
-                )
-            }
-            Type::Parser(id) => {
-                let params = self.params_of(&self.program.parsers[id.index()].constructor.clone());
-                (
-                    Maker::Parser(*id),
-                    self.arguments(&shown, &params, args, &mut Substitution::new(), span),
-                )
-            }
-            Type::Package(id, types) => {
-                let def = self.program.packages[id.index()].clone();
-                let mut map: Substitution = def.type_params.iter().copied().zip(types.iter().cloned()).collect();
-                let args = self.arguments(&shown, &def.params, args, &mut map, span);
-                let types = def
-                    .type_params
-                    .iter()
-                    .map(|v| map.get(v).cloned().unwrap_or(Type::Unknown))
-                    .collect();
-                (Maker::Package(*id, types), args)
-            }
-            Type::Extern(id, types) => self.construct_extern(*id, types, args, span)?,
-            Type::Unknown => return None,
-            _ => {
-                self.error(span, format!("{shown} has no constructor"));
-                return None;
-            }
-        };
-        let id = InstanceId(self.program.instances.len() as u32);
-        let annotations = super::share(annotations);
-        self.program.instances.push(Instance {
-            name,
-            maker,
-            args,
-            annotations,
-            span,
-        });
-        Some(id)
-    }
-
-    fn construct_extern(
-        &mut self,
-        id: crate::typed::types::ExternId,
-        types: &Rc<[Type]>,
-        args: &[Arg],
-        span: Span,
-    ) -> Option<(Maker, Vec<Option<Expr>>)> {
-        let def = self.program.externs[id.index()].clone();
-        if def.constructors.is_empty() {
-            self.error(span, format!("the extern {} has no constructor", def.name));
-            return None;
-        }
-        let at = self.overload(&def.name, def.constructors.iter(), args, span)?;
-        let mut map: Substitution = def.type_params.iter().copied().zip(types.iter().cloned()).collect();
-        let args = self.arguments(&def.name, &def.constructors[at], args, &mut map, span);
-        let types = def
-            .type_params
-            .iter()
-            .map(|v| map.get(v).cloned().unwrap_or(Type::Unknown))
-            .collect();
-        Some((Maker::Extern(id, types), args))
     }
 }

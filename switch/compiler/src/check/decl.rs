@@ -32,7 +32,7 @@ impl Checker<'_> {
             DeclKind::Parser(signature, None) => self.block_type(decl, signature, true),
             DeclKind::Control(signature, None) => self.block_type(decl, signature, false),
             DeclKind::Package(params, args) => self.package(decl, params, args),
-            DeclKind::Instance(ty, args, _) => {
+            DeclKind::Instance(ty, args) => {
                 if let Some(id) = self.instance(decl, ty, args) {
                     self.program.top_level.push(id);
                     if &*decl.name.name == "main" {
@@ -188,7 +188,6 @@ impl Checker<'_> {
                 c.error(method.name.span, message);
             }
             Function {
-                name: method.name.name.clone(),
                 params,
                 result,
                 body: Rc::new(body),
@@ -244,7 +243,6 @@ impl Checker<'_> {
             let type_params = c.type_params(&signature.type_params);
             let params = c.param_defs(&signature.params);
             BlockType {
-                name: decl.name.name.clone(),
                 is_parser,
                 type_params,
                 params,

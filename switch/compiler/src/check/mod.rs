@@ -1,8 +1,10 @@
 //! From syntax trees to the typed tree: names, types, compile-time values (specification sections 7 to 18).
 
+mod argument;
 mod block;
 mod call;
 mod constant;
+mod construct;
 mod convert;
 mod decl;
 mod expr;

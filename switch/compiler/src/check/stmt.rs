@@ -154,7 +154,7 @@ impl Checker<'_> {
                 self.constant(decl, ty, value);
                 None
             }
-            DeclKind::Instance(ty, args, _) => self.instance(decl, ty, args).map(StmtKind::Instance),
+            DeclKind::Instance(ty, args) => self.instance(decl, ty, args).map(StmtKind::Instance),
             _ => None,
         }
     }

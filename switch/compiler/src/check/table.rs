@@ -214,7 +214,6 @@ impl Checker<'_> {
             action,
             args: args.collect(),
             annotations: share(annotations),
-            span: e.span,
         })
     }
 
@@ -263,7 +262,6 @@ impl Checker<'_> {
             action,
             args: merged,
             annotations: listed.annotations,
-            span: e.span,
         })
     }
 

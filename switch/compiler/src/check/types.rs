@@ -346,7 +346,6 @@ impl Checker<'_> {
             name: decl.name.name.clone(),
             members: list,
             underlying: underlying.map(|(ty, _)| ty),
-            annotations: share(&decl.annotations),
         });
         self.define(&decl.name, Def::Type(Type::Enum(id)));
     }

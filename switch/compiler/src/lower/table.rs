@@ -109,7 +109,7 @@ impl Lowerer<'_> {
             None => self.no_action(),
         };
         if !actions.iter().any(|(a, _)| *a == default.action) {
-            actions.push((default.action, Rc::new([default_only(source.span)])));
+            actions.push((default.action, Rc::new([default_only()])));
         }
         let size = source.size.as_ref().and_then(|s| self.known(s, "the size of a table"));
         let table = Table {
@@ -464,10 +464,9 @@ impl Lowerer<'_> {
 }
 
 /// The annotation of an action that a table's list does not name.
-fn default_only(span: Span) -> crate::syntax::ast::Annotation {
+fn default_only() -> crate::syntax::ast::Annotation {
     crate::syntax::ast::Annotation {
         name: "defaultonly".into(),
-        span,
         body: crate::syntax::ast::AnnotationBody::None,
     }
 }

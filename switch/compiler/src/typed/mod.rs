@@ -1,4 +1,6 @@
 //! The typed tree: every name resolved to what it names, every expression with its type, every conversion explicit.
 
+mod expr;
+mod stmt;
 pub mod tree;
 pub mod types;

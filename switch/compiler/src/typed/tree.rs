@@ -1,22 +1,19 @@
-//! Declarations, statements and expressions after checking.
-
-#![allow(
-    dead_code,
-    reason = "the tree keeps what the source says, whether or not a later stage asks for it"
-)]
+//! Declarations after checking.
 
 use std::rc::Rc;
 
-use num_bigint::BigInt;
+pub use super::{
+    expr::{Builtin, Callee, Expr, ExprKind, StackProperty},
+    stmt::{Block, Stmt, StmtKind},
+};
 
 use super::types::{
-    ActionId, ControlId, ExternFnId, ExternId, FunctionId, InstanceId, PackageId, ParserId, TableId, Type, TypeVarId,
-    Types, ValueSetId, VarId,
+    ActionId, ControlId, ExternId, InstanceId, PackageId, ParserId, TableId, Type, TypeVarId, Types, ValueSetId, VarId,
 };
 use crate::{
     source::Span,
     syntax::{
-        ast::{Annotation, BinaryOp, Direction, UnaryOp},
+        ast::{Annotation, Direction},
         token::Symbol,
     },
 };
@@ -133,8 +130,6 @@ pub struct Extern {
 /// A function.
 #[derive(Clone, Debug)]
 pub struct Function {
-    /// Its name.
-    pub name: Symbol,
     /// Its parameters.
     pub params: Vec<VarId>,
     /// What it returns.
@@ -169,8 +164,6 @@ pub struct ActionRef {
     pub args: Vec<Option<Expr>>,
     /// Annotations in the table's list.
     pub annotations: Annotations,
-    /// Its place.
-    pub span: Span,
 }
 
 /// A field of a table's key.
@@ -324,8 +317,6 @@ pub enum Target {
 /// A parser or control type without body.
 #[derive(Clone, Debug)]
 pub struct BlockType {
-    /// Its name.
-    pub name: Symbol,
     /// Whether it is a parser type.
     pub is_parser: bool,
     /// Its type parameters.
@@ -386,188 +377,4 @@ pub struct ValueSet {
     pub annotations: Annotations,
     /// Its place.
     pub span: Span,
-}
-
-/// Statements.
-#[derive(Clone, Debug, Default)]
-pub struct Block {
-    /// In order.
-    pub stmts: Vec<Stmt>,
-}
-
-/// A statement.
-#[derive(Clone, Debug)]
-pub struct Stmt {
-    /// Which.
-    pub kind: StmtKind,
-    /// Its place.
-    pub span: Span,
-}
-
-/// The forms of a statement.
-#[derive(Clone, Debug)]
-pub enum StmtKind {
-    /// `a = b`
-    Assign(Expr, Expr),
-    /// A call whose result is not used
-    Call(Expr),
-    /// `if`
-    If(Expr, Block, Block),
-    /// Nested statements
-    Block(Block),
-    /// A variable comes to be
-    Declare(VarId, Option<Expr>),
-    /// An instance declared in a block
-    Instance(InstanceId),
-    /// `exit`
-    Exit,
-    /// `return`
-    Return(Option<Expr>),
-    /// `break`
-    Break,
-    /// `continue`
-    Continue,
-    /// `switch (t.apply().action_run)`: the table call, blocks with their actions, the default block
-    SwitchAction(TableId, Vec<(Vec<ActionId>, Block)>, Option<Block>),
-    /// `switch (value)`: the value, blocks with their labels, the default block
-    SwitchValue(Expr, Vec<(Vec<Expr>, Block)>, Option<Block>),
-    /// `for` with initialisation done before: condition, update, body
-    Loop(Expr, Block, Block),
-    /// A loop over known values
-    ForRange(VarId, Expr, Expr, Block),
-    /// A loop over a list
-    ForList(VarId, Vec<Expr>, Block),
-}
-
-/// An expression.
-#[derive(Clone, Debug)]
-pub struct Expr {
-    /// Which.
-    pub kind: ExprKind,
-    /// Its type.
-    pub ty: Type,
-    /// Its place.
-    pub span: Span,
-}
-
-/// Methods that the language itself defines.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[allow(missing_docs, reason = "the names are the methods'")]
-pub enum Builtin {
-    IsValid,
-    SetValid,
-    SetInvalid,
-    PushFront,
-    PopFront,
-}
-
-/// Properties of a header stack.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[allow(missing_docs, reason = "the names are the properties'")]
-pub enum StackProperty {
-    Next,
-    Last,
-    LastIndex,
-}
-
-/// What a call calls.
-#[derive(Clone, Debug)]
-pub enum Callee {
-    /// A function.
-    Function(FunctionId),
-    /// An action.
-    Action(ActionId),
-    /// An extern function, by the index of the overload.
-    Extern(ExternFnId),
-    /// A method of an extern object, by the index of the overload.
-    Method(Box<Expr>, usize),
-    /// `t.apply()`
-    Table(TableId),
-    /// `p.apply(...)` or `c.apply(...)`: the instance
-    Apply(Box<Expr>),
-    /// A method that the language defines
-    Builtin(Builtin, Box<Expr>),
-}
-
-/// The forms of an expression.
-#[derive(Clone, Debug)]
-pub enum ExprKind {
-    /// There was an error
-    Unknown,
-    /// An integer, or a value of an enum with an underlying type
-    Int(BigInt),
-    /// `true`, `false`
-    Bool(bool),
-    /// A string
-    Text(Symbol),
-    /// `error.X`, as index of the list of errors
-    Error(usize),
-    /// A member of an enum without underlying type
-    Member(usize),
-    /// A variable
-    Var(VarId),
-    /// An instance
-    Instance(InstanceId),
-    /// A value set
-    ValueSet(ValueSetId),
-    /// Field `n`
-    Field(Box<Expr>, usize),
-    /// `a[i]` of a stack or tuple
-    Index(Box<Expr>, Box<Expr>),
-    /// `a[h:l]`
-    Slice(Box<Expr>, u32, u32),
-    /// A property of a stack
-    Stack(Box<Expr>, StackProperty),
-    /// An operator with one operand
-    Unary(UnaryOp, Box<Expr>),
-    /// An operator with two operands
-    Binary(BinaryOp, Box<Expr>, Box<Expr>),
-    /// `a ? b : c`
-    Conditional(Box<Expr>, Box<Expr>, Box<Expr>),
-    /// Conversion to the type of this expression
-    Cast(Box<Expr>),
-    /// A value for each field or element, in order
-    Aggregate(Vec<Expr>),
-    /// An invalid header; the default value of any type
-    Default,
-    /// In `a op= b`, the value of `a` before
-    Old,
-    /// A call
-    Call(Box<Callee>, Vec<Type>, Vec<Option<Expr>>),
-    /// `t.apply().hit` (true) or `.miss`
-    Hit(TableId, bool),
-    /// `a &&& b`
-    Mask(Box<Expr>, Box<Expr>),
-    /// `a .. b`
-    Range(Box<Expr>, Box<Expr>),
-    /// `default`, `_`
-    Any,
-}
-
-impl Expr {
-    /// The value, if it is an integer.
-    #[must_use]
-    pub fn as_int(&self) -> Option<&BigInt> {
-        match &self.kind {
-            ExprKind::Int(value) => Some(value),
-            _ => None,
-        }
-    }
-
-    /// Whether evaluating it may change something, so that order matters.
-    #[must_use]
-    pub fn has_effects(&self) -> bool {
-        match &self.kind {
-            ExprKind::Call(callee, _, _) => !matches!(**callee, Callee::Builtin(Builtin::IsValid, _)),
-            ExprKind::Hit(..) => true,
-            ExprKind::Field(e, _) | ExprKind::Slice(e, ..) | ExprKind::Stack(e, _) => e.has_effects(),
-            ExprKind::Unary(_, e) | ExprKind::Cast(e) => e.has_effects(),
-            ExprKind::Index(a, b) | ExprKind::Binary(_, a, b) | ExprKind::Mask(a, b) | ExprKind::Range(a, b) => {
-                a.has_effects() || b.has_effects()
-            }
-            ExprKind::Conditional(a, b, c) => a.has_effects() || b.has_effects() || c.has_effects(),
-            ExprKind::Aggregate(list) => list.iter().any(Expr::has_effects),
-            _ => false,
-        }
-    }
 }

@@ -1,10 +1,5 @@
 //! Types (specification section 7).
 
-#![allow(
-    dead_code,
-    reason = "the tree keeps what the source says, whether or not a later stage asks for it"
-)]
-
 use std::rc::Rc;
 
 use super::tree::Annotations;
@@ -165,8 +160,6 @@ pub struct EnumDef {
     pub members: Vec<(Symbol, Option<num_bigint::BigInt>)>,
     /// Its underlying type.
     pub underlying: Option<Type>,
-    /// Its annotations.
-    pub annotations: Annotations,
 }
 
 /// A type made by `type`.

@@ -16,7 +16,7 @@ impl Parser<'_> {
     }
 
     fn annotation(&mut self) -> Parsed<Annotation> {
-        let start = self.expect("@")?;
+        self.expect("@")?;
         let first = self.any_word("the name of an annotation")?;
         let mut name = first.name.to_string();
         while self.is(".") && matches!(self.peek_at(1), Tok::Word(_)) {
@@ -24,7 +24,7 @@ impl Parser<'_> {
             name = format!("{name}.{}", self.any_word("a name")?.name);
         }
         if &*first.name == "pragma" {
-            return Ok(self.pragma(start));
+            return Ok(self.pragma());
         }
         let body = if self.is("(") {
             AnnotationBody::Unstructured(self.balanced()?)
@@ -35,13 +35,12 @@ impl Parser<'_> {
         };
         Ok(Annotation {
             name: name.into(),
-            span: start.to(self.previous_span()),
             body,
         })
     }
 
     /// `@pragma name tokens`, up to the end of the line.
-    fn pragma(&mut self, start: crate::source::Span) -> Annotation {
+    fn pragma(&mut self) -> Annotation {
         let mut tokens = Vec::new();
         while self.peek() != &Tok::End && !self.tokens[self.at].starts_line {
             tokens.push(self.tokens[self.at].clone());
@@ -56,7 +55,6 @@ impl Parser<'_> {
         };
         Annotation {
             name,
-            span: start.to(self.previous_span()),
             body: AnnotationBody::Unstructured(tokens),
         }
     }

@@ -169,7 +169,7 @@ impl Parser<'_> {
     }
 
     fn property(&mut self) -> Parsed<TableProperty> {
-        let annotations = self.annotations()?;
+        let _ = self.annotations()?;
         let is_const = self.eat_word("const");
         let name = self.any_word("a property of the table")?;
         if !self.is("=") {
@@ -205,7 +205,6 @@ impl Parser<'_> {
             }
         };
         Ok(TableProperty {
-            annotations,
             is_const,
             name,
             value,
@@ -243,7 +242,7 @@ impl Parser<'_> {
 
     fn entry(&mut self) -> Parsed<Entry> {
         let start = self.span();
-        let is_const = self.eat_word("const");
+        let _ = self.eat_word("const");
         let priority = if self.is_word("priority") && self.peek_at(1) == &Tok::Punct("=") {
             self.advance();
             self.advance();
@@ -266,7 +265,6 @@ impl Parser<'_> {
         self.expect(";")?;
         Ok(Entry {
             annotations,
-            is_const,
             priority,
             keys,
             action,

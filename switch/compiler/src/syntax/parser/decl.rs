@@ -32,8 +32,13 @@ impl Parser<'_> {
             "match_kind" if self.peek_at(1) == &Tok::Punct("{") => self.member_list(annotations, DeclKind::MatchKinds),
             "extern" => self.extern_decl(annotations),
             "action" => self.action(annotations),
-            "parser" => self.parser_decl(annotations),
-            "control" => self.control_decl(annotations),
+            "parser" => self.block_decl(annotations, "the name of a parser", Self::parser_body, DeclKind::Parser),
+            "control" => self.block_decl(
+                annotations,
+                "the name of a control",
+                Self::control_body,
+                DeclKind::Control,
+            ),
             "package" => self.package(annotations),
             _ if self.at_base_type() || matches!(self.peek_at(1), Tok::Word(_) | Tok::Punct("(" | "<" | "[" | ".")) => {
                 self.function_or_instance(annotations)
@@ -240,7 +245,6 @@ impl Parser<'_> {
                 type_params: Vec::new(),
                 result: None,
                 params,
-                is_abstract,
             });
         }
         let (result, name, type_params) = self.function_head()?;
@@ -251,7 +255,6 @@ impl Parser<'_> {
             type_params,
             result: Some(result),
             params,
-            is_abstract,
         })
     }
 
@@ -331,32 +334,21 @@ impl Parser<'_> {
         })
     }
 
-    fn parser_decl(&mut self, annotations: Vec<Annotation>) -> Parsed<Decl> {
+    /// A parser or control: `make` gets its signature and, unless `;` ends it there, what `body` reads.
+    fn block_decl<B>(
+        &mut self,
+        annotations: Vec<Annotation>,
+        what: &str,
+        body: fn(&mut Self) -> Parsed<B>,
+        make: fn(Signature, Option<B>) -> DeclKind,
+    ) -> Parsed<Decl> {
         self.advance();
-        let name = self.ident("the name of a parser")?;
+        let name = self.ident(what)?;
         self.declare(&name.name, NameKind::Type);
         let kind = self.scoped(|p| {
             let signature = p.signature()?;
-            let body = if p.eat(";") { None } else { Some(p.parser_body()?) };
-            Ok(DeclKind::Parser(signature, body))
-        })?;
-        let span = name.span;
-        Ok(Decl {
-            annotations,
-            name,
-            kind,
-            span,
-        })
-    }
-
-    fn control_decl(&mut self, annotations: Vec<Annotation>) -> Parsed<Decl> {
-        self.advance();
-        let name = self.ident("the name of a control")?;
-        self.declare(&name.name, NameKind::Type);
-        let kind = self.scoped(|p| {
-            let signature = p.signature()?;
-            let body = if p.eat(";") { None } else { Some(p.control_body()?) };
-            Ok(DeclKind::Control(signature, body))
+            let body = if p.eat(";") { None } else { Some(body(p)?) };
+            Ok(make(signature, body))
         })?;
         let span = name.span;
         Ok(Decl {
@@ -370,25 +362,18 @@ impl Parser<'_> {
     pub(super) fn instance(&mut self, annotations: Vec<Annotation>, ty: TypeExpr) -> Parsed<Decl> {
         let args = self.arguments()?;
         let name = self.ident("the name of an instance")?;
-        let body = if self.eat("=") {
-            Some(self.instance_body()?)
-        } else {
-            None
-        };
+        if self.is("=") {
+            return self.error_at(self.span(), "abstract methods of externs are not part of v1model");
+        }
         self.expect(";")?;
         self.declare(&name.name, NameKind::Value);
         let span = ty.span.to(name.span);
         Ok(Decl {
             annotations,
             name,
-            kind: DeclKind::Instance(ty, args, body),
+            kind: DeclKind::Instance(ty, args),
             span,
         })
-    }
-
-    /// The implementations of an extern's abstract methods.
-    fn instance_body(&mut self) -> Parsed<crate::syntax::ast::Block> {
-        self.error_at(self.span(), "abstract methods of externs are not part of v1model")
     }
 
     fn function_or_instance(&mut self, annotations: Vec<Annotation>) -> Parsed<Decl> {
@@ -442,7 +427,6 @@ impl Parser<'_> {
             type_params,
             result: Some(ty),
             params,
-            is_abstract: false,
         };
         Ok(Ok((method, body)))
     }

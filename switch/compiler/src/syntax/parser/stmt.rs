@@ -21,10 +21,7 @@ impl Parser<'_> {
                     Err(_) => p.skip_statement()?,
                 }
             }
-            Ok(Block {
-                stmts,
-                span: start.to(p.previous_span()),
-            })
+            Ok(Block { stmts })
         })
     }
 

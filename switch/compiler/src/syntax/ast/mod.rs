@@ -1,11 +1,12 @@
 //! The syntax tree: the program as written (specification appendix G), names not yet resolved.
 
-#![allow(
-    dead_code,
-    reason = "the tree keeps what the source says, whether or not a later stage asks for it"
-)]
+mod expr;
+mod stmt;
 
-use super::token::{IntLiteral, Symbol, Token};
+pub use expr::{Arg, BinaryOp, Expr, ExprKind, TypeExpr, TypeKind, UnaryOp};
+pub use stmt::{Block, Stmt, StmtKind, SwitchCase};
+
+use super::token::{Symbol, Token};
 use crate::source::Span;
 
 /// A name and its place.
@@ -22,8 +23,6 @@ pub struct Ident {
 pub struct Annotation {
     /// The name, dots included.
     pub name: Symbol,
-    /// Its place.
-    pub span: Span,
     /// What follows the name.
     pub body: AnnotationBody,
 }
@@ -39,248 +38,6 @@ pub enum AnnotationBody {
     List(Vec<Expr>),
     /// `[k = v]`.
     Pairs(Vec<(Ident, Expr)>),
-}
-
-/// A type as written.
-#[derive(Clone, Debug)]
-pub struct TypeExpr {
-    /// Which.
-    pub kind: TypeKind,
-    /// Its place.
-    pub span: Span,
-}
-
-/// The forms of a type.
-#[derive(Clone, Debug)]
-pub enum TypeKind {
-    /// `bool`
-    Bool,
-    /// `error`
-    Error,
-    /// `match_kind`
-    MatchKind,
-    /// `string`
-    String,
-    /// `void`
-    Void,
-    /// `int`, of any size
-    Integer,
-    /// `bit<w>`; `bit` is `bit<1>`
-    Bit(Option<Box<Expr>>),
-    /// `int<w>`
-    Int(Box<Expr>),
-    /// `varbit<w>`
-    Varbit(Box<Expr>),
-    /// `_`
-    DontCare,
-    /// A declared type, with type arguments
-    Named(Ident, Vec<TypeExpr>),
-    /// `T[n]`
-    Stack(Box<TypeExpr>, Box<Expr>),
-    /// `tuple<...>`
-    Tuple(Vec<TypeExpr>),
-    /// `list<T>`
-    List(Box<TypeExpr>),
-}
-
-/// An expression and its place.
-#[derive(Clone, Debug)]
-pub struct Expr {
-    /// Which.
-    pub kind: ExprKind,
-    /// Its place.
-    pub span: Span,
-}
-
-/// The forms of an expression.
-#[derive(Clone, Debug)]
-pub enum ExprKind {
-    /// An integer literal
-    Int(IntLiteral),
-    /// `true`, `false`
-    Bool(bool),
-    /// A string literal
-    Str(Symbol),
-    /// A name; true if written with a leading dot (top-level scope)
-    Name(Ident, bool),
-    /// `this`
-    This,
-    /// `a.b`
-    Member(Box<Expr>, Ident),
-    /// `T.b`, where `T` cannot be an expression (`error.NoMatch`)
-    TypeMember(TypeExpr, Ident),
-    /// `a[i]`
-    Index(Box<Expr>, Box<Expr>),
-    /// `a[h:l]`
-    Slice(Box<Expr>, Box<Expr>, Box<Expr>),
-    /// `-a` and others
-    Unary(UnaryOp, Box<Expr>),
-    /// `a + b` and others
-    Binary(BinaryOp, Box<Expr>, Box<Expr>),
-    /// `a ? b : c`
-    Conditional(Box<Expr>, Box<Expr>, Box<Expr>),
-    /// `(T) a`
-    Cast(TypeExpr, Box<Expr>),
-    /// `{a, b}`; true if it ends in `...`
-    List(Vec<Expr>, bool),
-    /// `{a = 1}`; true if it ends in `...`
-    Record(Vec<(Ident, Expr)>, bool),
-    /// `{#}`
-    Invalid,
-    /// `...`
-    Dots,
-    /// `f<T>(x)`, a call or a construction
-    Call(Box<Expr>, Vec<TypeExpr>, Vec<Arg>),
-    /// `a &&& b`, in key sets
-    Mask(Box<Expr>, Box<Expr>),
-    /// `a .. b`, in key sets
-    Range(Box<Expr>, Box<Expr>),
-    /// `default` or `_`, in key sets
-    Default,
-    /// `(a, b)`, in key sets
-    Tuple(Vec<Expr>),
-}
-
-/// One argument of a call.
-#[derive(Clone, Debug)]
-pub struct Arg {
-    /// The parameter's name, where given (`name = value`).
-    pub name: Option<Ident>,
-    /// The value; `None` for `_`.
-    pub value: Option<Expr>,
-    /// Its place.
-    pub span: Span,
-}
-
-/// Operators with one operand.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum UnaryOp {
-    /// `!`
-    Not,
-    /// `~`
-    Complement,
-    /// `-`
-    Minus,
-    /// `+`
-    Plus,
-}
-
-/// Operators with two operands.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-#[allow(missing_docs, reason = "the names are the operators'")]
-pub enum BinaryOp {
-    Mul,
-    Div,
-    Mod,
-    Add,
-    Sub,
-    SatAdd,
-    SatSub,
-    Shl,
-    Shr,
-    Less,
-    LessEq,
-    Greater,
-    GreaterEq,
-    Eq,
-    NotEq,
-    BitAnd,
-    BitXor,
-    BitOr,
-    Concat,
-    And,
-    Or,
-}
-
-impl BinaryOp {
-    /// The operator as written.
-    #[must_use]
-    pub fn text(self) -> &'static str {
-        use BinaryOp as B;
-        match self {
-            B::Mul => "*",
-            B::Div => "/",
-            B::Mod => "%",
-            B::Add => "+",
-            B::Sub => "-",
-            B::SatAdd => "|+|",
-            B::SatSub => "|-|",
-            B::Shl => "<<",
-            B::Shr => ">>",
-            B::Less => "<",
-            B::LessEq => "<=",
-            B::Greater => ">",
-            B::GreaterEq => ">=",
-            B::Eq => "==",
-            B::NotEq => "!=",
-            B::BitAnd => "&",
-            B::BitXor => "^",
-            B::BitOr => "|",
-            B::Concat => "++",
-            B::And => "&&",
-            B::Or => "||",
-        }
-    }
-}
-
-/// A statement and its place.
-#[derive(Clone, Debug)]
-pub struct Stmt {
-    /// Which.
-    pub kind: StmtKind,
-    /// Its place.
-    pub span: Span,
-}
-
-/// A block of statements.
-#[derive(Clone, Debug, Default)]
-pub struct Block {
-    /// Its statements.
-    pub stmts: Vec<Stmt>,
-    /// Its place.
-    pub span: Span,
-}
-
-/// The forms of a statement.
-#[derive(Clone, Debug)]
-pub enum StmtKind {
-    /// `;`
-    Empty,
-    /// `a = b`, or `a op= b`
-    Assign(Expr, Option<BinaryOp>, Expr),
-    /// A call
-    Call(Expr),
-    /// `if`
-    If(Expr, Box<Stmt>, Option<Box<Stmt>>),
-    /// `{ ... }`
-    Block(Block),
-    /// `exit`
-    Exit,
-    /// `return`
-    Return(Option<Expr>),
-    /// `break`
-    Break,
-    /// `continue`
-    Continue,
-    /// `for (init; condition; update) body`
-    For(Vec<Stmt>, Expr, Vec<Stmt>, Box<Stmt>),
-    /// `for (T x in set) body`
-    ForIn(TypeExpr, Ident, Expr, Box<Stmt>),
-    /// `switch`
-    Switch(Expr, Vec<SwitchCase>),
-    /// A local declaration
-    Decl(Box<Decl>),
-}
-
-/// A label of a `switch` with its block; no block means that it falls through.
-#[derive(Clone, Debug)]
-pub struct SwitchCase {
-    /// The label; `None` for `default`.
-    pub label: Option<Expr>,
-    /// Its place.
-    pub span: Span,
-    /// What is done.
-    pub block: Option<Block>,
 }
 
 /// Direction of a parameter.
@@ -367,8 +124,8 @@ pub enum DeclKind {
     Const(TypeExpr, Expr),
     /// `T x = e`
     Variable(TypeExpr, Option<Expr>),
-    /// `T(args) x { ... }`
-    Instance(TypeExpr, Vec<Arg>, Option<Block>),
+    /// `T(args) x`
+    Instance(TypeExpr, Vec<Arg>),
     /// `typedef T x`, or `type T x` (true)
     Typedef(TypeExpr, bool),
     /// `header`, `struct`, `header_union`
@@ -412,8 +169,6 @@ pub struct Method {
     pub result: Option<TypeExpr>,
     /// Its parameters.
     pub params: Vec<Param>,
-    /// Whether it is `abstract`.
-    pub is_abstract: bool,
 }
 
 /// What a parser or control takes.
@@ -470,8 +225,6 @@ pub struct ControlBody {
 /// A property of a table.
 #[derive(Clone, Debug)]
 pub struct TableProperty {
-    /// Its annotations.
-    pub annotations: Vec<Annotation>,
     /// Whether it is `const`.
     pub is_const: bool,
     /// Its name.
@@ -498,8 +251,6 @@ pub enum PropertyValue {
 pub struct Entry {
     /// Its annotations.
     pub annotations: Vec<Annotation>,
-    /// Whether it is `const`.
-    pub is_const: bool,
     /// `priority = e`
     pub priority: Option<Expr>,
     /// What it matches.

@@ -1,26 +1,21 @@
 //! Parsers: states with their operations; sub-parsers, decisions and function calls become states of their own.
 
+mod packet;
+mod select;
+
 use std::collections::HashMap;
 
 use num_bigint::BigInt;
 
-use super::{
-    Block, FrameRef, Lowerer,
-    assign::target,
-    flow::flattened,
-    value::{Loc, Value},
-};
+use super::{FrameRef, Lowerer, flow::flattened, value::Value};
 use crate::{
-    ir::{Arg, Case, Expr, ExprKind, HeaderRef, Label, ParserOp, ParserState, Primitive, Stmt, Ty},
+    ir::{Arg, Case, Expr, HeaderRef, Label, ParserOp, ParserState, Primitive, Stmt, Ty},
     source::Span,
     typed::{
         tree::{self, Target, Transition},
-        types::{ParserId, Type},
+        types::ParserId,
     },
 };
-
-/// Most transitions of a state, which ranges may multiply.
-const MAX_CASES: usize = 4096;
 
 /// A parser with its states lowered but not joined to others yet.
 pub(super) struct Call {
@@ -146,146 +141,6 @@ impl Lowerer<'_> {
         }
     }
 
-    fn transition(&mut self, transition: &Transition, out: &mut Vec<Stmt>) -> (Vec<Expr>, Vec<(Case, Target)>) {
-        let (keys, cases, span) = match transition {
-            Transition::Direct(to) => return (Vec::new(), vec![(Case::Default, *to)]),
-            Transition::Select { keys, cases, span } => (keys, cases, *span),
-        };
-        let mut key = Vec::new();
-        for k in keys {
-            if let Some(ahead) = self.direct_lookahead(k) {
-                key.push(ahead);
-                continue;
-            }
-            let value = self.scalar_of(k, out);
-            let direct = match &value.kind {
-                ExprKind::Field(f) => !matches!(f.header, HeaderRef::Element(..) | HeaderRef::Next(_)),
-                ExprKind::Lookahead(..) => true,
-                _ => false,
-            };
-            if direct {
-                key.push(value);
-                continue;
-            }
-            let variable = self.temporary(value.ty, k.span);
-            self.assign(&variable, Value::Scalar(value), k.span, out);
-            key.push(variable.read().scalar());
-        }
-        let mut list = Vec::new();
-        for (sets, to) in cases {
-            let expanded = self.cases(sets, &key, span);
-            let is_default = expanded.iter().any(|c| matches!(c, Case::Default));
-            list.extend(expanded.into_iter().map(|c| (c, *to)));
-            if is_default || list.len() > MAX_CASES {
-                break;
-            }
-        }
-        if list.len() > MAX_CASES {
-            self.error(
-                span,
-                format!("the ranges of this select make more than {MAX_CASES} transitions"),
-            );
-        }
-        (key, list)
-    }
-
-    /// `packet.lookahead<bit<N>>()` alone, which a transition can look at without a variable.
-    fn direct_lookahead(&self, key: &tree::Expr) -> Option<Expr> {
-        let tree::ExprKind::Call(callee, types, _) = &key.kind else {
-            return None;
-        };
-        let tree::Callee::Method(object, method) = &**callee else {
-            return None;
-        };
-        let Type::Extern(id, _) = &object.ty else { return None };
-        if &*self.program.externs[id.index()].methods[*method].name != "lookahead" {
-            return None;
-        }
-        match self.scalar_type(types.first()?)? {
-            ty @ Ty::Bits { width, signed: false } => Some(Expr {
-                kind: ExprKind::Lookahead(0, width),
-                ty,
-            }),
-            _ => None,
-        }
-    }
-
-    /// The values and masks of all keys together that a case stands for.
-    fn cases(&mut self, sets: &[tree::Expr], key: &[Expr], span: Span) -> Vec<Case> {
-        if sets.iter().all(|s| matches!(s.kind, tree::ExprKind::Any)) {
-            return vec![Case::Default];
-        }
-        if let [
-            tree::Expr {
-                kind: tree::ExprKind::ValueSet(id),
-                ..
-            },
-        ] = sets
-        {
-            let set = self.frame.borrow().value_sets.get(id).copied();
-            return set.map(Case::ValueSet).into_iter().collect();
-        }
-        // Joined values so far, with their masks.
-        let mut joined = vec![(BigInt::ZERO, BigInt::ZERO)];
-        let mut full = BigInt::ZERO;
-        for (set, key) in sets.iter().zip(key) {
-            let width = key.ty.width();
-            let padded = width.div_ceil(8) * 8;
-            let all: BigInt = (BigInt::from(1) << width) - 1;
-            let elements = self.elements(set, width, span);
-            full = (full << padded) | &all;
-            if joined.len() * elements.len() > MAX_CASES {
-                self.error(
-                    span,
-                    format!("the ranges of this select make more than {MAX_CASES} transitions"),
-                );
-                return Vec::new();
-            }
-            let product = joined.iter().flat_map(|(v, m)| {
-                elements
-                    .iter()
-                    .map(move |(w, n)| ((v << padded) | w, (m << padded) | n))
-            });
-            joined = product.collect();
-        }
-        // A mask of full bytes is told from that of all bits by the padding, which is zero in both.
-        joined
-            .into_iter()
-            .map(|(v, m)| {
-                if m == full {
-                    Case::Value(v, None)
-                } else {
-                    Case::Value(v, Some(m))
-                }
-            })
-            .collect()
-    }
-
-    /// Values and masks that a set of one key stands for.
-    fn elements(&mut self, set: &tree::Expr, width: u32, span: Span) -> Vec<(BigInt, BigInt)> {
-        let all: BigInt = (BigInt::from(1) << width) - 1;
-        let value = |l: &mut Self, e: &tree::Expr| {
-            let value = l.known(e, "the value").unwrap_or_default();
-            crate::check::wrap(&value, false, width)
-        };
-        match &set.kind {
-            tree::ExprKind::Any => vec![(BigInt::ZERO, BigInt::ZERO)],
-            tree::ExprKind::Mask(v, m) => {
-                let (v, m) = (value(self, v), value(self, m));
-                vec![(&v & &m, m)]
-            }
-            tree::ExprKind::Range(low, high) => {
-                let (low, high) = (value(self, low), value(self, high));
-                prefixes(&low, &high, width)
-            }
-            tree::ExprKind::ValueSet(_) => {
-                self.error(span, "BMv2 takes a value set only as the whole of a case");
-                Vec::new()
-            }
-            _ => vec![(value(self, set), all)],
-        }
-    }
-
     /// Adds a parser's states to the program. Accepting goes to `accept`. Returns its start.
     fn join(&mut self, call: Call, accept: Option<usize>) -> usize {
         let accept = if call.after.is_empty() {
@@ -348,7 +203,6 @@ impl Lowerer<'_> {
             ops: Vec::new(),
             key: Vec::new(),
             transitions: Vec::new(),
-            span,
         });
         self.ir.states.len() - 1
     }
@@ -463,136 +317,6 @@ impl Lowerer<'_> {
         self.go(cursor, Some(start));
         cursor.state = rest;
     }
-
-    pub(super) fn packet_in(
-        &mut self,
-        method: &str,
-        types: &[Type],
-        args: &[Option<tree::Expr>],
-        span: Span,
-        out: &mut Vec<Stmt>,
-    ) -> Value {
-        if self.block != Block::Parser {
-            self.error(span, "a packet can be read in parsers only");
-            return Value::Nothing;
-        }
-        match method {
-            "extract" => self.extract(types, args, span, out),
-            "lookahead" => {
-                let mut offset = 0;
-                return self.lookahead(types.first().unwrap_or(&Type::Unknown), &mut offset, span, out);
-            }
-            "advance" => {
-                let bits = match args.first().and_then(Option::as_ref) {
-                    Some(e) => self.scalar_of(e, out),
-                    None => return Value::Nothing,
-                };
-                Self::push(out, "advance", vec![Arg::Value(bits)], span);
-            }
-            _ => {
-                self.error(
-                    span,
-                    format!("'{method}' is not supported by BMv2; standard_metadata.packet_length is"),
-                );
-            }
-        }
-        Value::Nothing
-    }
-
-    fn extract(&mut self, types: &[Type], args: &[Option<tree::Expr>], span: Span, out: &mut Vec<Stmt>) {
-        let Some(Some(arg)) = args.first() else {
-            // `extract<H>(_)` skips a header.
-            let width = types
-                .first()
-                .and_then(|t| self.program.types.width(t, false))
-                .unwrap_or(0);
-            Self::push(out, "advance", vec![Arg::Value(Expr::number(width, 32))], span);
-            return;
-        };
-        let varbit = match &arg.ty {
-            Type::Struct(id) => self
-                .program
-                .types
-                .get(*id)
-                .fields
-                .iter()
-                .any(|f| matches!(f.ty, Type::Varbit(_))),
-            _ => false,
-        };
-        let size = args.get(1).and_then(Option::as_ref);
-        if varbit != size.is_some() {
-            let message = if varbit {
-                "a header with a varbit field is extracted with the field's size: extract(hdr, bits)"
-            } else {
-                "extract takes a size only for headers with a varbit field"
-            };
-            self.error(span, message);
-            return;
-        }
-        let place = self.place(arg, out);
-        let mut list = match &place {
-            Loc::Header(header @ (HeaderRef::Static(_) | HeaderRef::Next(_)), _) => vec![Arg::Header(header.clone())],
-            Loc::NextUnionMember(stack, member) => {
-                vec![Arg::UnionStack(*stack), Arg::Text(member.as_str().into())]
-            }
-            Loc::Nowhere => return,
-            _ => {
-                self.error(arg.span, "BMv2 extracts to a header, or to the next element of a stack");
-                return;
-            }
-        };
-        match size {
-            Some(size) => {
-                let size = self.scalar_of(size, out);
-                list.push(Arg::Value(size));
-                Self::push(out, "extract_VL", list, span);
-            }
-            None => Self::push(out, "extract", list, span),
-        }
-    }
-
-    /// The next bits of the packet as a value of a type.
-    fn lookahead(&mut self, ty: &Type, offset: &mut u32, span: Span, out: &mut Vec<Stmt>) -> Value {
-        if let Some(scalar) = self.scalar_type(ty) {
-            let width = scalar.width();
-            let ahead = Expr {
-                kind: ExprKind::Lookahead(*offset, width),
-                ty: Ty::bit(width),
-            };
-            *offset += width;
-            // BMv2 takes a look ahead as a whole value only, not within an expression.
-            let variable = self.temporary(scalar, span);
-            if let Some(field) = target(&variable) {
-                Self::push(out, "assign", vec![Arg::Target(field), Arg::Value(ahead)], span);
-            }
-            return variable.read();
-        }
-        match ty {
-            Type::Struct(id) => {
-                let def = self.program.types.get(*id);
-                let (fields, kind) = (def.fields.clone(), def.kind);
-                let values = fields
-                    .iter()
-                    .map(|f| self.lookahead(&f.ty, offset, span, out))
-                    .collect();
-                if kind == crate::syntax::ast::Composite::Header {
-                    Value::Header(values)
-                } else {
-                    Value::List(values)
-                }
-            }
-            Type::Tuple(types) => Value::List(types.iter().map(|t| self.lookahead(t, offset, span, out)).collect()),
-            Type::Stack(element, n) => {
-                Value::List((0..*n).map(|_| self.lookahead(element, offset, span, out)).collect())
-            }
-            Type::Unknown => Value::Nothing,
-            other => {
-                let shown = self.show(other);
-                self.error(span, format!("lookahead needs a type of fixed size, not {shown}"));
-                Value::Nothing
-            }
-        }
-    }
 }
 
 fn targets(transition: &Transition) -> Vec<Target> {
@@ -633,45 +357,5 @@ fn parser_op(p: &Primitive) -> ParserOp {
             ParserOp::Set(field.clone(), value.clone())
         }
         _ => ParserOp::Primitive(p.clone()),
-    }
-}
-
-/// The fewest values with prefix masks that make up a range.
-fn prefixes(low: &BigInt, high: &BigInt, width: u32) -> Vec<(BigInt, BigInt)> {
-    let all: BigInt = (BigInt::from(1) << width) - 1;
-    let mut list = Vec::new();
-    let mut at = low.clone();
-    while at <= *high && list.len() <= MAX_CASES {
-        let mut size = at
-            .trailing_zeros()
-            .map_or(width, |z| u32::try_from(z).unwrap_or(width).min(width));
-        while &at + (BigInt::from(1) << size) - 1 > *high {
-            size -= 1;
-        }
-        let block = BigInt::from(1) << size;
-        list.push((at.clone(), &all - (&block - 1)));
-        at += block;
-    }
-    list
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_range_becomes_the_fewest_prefixes() {
-        let list = prefixes(&BigInt::from(1), &BigInt::from(6), 3);
-        let want = [(1, 7), (2, 6), (4, 6), (6, 7)].map(|(v, m)| (BigInt::from(v), BigInt::from(m)));
-        assert_eq!(list, want);
-        assert_eq!(
-            prefixes(&BigInt::ZERO, &BigInt::from(255), 8),
-            [(BigInt::ZERO, BigInt::ZERO)]
-        );
-    }
-
-    #[test]
-    fn an_empty_range_has_no_values() {
-        assert!(prefixes(&BigInt::from(3), &BigInt::from(2), 8).is_empty());
     }
 }

@@ -1,0 +1,124 @@
+//! Statements, and the graphs that they become.
+
+use num_bigint::BigInt;
+
+use super::{Expr, FieldRef, HeaderRef};
+use crate::{source::Span, syntax::token::Symbol, typed::types::ActionId as SourceAction};
+
+/// An argument of a primitive.
+#[derive(Clone, Debug)]
+pub enum Arg {
+    /// A value.
+    Value(Expr),
+    /// A field that is written.
+    Target(FieldRef),
+    /// A header.
+    Header(HeaderRef),
+    /// A header stack.
+    Stack(usize),
+    /// A header union.
+    Union(usize),
+    /// A stack of unions.
+    UnionStack(usize),
+    /// Another named thing: kind (`register_array`, `calculation`, ...) and name.
+    Named(&'static str, String),
+    /// A number without a width, such as a jump's target.
+    Number(BigInt),
+    /// A text.
+    Text(Symbol),
+    /// Several values.
+    Values(Vec<Expr>),
+}
+
+/// An operation of an action.
+#[derive(Clone, Debug)]
+pub struct Primitive {
+    /// Its name.
+    pub op: &'static str,
+    /// Its arguments.
+    pub args: Vec<Arg>,
+    /// Its place.
+    pub span: Span,
+}
+
+/// The end of a block of statements, or the start of a loop.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Label(pub u32);
+
+/// A statement of a control.
+#[derive(Clone, Debug)]
+pub enum Stmt {
+    /// An operation.
+    Primitive(Primitive),
+    /// A decision.
+    If(Expr, Vec<Stmt>, Vec<Stmt>, Span),
+    /// Statements that `Break` of the label leaves.
+    Block(Label, Vec<Stmt>),
+    /// Statements repeated until a `Break` of an outer label.
+    Loop(Vec<Stmt>, Span),
+    /// Leaves the block with the label.
+    Break(Label),
+    /// The application of a table, and what follows from its outcome.
+    Apply(usize, Outcome, Span),
+    /// Ends the pipeline.
+    Exit(Span),
+}
+
+/// What follows a table's application.
+#[derive(Clone, Debug)]
+pub enum Outcome {
+    /// The same for all.
+    Any,
+    /// By hit and miss.
+    HitMiss(Vec<Stmt>, Vec<Stmt>),
+    /// By the action; the rest does the last one.
+    Action(Vec<(Vec<SourceAction>, Vec<Stmt>)>, Vec<Stmt>),
+}
+
+/// A pipeline as a graph.
+#[derive(Clone, Debug, Default)]
+pub struct Pipeline {
+    /// Name of its control's type, and place.
+    pub control: String,
+    /// Its place.
+    pub span: Span,
+    /// The first node.
+    pub first: Option<Node>,
+    /// Tables in it, as indexes, with what follows each.
+    pub tables: Vec<(usize, Next)>,
+    /// Its decisions.
+    pub conditions: Vec<Condition>,
+}
+
+/// A node of the graph.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Node {
+    /// A table, by its index in the program.
+    Table(usize),
+    /// A decision, by its index in the pipeline.
+    Condition(usize),
+}
+
+/// What follows a table.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Next {
+    /// The same for all.
+    Any(Option<Node>),
+    /// By hit and miss.
+    HitMiss(Option<Node>, Option<Node>),
+    /// By action, in the order of the table's actions.
+    Action(Vec<Option<Node>>),
+}
+
+/// A decision in the graph.
+#[derive(Clone, Debug)]
+pub struct Condition {
+    /// What is asked.
+    pub expr: Expr,
+    /// Where it goes if so.
+    pub yes: Option<Node>,
+    /// Where it goes if not.
+    pub no: Option<Node>,
+    /// Its place.
+    pub span: Span,
+}

@@ -1,0 +1,137 @@
+//! What stands beside tables: counters, meters, registers, profiles, hashes, checksums, digests, value sets.
+
+use super::{Expr, FieldRef};
+use crate::{
+    source::Span,
+    typed::{tree::Annotations, types::Type},
+};
+
+/// What a counter or meter counts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[allow(missing_docs, reason = "the names are those of CounterType and MeterType")]
+pub enum Unit {
+    Packets,
+    Bytes,
+    Both,
+}
+
+/// A counter or meter.
+#[derive(Clone, Debug)]
+pub struct Meter {
+    /// Its full name.
+    pub name: String,
+    /// What it counts.
+    pub unit: Unit,
+    /// Number of cells; 0 if it is direct.
+    pub size: u64,
+    /// Whether its cells are those of a table.
+    pub direct: bool,
+    /// That table, as index.
+    pub table: Option<usize>,
+    /// Where a direct meter writes its result.
+    pub result: Option<FieldRef>,
+    /// Type of the index.
+    pub index: Type,
+    /// Its annotations.
+    pub annotations: Annotations,
+    /// Its place.
+    pub span: Span,
+}
+
+/// A register.
+#[derive(Clone, Debug)]
+pub struct Register {
+    /// Its full name.
+    pub name: String,
+    /// Number of cells.
+    pub size: u64,
+    /// Width of a cell in bits.
+    pub width: u32,
+    /// Type of a cell.
+    pub ty: Type,
+    /// Its annotations.
+    pub annotations: Annotations,
+    /// Its place.
+    pub span: Span,
+}
+
+/// An action profile or selector.
+#[derive(Clone, Debug)]
+pub struct Profile {
+    /// Its full name.
+    pub name: String,
+    /// Number of members.
+    pub size: u64,
+    /// Algorithm and inputs of a selector.
+    pub selector: Option<(String, Vec<FieldRef>)>,
+    /// Largest group.
+    pub max_group: u64,
+    /// Its annotations.
+    pub annotations: Annotations,
+    /// Its place.
+    pub span: Span,
+    /// The tables that use it, as indexes.
+    pub tables: Vec<usize>,
+}
+
+/// A hash or checksum over values.
+#[derive(Clone, Debug)]
+pub struct Calculation {
+    /// Its name.
+    pub name: String,
+    /// Its algorithm.
+    pub algorithm: String,
+    /// Its input.
+    pub input: Vec<Expr>,
+    /// Whether the payload follows.
+    pub payload: bool,
+    /// Its place.
+    pub span: Span,
+}
+
+/// A checksum that is verified or updated.
+#[derive(Clone, Debug)]
+pub struct Checksum {
+    /// The field that holds it.
+    pub target: FieldRef,
+    /// Its calculation, as index.
+    pub calculation: usize,
+    /// Verified in the parser, otherwise updated by the deparser.
+    pub verify: bool,
+    /// When.
+    pub condition: Expr,
+    /// Its place.
+    pub span: Span,
+}
+
+/// Fields kept by clone, resubmit, recirculate; or sent by a digest.
+#[derive(Clone, Debug)]
+pub struct FieldList {
+    /// Its name.
+    pub name: String,
+    /// Its number.
+    pub id: u32,
+    /// Its fields.
+    pub fields: Vec<Expr>,
+    /// For a digest, the type of what is sent, and its place.
+    pub digest: Option<Type>,
+    /// Its place.
+    pub span: Span,
+}
+
+/// A parser value set.
+#[derive(Clone, Debug)]
+pub struct ValueSet {
+    /// Its full name.
+    pub name: String,
+    /// Number of values.
+    pub size: u64,
+    /// Width of each part.
+    pub widths: Vec<u32>,
+    /// Type of an element.
+    pub ty: Type,
+    /// Its annotations.
+    pub annotations: Annotations,
+    /// Its place.
+    pub span: Span,
+}

@@ -1,0 +1,46 @@
+//! Parser states.
+
+use num_bigint::BigInt;
+
+use super::{Expr, FieldRef, HeaderRef, Primitive};
+
+/// An operation of a parser state.
+#[derive(Clone, Debug)]
+pub enum ParserOp {
+    /// Extracts a header, and the bits of its varbit field.
+    Extract(HeaderRef, Option<Expr>),
+    /// Extracts a header of the next element of a stack of unions.
+    ExtractUnion(usize, String),
+    /// Sets a field.
+    Set(FieldRef, Expr),
+    /// Goes to reject with the error unless the condition holds.
+    Verify(Expr, Expr),
+    /// Moves on by a number of bits.
+    Advance(Expr),
+    /// Any other operation.
+    Primitive(Primitive),
+}
+
+/// What a transition matches.
+#[derive(Clone, Debug)]
+pub enum Case {
+    /// All keys, joined with each padded to bytes; and a mask.
+    Value(BigInt, Option<BigInt>),
+    /// A value set.
+    ValueSet(usize),
+    /// Anything.
+    Default,
+}
+
+/// A parser state.
+#[derive(Clone, Debug)]
+pub struct ParserState {
+    /// Its name.
+    pub name: String,
+    /// What it does.
+    pub ops: Vec<ParserOp>,
+    /// What decides where it goes.
+    pub key: Vec<Expr>,
+    /// Where it goes: `None` is accept.
+    pub transitions: Vec<(Case, Option<usize>)>,
+}

@@ -1,0 +1,67 @@
+//! Headers and fields: all that is stored.
+
+/// A field of a header type.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Field {
+    /// Its name.
+    pub name: String,
+    /// Its width in bits; the largest one for a varbit.
+    pub width: u32,
+    /// Two's complement.
+    pub signed: bool,
+    /// Of variable width.
+    pub is_varbit: bool,
+}
+
+/// A header type.
+#[derive(Clone, Debug)]
+pub struct HeaderType {
+    /// Its name.
+    pub name: String,
+    /// Its fields.
+    pub fields: Vec<Field>,
+}
+
+/// An instance of a header, or of metadata.
+#[derive(Clone, Debug)]
+pub struct Header {
+    /// Its name.
+    pub name: String,
+    /// Its type, as index.
+    pub ty: usize,
+    /// Not part of a packet.
+    pub metadata: bool,
+}
+
+/// A header stack.
+#[derive(Clone, Debug)]
+pub struct Stack {
+    /// Its name.
+    pub name: String,
+    /// The type of its elements, as index.
+    pub ty: usize,
+    /// Its elements, as indexes of headers.
+    pub elements: Vec<usize>,
+}
+
+/// A header union.
+#[derive(Clone, Debug)]
+pub struct Union {
+    /// Its name.
+    pub name: String,
+    /// Name of its type.
+    pub type_name: String,
+    /// Name, and header index, of each member.
+    pub members: Vec<(String, usize)>,
+}
+
+/// A stack of header unions.
+#[derive(Clone, Debug)]
+pub struct UnionStack {
+    /// Its name.
+    pub name: String,
+    /// Name of its elements' type.
+    pub type_name: String,
+    /// Its elements, as indexes of unions.
+    pub elements: Vec<usize>,
+}

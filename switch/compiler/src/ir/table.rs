@@ -1,0 +1,134 @@
+//! Tables and actions.
+
+use num_bigint::BigInt;
+
+use super::{FieldRef, Primitive};
+use crate::{
+    source::Span,
+    syntax::token::Symbol,
+    typed::{
+        tree::Annotations,
+        types::{ActionId as SourceAction, Type},
+    },
+};
+
+/// A parameter of an action that comes with the entry.
+#[derive(Clone, Debug)]
+pub struct ActionParam {
+    /// Its name.
+    pub name: Symbol,
+    /// Its type in the source.
+    pub ty: Type,
+    /// Its width in bits.
+    pub width: u32,
+    /// Its annotations.
+    pub annotations: Annotations,
+}
+
+/// An action.
+#[derive(Clone, Debug)]
+pub struct Action {
+    /// Its full name.
+    pub name: String,
+    /// Its parameters.
+    pub params: Vec<ActionParam>,
+    /// What it does.
+    pub code: Vec<Primitive>,
+    /// Its annotations.
+    pub annotations: Annotations,
+    /// The action in the source; `None` for one made by the compiler.
+    pub source: Option<SourceAction>,
+    /// Its place.
+    pub span: Span,
+}
+
+/// How a key field is matched.
+#[derive(Clone, Debug)]
+pub struct Key {
+    /// Its name for the control plane.
+    pub name: String,
+    /// The field looked up.
+    pub target: FieldRef,
+    /// Its width in bits.
+    pub width: u32,
+    /// The match kind.
+    pub kind: Symbol,
+    /// The mask that is applied first.
+    pub mask: Option<BigInt>,
+    /// Its type in the source.
+    pub ty: Type,
+    /// Its annotations.
+    pub annotations: Annotations,
+}
+
+/// A reference to an action with its values.
+#[derive(Clone, Debug)]
+pub struct ActionCall {
+    /// The action, as index.
+    pub action: usize,
+    /// The value of each parameter.
+    pub values: Vec<BigInt>,
+}
+
+/// What an entry matches in one key field.
+#[derive(Clone, Debug)]
+pub enum Match {
+    /// One value.
+    Exact(BigInt),
+    /// A value and a mask.
+    Ternary(BigInt, BigInt),
+    /// A value and the length of its prefix.
+    Lpm(BigInt, u32),
+    /// From, to.
+    Range(BigInt, BigInt),
+}
+
+/// An entry given in the program.
+#[derive(Clone, Debug)]
+pub struct Entry {
+    /// What it matches.
+    pub matches: Vec<Match>,
+
+    /// What it does.
+    pub call: ActionCall,
+    /// Its rank: 1 is looked at first.
+    pub order: u32,
+
+    /// Its place.
+    pub span: Span,
+}
+
+/// A table.
+#[derive(Clone, Debug)]
+pub struct Table {
+    /// Its full name.
+    pub name: String,
+    /// Its key.
+    pub keys: Vec<Key>,
+    /// Its actions, as indexes, with the annotations of the list.
+    pub actions: Vec<(usize, Annotations)>,
+    /// What a miss does.
+    pub default: ActionCall,
+    /// Whether the control plane may not change it.
+    pub const_default: bool,
+    /// Entries given in the program.
+    pub entries: Option<Vec<Entry>>,
+    /// Whether they are `const`.
+    pub const_entries: bool,
+    /// Number of entries it holds.
+    pub size: u64,
+    /// Its direct counter, as index.
+    pub counter: Option<usize>,
+    /// Its direct meter, as index.
+    pub meter: Option<usize>,
+    /// Its action profile or selector, as index.
+    pub profile: Option<usize>,
+    /// Whether entries age.
+    pub timeout: bool,
+    /// Its annotations.
+    pub annotations: Annotations,
+    /// Made by the compiler, unknown to the control plane.
+    pub hidden: bool,
+    /// Its place.
+    pub span: Span,
+}

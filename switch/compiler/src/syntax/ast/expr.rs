@@ -1,0 +1,189 @@
+//! Types and expressions as written.
+
+use super::Ident;
+use crate::{
+    source::Span,
+    syntax::token::{IntLiteral, Symbol},
+};
+
+/// A type as written.
+#[derive(Clone, Debug)]
+pub struct TypeExpr {
+    /// Which.
+    pub kind: TypeKind,
+    /// Its place.
+    pub span: Span,
+}
+
+/// The forms of a type.
+#[derive(Clone, Debug)]
+pub enum TypeKind {
+    /// `bool`
+    Bool,
+    /// `error`
+    Error,
+    /// `match_kind`
+    MatchKind,
+    /// `string`
+    String,
+    /// `void`
+    Void,
+    /// `int`, of any size
+    Integer,
+    /// `bit<w>`; `bit` is `bit<1>`
+    Bit(Option<Box<Expr>>),
+    /// `int<w>`
+    Int(Box<Expr>),
+    /// `varbit<w>`
+    Varbit(Box<Expr>),
+    /// `_`
+    DontCare,
+    /// A declared type, with type arguments
+    Named(Ident, Vec<TypeExpr>),
+    /// `T[n]`
+    Stack(Box<TypeExpr>, Box<Expr>),
+    /// `tuple<...>`
+    Tuple(Vec<TypeExpr>),
+    /// `list<T>`
+    List(Box<TypeExpr>),
+}
+
+/// An expression and its place.
+#[derive(Clone, Debug)]
+pub struct Expr {
+    /// Which.
+    pub kind: ExprKind,
+    /// Its place.
+    pub span: Span,
+}
+
+/// The forms of an expression.
+#[derive(Clone, Debug)]
+pub enum ExprKind {
+    /// An integer literal
+    Int(IntLiteral),
+    /// `true`, `false`
+    Bool(bool),
+    /// A string literal
+    Str(Symbol),
+    /// A name; true if written with a leading dot (top-level scope)
+    Name(Ident, bool),
+    /// `this`
+    This,
+    /// `a.b`
+    Member(Box<Expr>, Ident),
+    /// `T.b`, where `T` cannot be an expression (`error.NoMatch`)
+    TypeMember(TypeExpr, Ident),
+    /// `a[i]`
+    Index(Box<Expr>, Box<Expr>),
+    /// `a[h:l]`
+    Slice(Box<Expr>, Box<Expr>, Box<Expr>),
+    /// `-a` and others
+    Unary(UnaryOp, Box<Expr>),
+    /// `a + b` and others
+    Binary(BinaryOp, Box<Expr>, Box<Expr>),
+    /// `a ? b : c`
+    Conditional(Box<Expr>, Box<Expr>, Box<Expr>),
+    /// `(T) a`
+    Cast(TypeExpr, Box<Expr>),
+    /// `{a, b}`; true if it ends in `...`
+    List(Vec<Expr>, bool),
+    /// `{a = 1}`; true if it ends in `...`
+    Record(Vec<(Ident, Expr)>, bool),
+    /// `{#}`
+    Invalid,
+    /// `...`
+    Dots,
+    /// `f<T>(x)`, a call or a construction
+    Call(Box<Expr>, Vec<TypeExpr>, Vec<Arg>),
+    /// `a &&& b`, in key sets
+    Mask(Box<Expr>, Box<Expr>),
+    /// `a .. b`, in key sets
+    Range(Box<Expr>, Box<Expr>),
+    /// `default` or `_`, in key sets
+    Default,
+    /// `(a, b)`, in key sets
+    Tuple(Vec<Expr>),
+}
+
+/// One argument of a call.
+#[derive(Clone, Debug)]
+pub struct Arg {
+    /// The parameter's name, where given (`name = value`).
+    pub name: Option<Ident>,
+    /// The value; `None` for `_`.
+    pub value: Option<Expr>,
+    /// Its place.
+    pub span: Span,
+}
+
+/// Operators with one operand.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum UnaryOp {
+    /// `!`
+    Not,
+    /// `~`
+    Complement,
+    /// `-`
+    Minus,
+    /// `+`
+    Plus,
+}
+
+/// Operators with two operands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[allow(missing_docs, reason = "the names are the operators'")]
+pub enum BinaryOp {
+    Mul,
+    Div,
+    Mod,
+    Add,
+    Sub,
+    SatAdd,
+    SatSub,
+    Shl,
+    Shr,
+    Less,
+    LessEq,
+    Greater,
+    GreaterEq,
+    Eq,
+    NotEq,
+    BitAnd,
+    BitXor,
+    BitOr,
+    Concat,
+    And,
+    Or,
+}
+
+impl BinaryOp {
+    /// The operator as written.
+    #[must_use]
+    pub fn text(self) -> &'static str {
+        use BinaryOp as B;
+        match self {
+            B::Mul => "*",
+            B::Div => "/",
+            B::Mod => "%",
+            B::Add => "+",
+            B::Sub => "-",
+            B::SatAdd => "|+|",
+            B::SatSub => "|-|",
+            B::Shl => "<<",
+            B::Shr => ">>",
+            B::Less => "<",
+            B::LessEq => "<=",
+            B::Greater => ">",
+            B::GreaterEq => ">=",
+            B::Eq => "==",
+            B::NotEq => "!=",
+            B::BitAnd => "&",
+            B::BitXor => "^",
+            B::BitOr => "|",
+            B::Concat => "++",
+            B::And => "&&",
+            B::Or => "||",
+        }
+    }
+}

@@ -1,0 +1,58 @@
+//! Statements after checking.
+
+use super::{
+    expr::Expr,
+    types::{ActionId, InstanceId, TableId, VarId},
+};
+use crate::source::Span;
+
+/// Statements.
+#[derive(Clone, Debug, Default)]
+pub struct Block {
+    /// In order.
+    pub stmts: Vec<Stmt>,
+}
+
+/// A statement.
+#[derive(Clone, Debug)]
+pub struct Stmt {
+    /// Which.
+    pub kind: StmtKind,
+    /// Its place.
+    pub span: Span,
+}
+
+/// The forms of a statement.
+#[derive(Clone, Debug)]
+pub enum StmtKind {
+    /// `a = b`
+    Assign(Expr, Expr),
+    /// A call whose result is not used
+    Call(Expr),
+    /// `if`
+    If(Expr, Block, Block),
+    /// Nested statements
+    Block(Block),
+    /// A variable comes to be
+    Declare(VarId, Option<Expr>),
+    /// An instance declared in a block
+    Instance(InstanceId),
+    /// `exit`
+    Exit,
+    /// `return`
+    Return(Option<Expr>),
+    /// `break`
+    Break,
+    /// `continue`
+    Continue,
+    /// `switch (t.apply().action_run)`: the table call, blocks with their actions, the default block
+    SwitchAction(TableId, Vec<(Vec<ActionId>, Block)>, Option<Block>),
+    /// `switch (value)`: the value, blocks with their labels, the default block
+    SwitchValue(Expr, Vec<(Vec<Expr>, Block)>, Option<Block>),
+    /// `for` with initialisation done before: condition, update, body
+    Loop(Expr, Block, Block),
+    /// A loop over known values
+    ForRange(VarId, Expr, Expr, Block),
+    /// A loop over a list
+    ForList(VarId, Vec<Expr>, Block),
+}
