@@ -39,7 +39,7 @@ fn unsigned_arithmetic_wraps_at_the_width() {
         ("-a", 56),
         ("+a", 200),
         ("c + 0x4111", 0),
-        ("d * d", 0x1234_5678u64 * 0x1234_5678 & 0xffff_ffff),
+        ("d * d", (0x1234_5678u64 * 0x1234_5678) & 0xffff_ffff),
         ("w + w", 0x68ac_f135_79bd_e024),
         ("w[71:8] - 1", 0x1234_5678_9abc_def0 - 1),
     ]);
