@@ -36,7 +36,6 @@ impl Checker<'_> {
                 constructor,
                 locals,
                 body: Rc::new(inner),
-                annotations: share(&decl.annotations),
                 span: decl.name.span,
             }
         });

@@ -3,14 +3,15 @@
 use super::{Checker, Def, convert::Substitution, share};
 use crate::{
     diagnostics::suggestion,
-    source::{SourceMap, Span},
+    source::Span,
     syntax::{
         ast::{self, Annotation, Arg, Decl, Direction, Entry, Ident, PropertyValue, TableProperty},
         token::Symbol,
     },
     typed::{
-        tree::{ActionRef, Expr, ExprKind, KeyField, ParamDef, Table, TableEntry},
-        types::{ActionId, TableId, Type},
+        annotations::name_of,
+        tree::{ActionRef, Builtin, Callee, Expr, ExprKind, KeyField, ParamDef, Table, TableEntry},
+        types::{ActionId, InstanceId, TableId, Type},
     },
 };
 
@@ -94,6 +95,9 @@ impl Checker<'_> {
             }
             (known, PropertyValue::Expr(e)) if EXPRESSIONS.contains(&known) => {
                 let value = self.expr(e, None);
+                if let (ast::ExprKind::Call(..), ExprKind::Instance(id)) = (&e.kind, &value.kind) {
+                    self.name_in_place(*id, &property.annotations, &table.name);
+                }
                 table.properties.push((name.name.clone(), value));
             }
             (other, _) => {
@@ -106,6 +110,13 @@ impl Checker<'_> {
                 self.reporter.warning("ignore-prop", name.span, message);
             }
         }
+    }
+
+    /// An instance made in a property is named by the property's `@name`, otherwise after the table.
+    fn name_in_place(&mut self, id: InstanceId, annotations: &[Annotation], table: &Symbol) {
+        let own = name_of(&share(annotations)).map(|n| format!(".{}", n.trim_start_matches('.')));
+        let instance = &mut self.program.instances[id.index()];
+        instance.name = own.unwrap_or_else(|| format!("{table}.{}", instance.name)).into();
     }
 
     fn action_properties(&mut self, properties: &[TableProperty], table: &mut Table) {
@@ -130,6 +141,7 @@ impl Checker<'_> {
             self.error(kind.span, format!("no match kind '{}' is declared{hint}", kind.name));
         }
         let expr = self.expr(e, None);
+        let name = self.key_name(e, &expr);
         let base = self.program.types.base(&expr.ty);
         let fits = matches!(
             base,
@@ -146,7 +158,66 @@ impl Checker<'_> {
             expr,
             match_kind: kind.name.clone(),
             annotations: share(annotations),
-            text: text(self.map, e),
+            text: name,
+        }
+    }
+
+    /// A key field as the control plane names it: as in the source, but fields annotated `@name` by that name.
+    fn key_name(&self, e: &ast::Expr, typed: &Expr) -> String {
+        use ast::ExprKind as E;
+        match (&e.kind, &typed.kind) {
+            (E::Name(name, _), _) => name.name.to_string(),
+            (E::Member(base, name), ExprKind::Field(typed_base, index)) => {
+                let own = match &typed_base.ty {
+                    Type::Struct(id) => name_of(&self.program.types.get(*id).fields[*index].annotations),
+                    _ => None,
+                };
+                let own = own.unwrap_or_else(|| name.name.to_string());
+                match own.strip_prefix('.') {
+                    Some(absolute) => absolute.to_owned(),
+                    None => format!("{}.{own}", self.key_name(base, typed_base)),
+                }
+            }
+            (E::Index(base, index), ExprKind::Index(typed_base, _)) => {
+                format!("{}[{}]", self.key_name(base, typed_base), self.written(index))
+            }
+            (E::Slice(base, high, low), ExprKind::Slice(typed_base, ..)) => {
+                format!(
+                    "{}[{}:{}]",
+                    self.key_name(base, typed_base),
+                    self.written(high),
+                    self.written(low)
+                )
+            }
+            (E::Int(_), _) => self.written(e),
+            (E::Call(callee, ..), ExprKind::Call(called, ..)) => match (&callee.kind, &**called) {
+                (E::Member(base, _), Callee::Builtin(Builtin::IsValid, object)) => {
+                    format!("{}.$valid$", self.key_name(base, object))
+                }
+                _ => String::new(),
+            },
+            (E::Binary(ast::BinaryOp::BitAnd, left, right), ExprKind::Binary(_, a, b)) => {
+                match (self.key_name(left, a), self.key_name(right, b)) {
+                    (left, right) if !left.is_empty() && !right.is_empty() => format!("{left} & {right}"),
+                    _ => String::new(),
+                }
+            }
+            _ => String::new(),
+        }
+    }
+
+    /// A number in the base in which it is written, other values as they are written.
+    fn written(&self, e: &ast::Expr) -> String {
+        let text = self.map.snippet(e.span);
+        let ast::ExprKind::Int(literal) = &e.kind else {
+            return text.to_owned();
+        };
+        let digits = text.split_once(['w', 's']).map_or(text, |(_, digits)| digits);
+        match digits.get(..2) {
+            Some("0x" | "0X") => format!("{:#x}", literal.value),
+            Some("0b" | "0B") => format!("{:#b}", literal.value),
+            Some("0o" | "0O") => format!("{:#o}", literal.value),
+            _ => literal.value.to_string(),
         }
     }
 
@@ -297,7 +368,7 @@ impl Checker<'_> {
         }
         let action = self.chosen_action(&entry.action, table)?;
         let priority = entry.priority.as_ref().map(|p| self.expr(p, None));
-        let rank = crate::lower::numbers_of(&share(&entry.annotations), "priority")
+        let rank = crate::typed::annotations::numbers_of(&share(&entry.annotations), "priority")
             .first()
             .copied();
         Some(TableEntry {
@@ -324,26 +395,5 @@ impl Checker<'_> {
         if !fits {
             self.error(span, "the key of an entry must be known when compiling");
         }
-    }
-}
-
-/// An expression as the control plane names it.
-fn text(map: &SourceMap, e: &ast::Expr) -> String {
-    use ast::ExprKind as E;
-    match &e.kind {
-        E::Name(name, _) => name.name.to_string(),
-        E::Member(base, name) => format!("{}.{}", text(map, base), name.name),
-        E::Index(base, index) => format!("{}[{}]", text(map, base), text(map, index)),
-        E::Slice(base, high, low) => format!("{}[{}:{}]", text(map, base), text(map, high), text(map, low)),
-        E::Int(_) => map.snippet(e.span).to_owned(),
-        E::Call(callee, _, args) if args.is_empty() => match &callee.kind {
-            E::Member(base, name) if &*name.name == "isValid" => format!("{}.$valid$", text(map, base)),
-            _ => String::new(),
-        },
-        E::Binary(ast::BinaryOp::BitAnd, left, right) => match (text(map, left), text(map, right)) {
-            (left, right) if !left.is_empty() && !right.is_empty() => format!("{left} & {right}"),
-            _ => String::new(),
-        },
-        _ => String::new(),
     }
 }

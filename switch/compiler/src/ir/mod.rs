@@ -70,6 +70,8 @@ pub struct Ir {
     pub listed_actions: Vec<usize>,
     /// See above.
     pub listed_tables: Vec<usize>,
+    /// Whether a control calls an extern function, which p4c notes in P4Info.
+    pub calls_functions: bool,
     /// Header types for packets to and from the controller.
     pub controller_headers: Vec<(String, crate::typed::types::StructId)>,
 }

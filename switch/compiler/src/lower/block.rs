@@ -106,10 +106,7 @@ impl Lowerer<'_> {
 
     fn type_name(&self, id: InstanceId) -> String {
         match &self.program.instances[id.index()].maker {
-            Maker::Control(c) => {
-                let def = &self.program.controls[c.index()];
-                super::name_of(&def.annotations).unwrap_or_else(|| def.name.to_string())
-            }
+            Maker::Control(c) => self.program.controls[c.index()].name.to_string(),
             Maker::Parser(p) => self.program.parsers[p.index()].name.to_string(),
             _ => String::new(),
         }

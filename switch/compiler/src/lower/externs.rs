@@ -4,10 +4,10 @@ use num_bigint::BigInt;
 
 use super::{
     Block, Lowerer, Object,
-    annotations::numbers_of,
     assign::target,
     value::{Loc, Value},
 };
+use crate::typed::annotations::numbers_of;
 use crate::{
     ir::{Arg, Calculation, Expr, ExprKind, FieldList, FieldRef, HeaderRef, Stmt, Ty},
     source::Span,
@@ -87,6 +87,7 @@ impl Lowerer<'_> {
 
     pub(super) fn call_extern(&mut self, id: ExternFnId, args: Args, span: Span, out: &mut Vec<Stmt>) -> Value {
         let name = self.program.extern_functions[id.index()].name.clone();
+        self.ir.calls_functions |= self.block != Block::Parser;
         match &*name {
             "mark_to_drop" => {
                 Self::push(

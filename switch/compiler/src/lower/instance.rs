@@ -4,7 +4,8 @@ use std::rc::Rc;
 
 use num_bigint::BigInt;
 
-use super::{Frame, FrameRef, Lowerer, Object, annotations::numbers_of, value::Value};
+use super::{Frame, FrameRef, Lowerer, Object, value::Value};
+use crate::typed::annotations::numbers_of;
 use crate::{
     ir::{Meter, Profile, Register, Unit},
     typed::{

@@ -1,7 +1,6 @@
 //! From the typed tree to flat storage: instances get their names and cells, parsers, controls, functions and actions
 //! called directly are inlined.
 
-mod annotations;
 mod assign;
 mod block;
 mod call;
@@ -34,8 +33,6 @@ use crate::{
     },
 };
 use value::{Loc, Value};
-
-pub use annotations::{name_of, numbers_of, text_of};
 
 /// Lowers a checked program. `None` if there was an error.
 pub(crate) fn lower(program: &Program, map: &SourceMap, reporter: &mut Reporter) -> Option<Ir> {
@@ -250,7 +247,7 @@ impl Lowerer<'_> {
 
     fn controller_headers(&mut self) {
         for (index, def) in self.program.types.structs.iter().enumerate() {
-            if let Some(name) = annotations::text_of(&def.annotations, "controller_header") {
+            if let Some(name) = crate::typed::annotations::text_of(&def.annotations, "controller_header") {
                 self.ir.controller_headers.push((name, StructId(index as u32)));
             }
         }
@@ -258,7 +255,7 @@ impl Lowerer<'_> {
 
     /// A name for the control plane: within the instance's path, or as `@name` says.
     fn full_name(&self, path: &str, name: &str, annotations: &crate::typed::tree::Annotations) -> String {
-        let own = annotations::name_of(annotations).unwrap_or_else(|| name.to_owned());
+        let own = crate::typed::annotations::name_of(annotations).unwrap_or_else(|| name.to_owned());
         match own.strip_prefix('.') {
             Some(absolute) => absolute.to_owned(),
             None if path.is_empty() => own,

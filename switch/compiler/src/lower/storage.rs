@@ -69,7 +69,7 @@ impl Lowerer<'_> {
     /// Fields of a header or struct, structs within it taken apart.
     fn flat_fields(&self, id: StructId, prefix: &str, out: &mut Vec<Field>) {
         for field in &self.program.types.get(id).fields {
-            let name = super::name_of(&field.annotations).unwrap_or_else(|| field.name.to_string());
+            let name = crate::typed::annotations::name_of(&field.annotations).unwrap_or_else(|| field.name.to_string());
             let name = format!("{prefix}{name}");
             match (self.scalar_type(&field.ty), self.program.types.base(&field.ty)) {
                 (Some(ty), _) => out.push(Self::field_for(name, ty)),
@@ -87,7 +87,7 @@ impl Lowerer<'_> {
         let mut fields = Vec::new();
         self.flat_fields(id, "", &mut fields);
         let def = self.program.types.get(id);
-        let name = super::name_of(&def.annotations).unwrap_or_else(|| def.name.to_string());
+        let name = crate::typed::annotations::name_of(&def.annotations).unwrap_or_else(|| def.name.to_string());
         let bits: u64 = fields.iter().filter(|f| !f.is_varbit).map(|f| u64::from(f.width)).sum();
         if def.kind == Composite::Header && !bits.is_multiple_of(8) {
             let message = format!(
@@ -154,7 +154,7 @@ impl Lowerer<'_> {
             .fields
             .iter()
             .map(|f| {
-                let own = super::name_of(&f.annotations).unwrap_or_else(|| f.name.to_string());
+                let own = crate::typed::annotations::name_of(&f.annotations).unwrap_or_else(|| f.name.to_string());
                 let own = own.trim_start_matches('.').to_owned();
                 (
                     if name.is_empty() { own } else { format!("{name}.{own}") },

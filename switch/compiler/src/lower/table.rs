@@ -77,7 +77,7 @@ impl Lowerer<'_> {
                 super::assign::target(&variable)?
             }
         };
-        let name = super::name_of(&field.annotations).unwrap_or_else(|| field.text.clone());
+        let name = crate::typed::annotations::name_of(&field.annotations).unwrap_or_else(|| field.text.clone());
         if name.is_empty() {
             self.error(
                 span,
@@ -126,7 +126,7 @@ impl Lowerer<'_> {
             profile: None,
             timeout: false,
             annotations: source.annotations.clone(),
-            hidden: super::annotations::has(&source.annotations, "hidden"),
+            hidden: crate::typed::annotations::has(&source.annotations, "hidden"),
             span: source.span,
         };
         self.ir.tables.push(table);

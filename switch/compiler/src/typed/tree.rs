@@ -249,8 +249,6 @@ pub struct Control {
     pub locals: Vec<Local>,
     /// The `apply` block.
     pub body: Rc<Block>,
-    /// Its annotations.
-    pub annotations: Annotations,
     /// Where it is declared.
     pub span: Span,
 }

@@ -274,7 +274,9 @@ fn packet_in_and_packet_out_headers_are_listed() {
         }
         .source(),
     );
-    let list: Vec<(String, Vec<(u32, String, i32)>)> = info
+    // Id, name and width of each field.
+    type Fields = Vec<(u32, String, i32)>;
+    let list: Vec<(String, Fields)> = info
         .controller_packet_metadata
         .iter()
         .map(|m| {
@@ -313,4 +315,58 @@ fn actions_that_nothing_can_run_are_not_listed() {
         "{names:?}"
     );
     assert!(!names.contains(&"I.unused".to_owned()), "{names:?}");
+}
+
+#[test]
+fn a_control_applied_by_its_type_is_listed_under_that_name() {
+    let declare = "control Inner(inout h_t h) { action set(bit<8> x) { h.b = x; }
+        table t { key = { h.a: exact; } actions = { set; NoAction; } default_action = NoAction; } apply { t.apply(); } }";
+    let types = format!("{}{declare}", super::common::switch::SMALL);
+    let text = Parts {
+        types: &types,
+        ingress_apply: "Inner.apply(hdr.h);",
+        ..Parts::small()
+    }
+    .source();
+    let info = info_of(&text);
+    assert_eq!(table(&info, "I.Inner.t").match_fields[0].name, "h.a");
+    assert!(objects(&info).iter().any(|(name, _)| name == "I.Inner.set"));
+}
+
+#[test]
+fn key_fields_have_the_names_that_their_fields_are_annotated_with() {
+    let types = "header h_t { @name(\"kind\") bit<8> a; bit<8> b; bit<16> c; } struct headers_t { h_t h; } struct meta_t { bit<8> x; }";
+    let text = Parts {
+        types,
+        ingress: "table t { key = { hdr.h.a: exact; hdr.h.c[8w7:0x4]: ternary; hdr.h.b & 8w0x0F: exact; } actions = { NoAction; } }",
+        ingress_apply: "t.apply();",
+        ..Parts::small()
+    }
+    .source();
+    let info = info_of(&text);
+    let names: Vec<&str> = table(&info, "I.t")
+        .match_fields
+        .iter()
+        .map(|f| f.name.as_str())
+        .collect();
+    assert_eq!(names, ["hdr.h.kind", "hdr.h.c[7:0x4]", "hdr.h.b & 0xf"]);
+}
+
+#[test]
+fn a_profile_made_in_the_table_is_named_after_it() {
+    let text = Parts {
+        ingress: "table t { key = { hdr.h.a: exact; } actions = { NoAction; } implementation = action_profile(8); }
+            table u { key = { hdr.h.a: exact; } actions = { NoAction; } @name(\"shared\") implementation = action_profile(8); }",
+        ingress_apply: "t.apply(); u.apply();",
+        ..Parts::small()
+    }
+    .source();
+    let info = info_of(&text);
+    let names: Vec<String> = info
+        .action_profiles
+        .iter()
+        .filter_map(|p| p.preamble.as_ref())
+        .map(|p| p.name.clone())
+        .collect();
+    assert_eq!(names, ["I.t.action_profile", "shared"]);
 }

@@ -98,8 +98,8 @@ pub(super) fn structured(annotations: &Annotations) -> Vec<StructuredAnnotation>
 
 /// `@brief` and `@description`.
 pub(super) fn documentation(annotations: &Annotations) -> Option<Documentation> {
-    let brief = crate::lower::text_of(annotations, "brief");
-    let description = crate::lower::text_of(annotations, "description");
+    let brief = crate::typed::annotations::text_of(annotations, "brief");
+    let description = crate::typed::annotations::text_of(annotations, "description");
     if brief.is_none() && description.is_none() {
         return None;
     }

@@ -67,7 +67,8 @@ pub(crate) fn emit(program: &Program, ir: &Ir, reporter: &mut Reporter) -> P4Inf
     emitter.value_sets();
     emitter.registers();
     emitter.digests();
-    let typed = !emitter.info.tables.is_empty()
+    let typed = ir.calls_functions
+        || !emitter.info.tables.is_empty()
         || !emitter.info.registers.is_empty()
         || !emitter.info.controller_packet_metadata.is_empty()
         || emitter.info.actions.iter().any(|a| !a.params.is_empty());

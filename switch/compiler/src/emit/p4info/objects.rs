@@ -10,7 +10,7 @@ use crate::{
     ir::{Unit, no_annotations},
     syntax::ast::AnnotationBody,
     syntax::token::Tok,
-    typed::types::Type,
+    typed::types::{FieldDef, StructId, Type},
 };
 
 fn size(cells: u64) -> i64 {
@@ -143,7 +143,7 @@ impl Emitter<'_> {
     pub(super) fn profiles(&mut self) {
         const SPECIAL: [&str; 3] = ["max_group_size", "selector_size_semantics", "max_member_weight"];
         for profile in &self.ir.profiles {
-            let members = crate::lower::text_of(&profile.annotations, "selector_size_semantics")
+            let members = crate::typed::annotations::text_of(&profile.annotations, "selector_size_semantics")
                 .is_some_and(|t| t == "sum_of_members");
             let weight = annotations::number(&profile.annotations, "max_member_weight").unwrap_or(0);
             let semantics = members.then_some(SelectorSizeSemantics::SumOfMembers(pb::action_profile::SumOfMembers {
@@ -215,6 +215,18 @@ impl Emitter<'_> {
         }
     }
 
+    /// The fields of a header with those of structs in it, named by their path.
+    fn flat_fields(&self, id: StructId, prefix: &str, out: &mut Vec<(String, FieldDef)>) {
+        for field in &self.program.types.get(id).fields {
+            let own = crate::typed::annotations::name_of(&field.annotations).unwrap_or_else(|| field.name.to_string());
+            let name = format!("{prefix}{own}");
+            match field.ty {
+                Type::Struct(inner) => self.flat_fields(inner, &format!("{name}."), out),
+                _ => out.push((name, field.clone())),
+            }
+        }
+    }
+
     pub(super) fn controller_headers(&mut self) {
         for (name, id) in &self.ir.controller_headers {
             let def = self.program.types.get(*id);
@@ -223,13 +235,15 @@ impl Emitter<'_> {
                 // The name is what the annotation says, not the type's.
                 (preamble.name, preamble.alias) = (name.clone(), name.clone());
             }
-            let ids = annotations::part_ids(def.fields.iter().map(|f| &f.annotations));
+            let mut fields = Vec::new();
+            self.flat_fields(*id, "", &mut fields);
+            let ids = annotations::part_ids(fields.iter().map(|(_, f)| &f.annotations));
             let mut metadata = Vec::new();
-            for (field, id) in def.fields.iter().zip(ids) {
+            for ((name, field), id) in fields.iter().zip(ids) {
                 let bitwidth = self.width(&field.ty);
                 metadata.push(pb::controller_packet_metadata::Metadata {
                     id,
-                    name: crate::lower::name_of(&field.annotations).unwrap_or_else(|| field.name.to_string()),
+                    name: name.clone(),
                     annotations: annotations::texts(&field.annotations, &[]),
                     annotation_locations: Vec::new(),
                     bitwidth,

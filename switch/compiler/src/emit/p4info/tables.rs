@@ -37,7 +37,7 @@ impl Emitter<'_> {
     fn param(&mut self, param: &ActionParam, id: u32) -> pb::action::Param {
         pb::action::Param {
             id,
-            name: crate::lower::name_of(&param.annotations).unwrap_or_else(|| param.name.to_string()),
+            name: crate::typed::annotations::name_of(&param.annotations).unwrap_or_else(|| param.name.to_string()),
             annotations: annotations::texts(&param.annotations, &[]),
             annotation_locations: Vec::new(),
             bitwidth: self.width(&param.ty),

@@ -80,10 +80,10 @@ impl Emitter<'_> {
             return P4DataTypeSpec::default();
         };
         let def = self.program.types.get(*id).clone();
-        let name = crate::lower::name_of(&def.annotations).unwrap_or_else(|| def.name.to_string());
+        let name = crate::typed::annotations::name_of(&def.annotations).unwrap_or_else(|| def.name.to_string());
         let mut members = Vec::new();
         for field in &def.fields {
-            let own = crate::lower::name_of(&field.annotations).unwrap_or_else(|| field.name.to_string());
+            let own = crate::typed::annotations::name_of(&field.annotations).unwrap_or_else(|| field.name.to_string());
             members.push((own, self.type_spec(&field.ty)));
         }
         let spec = match def.kind {
@@ -241,7 +241,8 @@ impl Emitter<'_> {
         match self.program.types.base(ty) {
             Type::Bool => 1,
             Type::Bits { width, .. } | Type::Varbit(width) => i32::try_from(width).unwrap_or(i32::MAX),
-            _ => 32,
+            // Errors and enums without a type have names there, not numbers.
+            _ => 0,
         }
     }
 
@@ -254,6 +255,12 @@ impl Emitter<'_> {
             }
             Type::Enum(id) => {
                 self.enum_spec(*id);
+                let def = &self.program.types.enums[id.index()];
+                def.underlying.is_none().then(|| named(&def.name))
+            }
+            Type::Error => {
+                let members = self.program.errors.iter().map(ToString::to_string).collect();
+                self.type_info().error = Some(pb::P4ErrorTypeSpec { members });
                 None
             }
             _ => None,

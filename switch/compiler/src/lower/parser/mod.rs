@@ -107,7 +107,7 @@ impl Lowerer<'_> {
             }
             self.block(&state.body, &mut stmts);
             let (key, cases) = self.transition(&state.transition, &mut stmts);
-            let name = super::name_of(&state.annotations).unwrap_or_else(|| state.name.to_string());
+            let name = crate::typed::annotations::name_of(&state.annotations).unwrap_or_else(|| state.name.to_string());
             let name = name.trim_start_matches('.').to_owned();
             states.push(Lowered {
                 name,

@@ -225,6 +225,8 @@ pub struct ControlBody {
 /// A property of a table.
 #[derive(Clone, Debug)]
 pub struct TableProperty {
+    /// Its annotations.
+    pub annotations: Vec<Annotation>,
     /// Whether it is `const`.
     pub is_const: bool,
     /// Its name.

@@ -169,7 +169,7 @@ impl Parser<'_> {
     }
 
     fn property(&mut self) -> Parsed<TableProperty> {
-        let _ = self.annotations()?;
+        let annotations = self.annotations()?;
         let is_const = self.eat_word("const");
         let name = self.any_word("a property of the table")?;
         if !self.is("=") {
@@ -205,6 +205,7 @@ impl Parser<'_> {
             }
         };
         Ok(TableProperty {
+            annotations,
             is_const,
             name,
             value,

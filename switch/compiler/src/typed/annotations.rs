@@ -48,6 +48,7 @@ pub fn numbers_of(annotations: &Annotations, name: &str) -> Vec<u64> {
 }
 
 /// Whether an annotation is there.
-pub(super) fn has(annotations: &Annotations, name: &str) -> bool {
+#[must_use]
+pub fn has(annotations: &Annotations, name: &str) -> bool {
     find(annotations, name).is_some()
 }
