@@ -1,5 +1,6 @@
 """AIFO's control law, in stepped time; what all ranked laws share is shown here."""
 
+import math
 import random
 from collections.abc import Callable
 
@@ -36,7 +37,7 @@ def test_the_papers_defaults_come_out_for_a_queue_of_20_packets() -> None:
 def test_the_first_decision_fits_the_configured_rate_and_is_written_at_once() -> None:
     port = Port(CONFIG)
     assert port.writes == 1
-    assert parameters(port) == Parameters(41, 512, round(0.112 * 256), 20, 31)
+    assert parameters(port) == Parameters(41, 512, math.ceil(0.1136 * 256), 20, 31)
 
 
 def test_the_target_follows_the_measured_drain_rate() -> None:

@@ -121,6 +121,8 @@ def test_impossible_parameters_are_refused_by_name() -> None:
 
 def test_headroom_never_reaches_one() -> None:
     assert headroom_numerator(0.1) == 26
+    assert headroom_numerator(0.2) == 52, "a queue of 4 of 20 packets is within it"
+    assert headroom_numerator(0.5) == 128
     assert headroom_numerator(0.999999) == 255
 
 
