@@ -25,11 +25,12 @@ from p4sched.lab.schemes import Link
 from p4sched.laws.fdpa import scale_of_weight
 from p4sched.metrics import jain_index
 from p4sched.traffic_manager import BMV2_LIMITS
-from p4sched.units import Duration
+from p4sched.units import Duration, Rate
 from p4sched.versions import versions
 
 DEFAULT: dict[str, Any] = tomllib.loads((Path(__file__).parent / "config.toml").read_text())
 ESTIMATORS = ("average", "token-bucket")
+RATE, BMV2_RATE = Rate.parse(DEFAULT["rate"]), Rate.parse(DEFAULT["bmv2_rate"])
 CONGESTION_CONTROL = "cubic"
 RTTS_PER_INTERVAL = 6
 """The paper estimates rates over 30 ms at an RTT of 5 ms."""
@@ -53,7 +54,7 @@ def run(
     bands: Annotated[
         Bands, typer.Option(parser=Bands.parse, metavar="BANDS", help="FDPA's bands in fair shares: FIRST+COUNT*SIZE.")
     ] = DEFAULT["bands"],
-    rate: options.BottleneckRate = DEFAULT["rate"],
+    rate: Annotated[Rate | None, options.rate_option(RATE, BMV2_RATE)] = None,
     rtt: options.RoundTripTime = DEFAULT["rtt"],
     interval: Annotated[
         Duration | None,
@@ -87,6 +88,7 @@ def run(
     if estimator not in ESTIMATORS:
         raise unknown_name("estimator", estimator, ESTIMATORS)
     wanted = choose("scheme", scheme_names, schemes.NAMES)
+    rate = options.rate_for(rate, switch, RATE, BMV2_RATE)
     connections = scenario.connections(traffic, users, seed)
     setting = Setting(
         link=Link(rate, rtt),

@@ -21,10 +21,11 @@ from p4sched.lab import machine, options
 from p4sched.lab.run import clean_run, result_folder
 from p4sched.lab.schemes import Link
 from p4sched.traffic_manager import BMV2_LIMITS
-from p4sched.units import Duration
+from p4sched.units import Duration, Rate
 from p4sched.versions import versions
 
 DEFAULT: dict[str, Any] = tomllib.loads((Path(__file__).parent / "config.toml").read_text())
+RATE, BMV2_RATE = Rate.parse(DEFAULT["rate"]), Rate.parse(DEFAULT["bmv2_rate"])
 CONGESTION_CONTROL = "cubic"
 RTTS_PER_INTERVAL = 6
 SHORTEST_PHASE_S = 4
@@ -33,7 +34,7 @@ QUICK_PHASE = Duration.parse("5s")
 
 
 def run(
-    rate: options.BottleneckRate = DEFAULT["rate"],
+    rate: Annotated[Rate | None, options.rate_option(RATE, BMV2_RATE)] = None,
     rtt: options.RoundTripTime = DEFAULT["rtt"],
     bands: Annotated[
         Bands, typer.Option(parser=Bands.parse, metavar="BANDS", help="Bands in fair shares: FIRST+COUNT*SIZE.")
@@ -55,6 +56,7 @@ def run(
         phase = QUICK_PHASE
     if phase.seconds != int(phase.seconds) or phase.seconds < SHORTEST_PHASE_S:
         raise UsageError(f"--phase {phase} is not a whole number of seconds, at least {SHORTEST_PHASE_S}")
+    rate = options.rate_for(rate, switch, RATE, BMV2_RATE)
     setting = Setting(
         link=Link(rate, rtt),
         bands=bands,

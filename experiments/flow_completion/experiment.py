@@ -38,6 +38,7 @@ SIZES = replace(equal_buffers(buffer=40, window=20, headroom=0.1, queues=4), rif
 """PACKS 6.2: 4 queues of 10 packets or one of 40, |W| = 20, k = 0.1. RIFO, which is not in it, has T = 50 (RIFO 5)."""
 RTO_MIN_RTTS = 2
 """With the RTT itself this makes the timeout of 3 RTTs of pFabric's hosts (PACKS 6.2)."""
+RATE, BMV2_RATE = Rate.parse("100mbit"), Rate.parse("20mbit")
 QUICK_LOADS = "0.5,0.8"
 QUICK_DURATION = Duration.parse("4s")
 
@@ -51,7 +52,7 @@ def run(
         float, typer.Option(help="Factor on the sizes, so that a slow link sees as many flows as a fast one.")
     ] = 0.1,
     scheme_names: options.RankedSchemes = options.ALL_RANKED_SCHEMES,
-    rate: options.BottleneckRate = Rate.parse("100mbit"),
+    rate: Annotated[Rate | None, options.rate_option(RATE, BMV2_RATE)] = None,
     rtt: options.RoundTripTime = Duration.parse("2ms"),
     duration: Annotated[
         Duration, typer.Option(parser=Duration.parse, metavar="TIME", help="How long flows start, for each load.")
@@ -73,6 +74,7 @@ def run(
     """Sends TCP flows of random sizes at each load through each scheme; every segment carries the rank of the bytes
     that remain. Prints a table and writes DIR/summary.json, DIR/loads.csv and DIR/figure.png."""
     wanted = choose("scheme", scheme_names, ranked_schemes.NAMES)
+    rate = options.rate_for(rate, switch, RATE, BMV2_RATE)
     if sizes not in DISTRIBUTIONS:
         raise unknown_name("distribution of sizes", sizes, DISTRIBUTIONS)
     asked = parse_loads(QUICK_LOADS if quick else loads)

@@ -46,6 +46,7 @@ PAPER_RATE = 10_000_000_000
 PAPER_PACKETS = 916_666
 """A second of 1500-byte packets at 11 Gbit/s."""
 PAPER_WINDOW = 1000
+RATE, BMV2_RATE = Rate.parse("50mbit"), Rate.parse("20mbit")
 QUICK_PACKETS = 100_000
 QUICK_DURATION = Duration.parse("3s")
 RTT = Duration.parse("10ms")
@@ -67,8 +68,8 @@ def run(
     scheme_names: options.RankedSchemes = options.ALL_RANKED_SCHEMES,
     queue: Annotated[int, typer.Option(help=f"Packets in each of {QUEUES} queues; single queues hold as many.")] = 10,
     rate: Annotated[
-        Rate, typer.Option(parser=Rate.parse, metavar="RATE", help="Bottleneck's rate; 11/10 of it arrives.")
-    ] = Rate.parse("50mbit"),
+        Rate | None, options.rate_option(RATE, BMV2_RATE, "Bottleneck's rate; 11/10 of it arrives.")
+    ] = None,
     duration: Annotated[
         Duration, typer.Option(parser=Duration.parse, metavar="TIME", help="How long packets are sent.")
     ] = Duration.parse("12s"),
@@ -92,6 +93,7 @@ def run(
     """Sends a constant stream of ranked packets, 1.1 times what the link takes, through each scheme; counts inversions
     and drops of every rank. Prints a table and writes DIR/summary.json, DIR/ranks.csv and DIR/figure.png."""
     wanted = choose("scheme", scheme_names, ranked_schemes.NAMES)
+    rate = options.rate_for(rate, switch, RATE, BMV2_RATE)
     if ranks not in DISTRIBUTIONS:
         raise unknown_name("rank distribution", ranks, DISTRIBUTIONS)
     size = window if window is not None else PAPER_WINDOW if in_steps else ranked_schemes.LARGEST_WINDOW

@@ -23,12 +23,13 @@ from p4sched.units import Duration, Rate
 CONGESTION_CONTROL = "cubic"
 TOS = (160, 120, 80, 40)
 """Of flow 1 to 4: multiples of 4, since the two lowest bits belong to ECN."""
+RATE, BMV2_RATE = Rate.parse("100mbit"), Rate.parse("20mbit")
 QUICK_DURATION = Duration.parse("9.8s")
 
 
 def run(
     scheme_names: options.RankedSchemes = options.ALL_RANKED_SCHEMES,
-    rate: options.BottleneckRate = Rate.parse("100mbit"),
+    rate: Annotated[Rate | None, options.rate_option(RATE, BMV2_RATE)] = None,
     rtt: options.RoundTripTime = Duration.parse("2ms"),
     duration: Annotated[
         Duration, typer.Option(parser=Duration.parse, metavar="TIME", help="All seven phases together.")
@@ -41,6 +42,7 @@ def run(
     """Runs four TCP Cubic flows through each scheme; each of them starts later and is more urgent than the one before,
     and the most urgent one stops first. Prints a table and writes DIR/summary.json, DIR/samples.csv, DIR/figure.png."""
     wanted = choose("scheme", scheme_names, ranked_schemes.NAMES)
+    rate = options.rate_for(rate, switch, RATE, BMV2_RATE)
     schedule = join_leave.Schedule.over(QUICK_DURATION if quick else duration)
     link = Link(rate, rtt)
 

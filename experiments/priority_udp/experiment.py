@@ -24,6 +24,7 @@ RTT = Duration.parse("10ms")
 """Nothing in this experiment reacts to it; it sets how late frames may leave (a tenth of it)."""
 RANKS = (40, 30, 20, 10)
 """Of flow 1 to 4."""
+RATE, BMV2_RATE = Rate.parse("50mbit"), Rate.parse("10mbit")
 QUICK_DURATION = Duration.parse("9.8s")
 LEAD_S = 0.6
 """From starting the senders to the first packet: all of them have started by then."""
@@ -31,7 +32,7 @@ LEAD_S = 0.6
 
 def run(
     scheme_names: options.RankedSchemes = options.ALL_RANKED_SCHEMES,
-    rate: options.BottleneckRate = Rate.parse("50mbit"),
+    rate: Annotated[Rate | None, options.rate_option(RATE, BMV2_RATE)] = None,
     load: Annotated[float, typer.Option(help="Rate of each flow in shares of the bottleneck's.")] = 2.0,
     duration: Annotated[
         Duration, typer.Option(parser=Duration.parse, metavar="TIME", help="All seven phases together.")
@@ -44,6 +45,7 @@ def run(
     """Runs four UDP flows through each scheme; each of them starts later and is more urgent than the one before, and
     the most urgent one stops first. Prints a table and writes DIR/summary.json, DIR/samples.csv and DIR/figure.png."""
     wanted = choose("scheme", scheme_names, ranked_schemes.NAMES)
+    rate = options.rate_for(rate, switch, RATE, BMV2_RATE)
     if not 0 < load <= 20:
         raise UsageError(f"--load {load:g}: a flow sends more than 0 and at most 20 times the link's rate")
     schedule = join_leave.Schedule.over(QUICK_DURATION if quick else duration)

@@ -33,12 +33,13 @@ LEAD_S = 0.5
 """From starting the senders to the first segment."""
 PATIENCE = 3
 """The flows may take so many times as long as the link needs for their bytes."""
+RATE, BMV2_RATE = Rate.parse("100mbit"), Rate.parse("20mbit")
 QUICK_DURATION = Duration.parse("2s")
 
 
 def run(
     scheme_names: options.RankedSchemes = options.ALL_RANKED_SCHEMES,
-    rate: options.BottleneckRate = Rate.parse("100mbit"),
+    rate: Annotated[Rate | None, options.rate_option(RATE, BMV2_RATE)] = None,
     rtt: options.RoundTripTime = Duration.parse("2ms"),
     duration: Annotated[
         Duration,
@@ -53,6 +54,7 @@ def run(
     the rank of the bytes that remain. Prints a table and writes DIR/summary.json, DIR/flows.csv, DIR/figure.png and
     every segment in order of arrival to DIR/SCHEME/segments.csv."""
     wanted = choose("scheme", scheme_names, ranked_schemes.NAMES)
+    rate = options.rate_for(rate, switch, RATE, BMV2_RATE)
     seconds = (QUICK_DURATION if quick else duration).seconds
     unit = int(rate * seconds / 8 / UNITS)
     if unit < 100_000:

@@ -1,8 +1,9 @@
 """BMv2 in the lab: how many frames it lost before its program saw them, which it does not say itself.
 
-Frames that its interfaces took from the users, less the packets of users that the program counted. BMv2 reads its
-interfaces as fast as its one ingress thread goes; what comes faster than that is lost without regard to rank or user,
-and the bottleneck is then the emulator. Frames on their way from an interface to the program are not taken for lost.
+Frames that its interfaces took from the users, less the packets that the program admitted to or kept from the
+bottleneck, which is where all of them go. BMv2 reads its interfaces as fast as its one ingress thread goes; what comes
+faster than that is lost without regard to rank or user, and the bottleneck is then the emulator. Frames on their way
+from an interface to the program are not taken for lost.
 """
 
 import time
@@ -12,7 +13,11 @@ from pathlib import Path
 
 from p4sched.reader import Reader
 from p4sched.traffic_manager import Bmv2TrafficManager, Fidelity
-from p4sched.users import TABLES
+
+BY_QUEUE = {"admitted", "dropped_by_admission", "dropped_full"}
+"""Counters of the ranked programs (p4/include/admission.p4)."""
+BY_PORT = {"port_admitted", "port_dropped"}
+"""Counters of FIFO and FDPA (p4/include/tail_drop.p4)."""
 
 
 @dataclass(frozen=True)
@@ -20,7 +25,7 @@ class _Reading:
     received: int
     """Frames that interfaces of the users' side took."""
     counted: int
-    """Packets of users that the program counted."""
+    """Packets for the bottleneck that the program counted."""
     sent: int
     at_ns: int
 
@@ -32,6 +37,7 @@ class LabBmv2(Bmv2TrafficManager):
         super().__init__(thrift_port)
         self._reader = reader
         self._all = list(interfaces.values())
+        self._bottleneck_port = bottleneck_port
         self._users_side = [name for port, name in interfaces.items() if port != bottleneck_port]
         self._start = _Reading(0, 0, 0, time.monotonic_ns())
 
@@ -57,8 +63,14 @@ class LabBmv2(Bmv2TrafficManager):
         )
 
     async def _counted(self) -> int:
-        entries = await self._reader.entries(*TABLES)
-        return sum(entry.count.packets for entry in entries if entry.action == "set_user" and entry.count is not None)
+        queues = range(self._bottleneck_port << 3, (self._bottleneck_port + 1) << 3)
+        known = {counter.alias for counter in self._reader.schema.counters}
+        found = 0
+        for counter in known.intersection(BY_QUEUE):
+            found += sum(count.packets for count in (await self._reader.counts(counter, queues)).values())
+        for counter in known.intersection(BY_PORT):
+            found += (await self._reader.counts(counter, [self._bottleneck_port]))[self._bottleneck_port].packets
+        return found
 
     def _interfaces(self, counted: int) -> _Reading:
         received = sum(_statistic(name, "rx_packets") for name in self._users_side)
