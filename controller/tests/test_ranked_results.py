@@ -134,8 +134,15 @@ def test_flows_not_done_are_counted_and_left_out_of_the_times() -> None:
     found = completion.summarise(completion.joined(planned, completed), 0.1)
     assert (found["flows"], found["not_completed"], found["small_flows"], found["large_flows"]) == (5, 1, 2, 1)
     assert found["small_mean_ms"] == pytest.approx(15.0)
+    assert found["small_median_ms"] == pytest.approx(10.0)
     assert found["small_p99_ms"] == pytest.approx(20.0)
+    assert found["small_over_1s"] == 0
     assert found["large_mean_ms"] == pytest.approx(40.0)
+
+
+def test_a_small_flow_that_lost_its_opening_segment_is_counted() -> None:
+    flows = [completion.Flow(5_000, seconds) for seconds in (0.004, 1.004, 3.1)] + [completion.Flow(200_000, 2.0)]
+    assert completion.summarise(flows, 0.1)["small_over_1s"] == 2
 
 
 def test_percentiles_are_values_that_were_measured() -> None:

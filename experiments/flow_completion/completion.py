@@ -9,6 +9,8 @@ from typing import Any
 SMALL_BYTES = 100_000
 LARGE_BYTES = 1_000_000
 """Bounds of the papers, multiplied by the scale of the sizes."""
+SYN_TIMEOUT_MS = 1000.0
+"""The kernel repeats an opening segment after this long: a small flow that took longer has lost one."""
 
 
 @dataclass(frozen=True)
@@ -30,7 +32,9 @@ def summarise(flows: Sequence[Flow], scale: float) -> dict[str, Any]:
         "not_completed": len(flows) - len(done),
         "small_flows": len(small),
         "small_mean_ms": fmean(small) if small else None,
+        "small_median_ms": percentile(small, 0.5),
         "small_p99_ms": percentile(small, 0.99),
+        "small_over_1s": sum(time > SYN_TIMEOUT_MS for time in small),
         "large_flows": len(large),
         "large_mean_ms": fmean(large) if large else None,
         "mean_ms": fmean([time for _, time in done]) if done else None,

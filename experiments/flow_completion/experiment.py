@@ -194,16 +194,18 @@ def _write(found: Mapping[str, Any], path: Path) -> None:
 
 def _table(found: Mapping[str, Any]) -> Table:
     shown = Table(title="Flow completion times in ms", title_justify="left")
-    for column in ("scheme", "load", "small, mean", "small, 99 %", "large, mean", "flows", "not done", "run"):
+    columns = ("scheme", "load", "small, mean", "median", "99 %", "large, mean", "flows", "over 1 s", "not done", "run")
+    for column in columns:
         shown.add_column(column, justify="left" if column in ("scheme", "run") else "right")
     for name, scheme in found["schemes"].items():
         for load in scheme["loads"]:
-            times = [load[key] for key in ("small_mean_ms", "small_p99_ms", "large_mean_ms")]
+            times = [load[key] for key in ("small_mean_ms", "small_median_ms", "small_p99_ms", "large_mean_ms")]
             shown.add_row(
                 title(name),
                 f"{load['load']:g}",
                 *("-" if time is None else f"{time:.1f}" for time in times),
                 str(load["flows"]),
+                str(load["small_over_1s"]),
                 str(load["not_completed"]),
                 verdict(scheme),
             )
