@@ -17,7 +17,9 @@
 //! | [`lockstep`] | both driven side by side, and the report when they differ |
 //! | [`stepped`] | the experiment of PACKS 6.1 on a compiled program |
 //! | [`trace`] | arrivals and decisions for a switch whose time cannot be stepped |
+//! | [`controlled`] | one port of a compiled program whose parameters a controller changes between steps |
 
+pub mod controlled;
 pub mod frames;
 pub mod lockstep;
 pub mod model;

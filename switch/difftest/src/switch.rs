@@ -1,6 +1,6 @@
 //! The P4 program under test, in the switch's engine.
 
-use p4sched_dataplane::{ActionCall, CounterId, DigestMessage, MatchKey, Pipeline, Port, RegisterId, TableId};
+use p4sched_dataplane::{ActionCall, Count, CounterId, DigestMessage, MatchKey, Pipeline, Port, RegisterId, TableId};
 use p4sched_engine::{Engine, Output, PortSettings};
 use p4sched_schedulers::Nanos;
 use p4sched_traffic_manager::{Discipline, PortConfig};
@@ -188,8 +188,17 @@ impl Switch {
         } else {
             self.set_entry(table, &[MatchKey::Exact(bytes(u64::from(port)))], action, &data);
         }
+        self.set_link(port, rate_bps, |priority| {
+            parameters.room(priority).map_or(PLENTY, |room| room as u32)
+        });
+    }
+
+    /// Sets the link of a port up: its rate, and the room in packets of its queues by priority.
+    ///
+    /// # Panics
+    /// If the engine refuses the settings.
+    pub fn set_link(&mut self, port: Port, rate_bps: u64, room: impl Fn(usize) -> u32) {
         let pifo = self.scheme == Scheme::Pifo;
-        let room = |priority| parameters.room(priority).map_or(PLENTY, |room| room as u32);
         let mut config = PortConfig {
             rate_bps,
             discipline: if pifo { Discipline::Pifo } else { Discipline::Strict },
@@ -262,6 +271,17 @@ impl Switch {
             refused: self.counters.refused.map_or(0, port_sum),
             full: full + stats.total(|queue| queue.dropped).packets,
         }
+    }
+
+    /// A counter's cell.
+    ///
+    /// # Panics
+    /// If the program has no such counter or cell.
+    pub fn counter(&self, name: &str, cell: usize) -> Count {
+        let name = format!("{}.{name}", self.scheme.ingress());
+        let id = known(self.pipeline().counter(&name), &name);
+        let count = self.pipeline().counter_read(id, cell);
+        count.unwrap_or_else(|error| panic!("{error}"))
     }
 
     /// A register cell of at most 64 bits.

@@ -24,6 +24,8 @@ pub enum Arrivals {
     Constant,
     /// As a Poisson process.
     Poisson,
+    /// In bursts of so many packets of one rank, back to back; the bursts are a Poisson process.
+    Bursts(u32),
 }
 
 /// A UDP flow of ranked packets.
@@ -70,6 +72,9 @@ impl UdpFlow {
         let (start, stop) = (self.start_s, self.stop_s);
         if !(start >= 0.0 && stop > start && stop.is_finite()) {
             return wrong(format!("start_s {start} and stop_s {stop} are not a span of time"));
+        }
+        if self.arrivals == Arrivals::Bursts(0) {
+            return wrong("bursts of 0 packets: a burst has at least 1".into());
         }
         self.ranks.source().map(|_| ())
     }
@@ -213,6 +218,13 @@ mod tests {
                     ..flow.clone()
                 },
                 "span",
+            ),
+            (
+                UdpFlow {
+                    arrivals: Arrivals::Bursts(0),
+                    ..flow.clone()
+                },
+                "burst",
             ),
             (
                 UdpFlow {

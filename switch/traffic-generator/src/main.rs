@@ -34,12 +34,23 @@ enum Command {
     UdpSend {
         /// List of flows
         flows: PathBuf,
-        /// Seed of ranks and Poisson arrivals
+        /// Seed of ranks and arrivals
         #[arg(long, default_value_t = 1)]
         seed: u64,
         /// File for a line on every datagram
         #[arg(long)]
         log: Option<PathBuf>,
+    },
+    /// Write when the UDP flows of a JSON list would be sent, as CSV, and send nothing
+    UdpSchedule {
+        /// List of flows
+        flows: PathBuf,
+        /// Seed of ranks and arrivals
+        #[arg(long, default_value_t = 1)]
+        seed: u64,
+        /// File for a line on every datagram
+        #[arg(long)]
+        output: PathBuf,
     },
     /// Receive UDP flows and report loss, reordering and rate of each
     UdpReceive {
@@ -141,6 +152,9 @@ fn print(report: &impl Serialize) {
 fn run(command: Command) -> Result<(), TrafficError> {
     match command {
         Command::UdpSend { flows, seed, log } => print(&udp::send(&flow::read(&flows)?, seed, log.as_deref())?),
+        Command::UdpSchedule { flows, seed, output } => {
+            udp::write_schedule(&flow::read::<flow::UdpFlow>(&flows)?, seed, &output)?;
+        }
         Command::UdpReceive {
             address,
             ports,

@@ -2,6 +2,7 @@
 //! is, and counted at the other end.
 
 mod log;
+mod schedule;
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap};
@@ -9,16 +10,15 @@ use std::net::{Ipv4Addr, SocketAddrV4, UdpSocket};
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use rand::{Rng, SeedableRng};
-use rand_chacha::ChaCha8Rng;
 use serde::Serialize;
 use socket2::{Domain, Protocol, Socket, Type};
 
 use crate::clock::monotonic_ns;
 use crate::error::{TrafficError, socket};
-use crate::flow::{Arrivals, UDP_FRAME_OVERHEAD, UdpFlow};
-use crate::rank::RankSource;
+use crate::flow::{UDP_FRAME_OVERHEAD, UdpFlow};
 use log::Datagram;
+use schedule::Schedule;
+pub use schedule::write as write_schedule;
 
 /// Rank (4 bytes), flow (4), sequence number (8), time of sending in ns of the monotonic clock (8); big-endian.
 pub const HEADER_BYTES: usize = 24;
@@ -43,13 +43,10 @@ pub struct Sent {
 struct Sender<'a> {
     flow: &'a UdpFlow,
     socket: UdpSocket,
-    random: ChaCha8Rng,
-    ranks: RankSource,
+    schedule: Schedule<'a>,
     payload: Vec<u8>,
     sent: u64,
     refused: u64,
-    /// Time of the next packet, in ns from the start of the run; a fraction would add up to a wrong rate.
-    next_ns: f64,
     late_max_ns: u64,
     /// When the last packet had been sent, in ns from the start of the run.
     ended_ns: u64,
@@ -69,12 +66,10 @@ impl Sender<'_> {
         Ok(Sender {
             flow,
             socket: udp,
-            random: ChaCha8Rng::seed_from_u64(seed ^ (u64::from(flow.flow) << 32)),
-            ranks: flow.ranks.source()?,
+            schedule: Schedule::new(flow, seed)?,
             payload: vec![0; (flow.frame_bytes - UDP_FRAME_OVERHEAD) as usize],
             sent: 0,
             refused: 0,
-            next_ns: flow.start_s * 1e9,
             late_max_ns: 0,
             ended_ns: 0,
             log: logged.then(Vec::new),
@@ -82,7 +77,7 @@ impl Sender<'_> {
     }
 
     fn send(&mut self) {
-        let rank = self.ranks.next(&mut self.random);
+        let rank = self.schedule.next_rank();
         let now_ns = monotonic_ns();
         self.payload[..4].copy_from_slice(&rank.to_be_bytes());
         self.payload[4..8].copy_from_slice(&self.flow.flow.to_be_bytes());
@@ -104,15 +99,7 @@ impl Sender<'_> {
             // A full socket buffer, or an ICMP error of an earlier datagram: this one is lost, the schedule goes on.
             Err(_) => self.refused += 1,
         }
-        self.schedule();
-    }
-
-    fn schedule(&mut self) {
-        let mean = f64::from(self.flow.frame_bytes) * 8e9 / self.flow.rate_bps as f64;
-        self.next_ns += match self.flow.arrivals {
-            Arrivals::Constant => mean,
-            Arrivals::Poisson => -mean * (1.0 - self.random.random::<f64>()).ln(),
-        };
+        self.schedule.advance();
     }
 
     fn report(&self) -> Sent {
@@ -141,7 +128,7 @@ pub fn send(flows: &[UdpFlow], seed: u64, log: Option<&Path>) -> Result<Vec<Sent
     let mut due: BinaryHeap<Reverse<(u64, usize)>> = senders
         .iter()
         .enumerate()
-        .map(|(index, sender)| Reverse((sender.next_ns as u64, index)))
+        .map(|(index, sender)| Reverse((sender.schedule.next_ns() as u64, index)))
         .collect();
     let start = Instant::now();
     while let Some(Reverse((at_ns, index))) = due.pop() {
@@ -155,8 +142,8 @@ pub fn send(flows: &[UdpFlow], seed: u64, log: Option<&Path>) -> Result<Vec<Sent
         sender.send();
         sender.ended_ns = start.elapsed().as_nanos() as u64;
         sender.late_max_ns = sender.late_max_ns.max(sender.ended_ns.saturating_sub(at_ns));
-        if sender.next_ns < sender.flow.stop_s * 1e9 {
-            due.push(Reverse((sender.next_ns as u64, index)));
+        if sender.schedule.goes_on() {
+            due.push(Reverse((sender.schedule.next_ns() as u64, index)));
         }
     }
     if let Some(path) = log {
@@ -301,6 +288,7 @@ fn collect(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::flow::Arrivals;
     use crate::rank::Ranks;
 
     #[test]

@@ -1,0 +1,276 @@
+//! One egress port of a compiled ranked program in stepped time, with a controller in the loop: it lets time pass, reads
+//! the program's counters, changes the parameters, and learns when each packet left.
+
+use p4sched_dataplane::{MatchKey, Port};
+use p4sched_schedulers::{Nanos, Rank};
+use serde_json::{Value, json};
+
+use crate::frames::{Datagram, MIN_FRAME, RANKED_PORT};
+use crate::parameters::{MAX_P4_WINDOW, Scheme};
+use crate::program::{Program, ProgramError};
+use crate::switch::{Sent, Switch};
+
+const PORT: Port = 1;
+/// `set_rank_source`: the rank header of a datagram.
+const RANK_HEADER: u64 = 1;
+/// Cells of the logarithmic histograms.
+const BUCKETS: usize = 33;
+const MAX_FRAME: u32 = 1514;
+
+/// A packet that will arrive.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Arrival {
+    /// When.
+    pub at: Nanos,
+    /// Its rank.
+    pub rank: Rank,
+    /// Ethernet bytes.
+    pub frame_bytes: u32,
+}
+
+/// What is wrong with what was asked.
+#[derive(Debug, thiserror::Error)]
+pub enum ControlledError {
+    /// There is no program to run.
+    #[error(transparent)]
+    Program(#[from] ProgramError),
+    /// Too many or too few values.
+    #[error("{0} parameters for {1}: it takes {2}")]
+    ParameterCount(usize, &'static str, usize),
+    /// A window that the program has no registers for.
+    #[error("a window of {0} ranks: the programs were compiled for 1 to {MAX_P4_WINDOW}")]
+    Window(u64),
+    /// A line of the arrivals.
+    #[error("arrivals, line {0}: {1}")]
+    Arrivals(usize, String),
+}
+
+/// Reads arrivals as `p4sched-traffic udp-schedule` writes them: `at_ns,flow,sequence,rank,frame_bytes`, in order.
+///
+/// # Errors
+/// If a line is none of these, or out of order.
+pub fn arrivals(text: &str) -> Result<Vec<Arrival>, ControlledError> {
+    let mut found: Vec<Arrival> = Vec::new();
+    for (index, line) in text.lines().enumerate().skip(1) {
+        let wrong = |what: &str| ControlledError::Arrivals(index + 1, what.to_owned());
+        let values: Option<Vec<u64>> = line.split(',').map(|value| value.parse().ok()).collect();
+        let Some([at, _, _, rank, frame_bytes]) = values.as_deref() else {
+            return Err(wrong("not at_ns,flow,sequence,rank,frame_bytes"));
+        };
+        let rank = Rank::try_from(*rank).map_err(|_| wrong("a rank has 32 bits"))?;
+        let frame_bytes = u32::try_from(*frame_bytes).unwrap_or(u32::MAX);
+        if !(MIN_FRAME..=MAX_FRAME).contains(&frame_bytes) {
+            return Err(wrong("a frame has 54 to 1514 bytes"));
+        }
+        if found.last().is_some_and(|last| last.at > *at) {
+            return Err(wrong("earlier than the line before"));
+        }
+        let at = *at;
+        found.push(Arrival { at, rank, frame_bytes });
+    }
+    Ok(found)
+}
+
+/// The port.
+#[derive(Debug)]
+pub struct ControlledPort {
+    switch: Switch,
+    scheme: Scheme,
+    arrivals: Vec<Arrival>,
+    /// Arrivals that have arrived.
+    arrived: usize,
+    /// When the last bit of each packet left.
+    departed: Vec<Option<Nanos>>,
+    sent: Sent,
+    frame: Vec<u8>,
+}
+
+impl ControlledPort {
+    /// A link of this rate. `room`: packets that each of the traffic manager's queues holds.
+    ///
+    /// # Errors
+    /// If the program does not load.
+    pub fn new(
+        program: &Program,
+        scheme: Scheme,
+        rate_bps: u64,
+        room: u32,
+        arrivals: Vec<Arrival>,
+    ) -> Result<ControlledPort, ControlledError> {
+        let mut switch = Switch::new(program, scheme)?;
+        let route = [MatchKey::Lpm(vec![10, 200, 0, 0], 16)];
+        switch.set_entry("forwarding.ipv4_routes", &route, "forward", &[u64::from(PORT), 1]);
+        switch.set_default("ranking.rank_sources", "set_rank_source", &[RANK_HEADER]);
+        switch.set_link(PORT, rate_bps, |_| room);
+        Ok(ControlledPort {
+            switch,
+            scheme,
+            departed: vec![None; arrivals.len()],
+            arrivals,
+            arrived: 0,
+            sent: Sent::default(),
+            frame: Vec::new(),
+        })
+    }
+
+    /// Changes the parameters: the action data of the program's default action.
+    ///
+    /// # Errors
+    /// If the program takes another number of them, or has no such window.
+    pub fn set_parameters(&mut self, data: &[u64]) -> Result<(), ControlledError> {
+        let (table, action, count, window) = match self.scheme {
+            Scheme::Aifo => ("aifo_params", "set_aifo", 5, Some(3)),
+            Scheme::Rifo => ("rifo_params", "set_rifo", 3, None),
+            Scheme::Packs => ("packs_params", "set_packs", 11, Some(9)),
+            Scheme::SpPifo => ("sp_pifo_params", "set_sp_pifo", 8, None),
+            Scheme::Fifo | Scheme::Pifo | Scheme::Fdpa => ("fifo_params", "set_depth", 1, None),
+        };
+        if data.len() != count {
+            return Err(ControlledError::ParameterCount(data.len(), action, count));
+        }
+        if let Some(size) = window.map(|at| data[at])
+            && !(1..=MAX_P4_WINDOW as u64).contains(&size)
+        {
+            return Err(ControlledError::Window(size));
+        }
+        self.switch.set_default(table, action, data);
+        Ok(())
+    }
+
+    /// Lets everything happen that does before `now`.
+    pub fn run_until(&mut self, now: Nanos) {
+        while let Some(&arrival) = self.arrivals.get(self.arrived).filter(|next| next.at < now) {
+            datagram(self.arrived as u64, &arrival).write(&mut self.frame);
+            self.switch.receive(arrival.at, &self.frame, &mut self.sent);
+            self.arrived += 1;
+            self.note_departures();
+        }
+        if now > 0 {
+            self.switch.advance(now - 1, &mut self.sent);
+            self.note_departures();
+        }
+    }
+
+    /// The program's counters of this port, as the control laws want them; `admitted`, `refused` and `full` in packets
+    /// and bytes.
+    pub fn counters(&self) -> Value {
+        let first = usize::from(PORT) << 3;
+        let verdict = |name: &str| {
+            let counts = (first..first + 8).map(|cell| self.switch.counter(name, cell));
+            let (packets, bytes) = counts.fold((0, 0), |sum, count| (sum.0 + count.packets, sum.1 + count.bytes));
+            json!([packets, bytes])
+        };
+        let histogram = |name: &str| -> Vec<u64> {
+            let cells = (0..BUCKETS).map(|bucket| usize::from(PORT) << 6 | bucket);
+            cells.map(|cell| self.switch.counter(name, cell).packets).collect()
+        };
+        json!({
+            "admitted": verdict("carry_out.admitted"),
+            "refused": verdict("carry_out.dropped_by_admission"),
+            "full": verdict("carry_out.dropped_full"),
+            "ranks": histogram("ranking.rank_histogram"),
+            "depths": histogram("carry_out.depth_histogram"),
+        })
+    }
+
+    /// Runs on until nothing waits any more; when the last bit of each packet left, `None` for those dropped.
+    pub fn finish(mut self) -> Vec<Option<Nanos>> {
+        self.run_until(Nanos::MAX);
+        self.departed
+    }
+
+    fn note_departures(&mut self) {
+        for (_, id, due, frame) in std::mem::take(&mut self.sent.frames) {
+            if let Some(departed) = id.and_then(|id| self.departed.get_mut(id as usize)) {
+                *departed = Some(due);
+            }
+            self.sent.recycle(frame);
+        }
+    }
+}
+
+fn datagram(id: u64, arrival: &Arrival) -> Datagram {
+    Datagram {
+        id,
+        source: [10, 0, 0, 1],
+        destination: [10, 200, 0, 1],
+        source_port: 1024,
+        destination_port: RANKED_PORT,
+        tos: 0,
+        rank: arrival.rank,
+        len: arrival.frame_bytes,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const HEAD: &str = "at_ns,flow,sequence,rank,frame_bytes\n";
+
+    fn program(name: &str) -> Program {
+        let directory = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../p4");
+        Program::compile(&directory, name).unwrap()
+    }
+
+    #[test]
+    fn packets_wait_for_the_link_and_a_smaller_target_drops_but_loses_none_that_waits() {
+        // Five frames of 1000 bytes at once; each takes 1 ms of 8 Mbit/s.
+        let five = (0..5).map(|rank| Arrival {
+            at: 10,
+            rank,
+            frame_bytes: 1000,
+        });
+        let late = Arrival {
+            at: 1_500_000,
+            rank: 0,
+            frame_bytes: 1000,
+        };
+        let arrivals: Vec<Arrival> = five.chain([late]).collect();
+        let mut port = ControlledPort::new(&program("aifo"), Scheme::Aifo, 8_000_000, 100, arrivals).unwrap();
+        port.set_parameters(&[20, 20, 255, 20, 1]).unwrap();
+        port.run_until(1_000_000);
+        assert_eq!(port.counters()["admitted"], json!([5, 5000]));
+        // C = 1 with four packets waiting: the one that comes is refused, those that wait are sent.
+        port.set_parameters(&[1, 1, 0, 20, 1]).unwrap();
+        port.run_until(2_000_000);
+        assert_eq!(port.counters()["refused"], json!([1, 1000]));
+        let sent_at = |ms: u64| Some(10 + ms * 1_000_000);
+        assert_eq!(
+            port.finish(),
+            [sent_at(1), sent_at(2), sent_at(3), sent_at(4), sent_at(5), None]
+        );
+    }
+
+    #[test]
+    fn pifo_keeps_the_most_urgent() {
+        let arrivals = (0..4)
+            .map(|rank| Arrival {
+                at: 0,
+                rank: 9 - rank,
+                frame_bytes: 1000,
+            })
+            .collect();
+        let port = ControlledPort::new(&program("fifo"), Scheme::Pifo, 8_000_000, 2, arrivals).unwrap();
+        // The first one is being sent; of 8, 7, 6 there is room for two.
+        assert_eq!(port.finish(), [Some(1_000_000), None, Some(3_000_000), Some(2_000_000)]);
+    }
+
+    #[test]
+    fn what_makes_no_sense_is_refused() {
+        let mut port = ControlledPort::new(&program("packs"), Scheme::Packs, 8_000_000, 10, Vec::new()).unwrap();
+        let wrong = |data: &[u64], port: &mut ControlledPort| port.set_parameters(data).unwrap_err().to_string();
+        assert_eq!(wrong(&[1, 2], &mut port), "2 parameters for set_packs: it takes 11");
+        let sizes = [1, 1, 1, 1, 1, 1, 1, 1, 0, 33, 1];
+        assert!(wrong(&sizes, &mut port).contains("compiled for 1 to 32"));
+        for (text, what) in [
+            ("1,2,3\n", "line 2: not at_ns"),
+            ("1,2,3,4,10\n", "54 to 1514"),
+            ("1,2,3,4294967296,100\n", "32 bits"),
+            ("5,1,0,0,100\n4,1,1,0,100\n", "line 3: earlier"),
+        ] {
+            let error = arrivals(&format!("{HEAD}{text}")).unwrap_err().to_string();
+            assert!(error.contains(what), "{error}");
+        }
+    }
+}

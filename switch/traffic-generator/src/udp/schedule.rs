@@ -1,0 +1,189 @@
+//! When the packets of a UDP flow are sent, and with which ranks: known in advance, from the seed.
+
+use std::fmt::Write as _;
+use std::path::Path;
+
+use rand::{Rng, SeedableRng};
+use rand_chacha::ChaCha8Rng;
+
+use crate::error::TrafficError;
+use crate::flow::{Arrivals, UdpFlow};
+use crate::rank::RankSource;
+
+/// The packets of one flow, one after the other.
+pub struct Schedule<'a> {
+    flow: &'a UdpFlow,
+    random: ChaCha8Rng,
+    ranks: RankSource,
+    /// Time of the next packet, in ns from the start of the run; a fraction would add up to a wrong rate.
+    next_ns: f64,
+    /// Packets that are still to come in this burst, and their rank.
+    burst: (u32, u32),
+}
+
+impl Schedule<'_> {
+    /// # Errors
+    /// If the flow makes no sense.
+    pub fn new(flow: &UdpFlow, seed: u64) -> Result<Schedule<'_>, TrafficError> {
+        flow.check()?;
+        Ok(Schedule {
+            flow,
+            random: ChaCha8Rng::seed_from_u64(seed ^ (u64::from(flow.flow) << 32)),
+            ranks: flow.ranks.source()?,
+            next_ns: flow.start_s * 1e9,
+            burst: (0, 0),
+        })
+    }
+
+    /// Time of the next packet, in ns from the start of the run.
+    pub fn next_ns(&self) -> f64 {
+        self.next_ns
+    }
+
+    /// Whether the next packet is to be sent at all. The first one always is.
+    pub fn goes_on(&self) -> bool {
+        self.next_ns < self.flow.stop_s * 1e9
+    }
+
+    /// The rank of the packet that is due.
+    pub fn next_rank(&mut self) -> u32 {
+        let Arrivals::Bursts(size) = self.flow.arrivals else {
+            return self.ranks.next(&mut self.random);
+        };
+        let (left, rank) = self.burst;
+        self.burst = match left {
+            0 => (size - 1, self.ranks.next(&mut self.random)),
+            _ => (left - 1, rank),
+        };
+        self.burst.1
+    }
+
+    /// Goes on to the next packet.
+    pub fn advance(&mut self) {
+        let mean = f64::from(self.flow.frame_bytes) * 8e9 / self.flow.rate_bps as f64;
+        self.next_ns += match self.flow.arrivals {
+            Arrivals::Constant => mean,
+            Arrivals::Poisson => self.exponential(mean),
+            Arrivals::Bursts(_) if self.burst.0 > 0 => 0.0,
+            Arrivals::Bursts(size) => self.exponential(mean * f64::from(size)),
+        };
+    }
+
+    fn exponential(&mut self, mean: f64) -> f64 {
+        -mean * (1.0 - self.random.random::<f64>()).ln()
+    }
+}
+
+/// Writes what [`super::send`] would send with this seed as CSV, in order of time: `at_ns,flow,sequence,rank,frame_bytes`.
+///
+/// # Errors
+/// If a flow makes no sense, or the file cannot be written.
+pub fn write(flows: &[UdpFlow], seed: u64, path: &Path) -> Result<(), TrafficError> {
+    let mut packets = Vec::new();
+    for flow in flows {
+        let mut schedule = Schedule::new(flow, seed)?;
+        for sequence in 0_u64.. {
+            packets.push((schedule.next_ns() as u64, flow, sequence, schedule.next_rank()));
+            schedule.advance();
+            if !schedule.goes_on() {
+                break;
+            }
+        }
+    }
+    // Stable: a burst keeps its order, as do flows that send at the same instant.
+    packets.sort_by_key(|&(at_ns, ..)| at_ns);
+    let mut text = String::from("at_ns,flow,sequence,rank,frame_bytes\n");
+    for (at_ns, flow, sequence, rank) in packets {
+        let UdpFlow { flow, frame_bytes, .. } = flow;
+        // Writing to a String cannot fail.
+        let _ = writeln!(text, "{at_ns},{flow},{sequence},{rank},{frame_bytes}");
+    }
+    std::fs::write(path, text).map_err(|source| TrafficError::File {
+        path: path.display().to_string(),
+        source,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::rank::Ranks;
+
+    fn flow(arrivals: Arrivals) -> UdpFlow {
+        UdpFlow {
+            flow: 3,
+            src: None,
+            dst: std::net::Ipv4Addr::LOCALHOST,
+            port: 5376,
+            rate_bps: 8_000_000,
+            frame_bytes: 1000,
+            ranks: Ranks::Drawn {
+                distribution: "uniform".into(),
+                below: 1000,
+            },
+            arrivals,
+            start_s: 1.0,
+            stop_s: 21.0,
+        }
+    }
+
+    fn packets(flow: &UdpFlow, seed: u64) -> Vec<(f64, u32)> {
+        let mut schedule = Schedule::new(flow, seed).unwrap();
+        let mut found = Vec::new();
+        while schedule.goes_on() {
+            found.push((schedule.next_ns(), schedule.next_rank()));
+            schedule.advance();
+        }
+        found
+    }
+
+    #[test]
+    fn a_constant_flow_keeps_its_distance() {
+        let sent = packets(&flow(Arrivals::Constant), 1);
+        assert_eq!(sent.len(), 20_000);
+        assert!(sent.windows(2).all(|pair| pair[1].0 - pair[0].0 == 1e6));
+    }
+
+    #[test]
+    fn bursts_are_of_one_rank_and_one_instant_and_keep_the_rate() {
+        let sent = packets(&flow(Arrivals::Bursts(10)), 1);
+        // A Poisson number of mean 2000 bursts: four standard deviations are 180.
+        assert!(sent.len().abs_diff(20_000) < 1800, "{}", sent.len());
+        assert!(
+            sent.chunks(10)
+                .all(|burst| burst.iter().all(|packet| *packet == burst[0]))
+        );
+        let starts: Vec<f64> = sent.chunks(10).map(|burst| burst[0].0).collect();
+        assert!(starts.windows(2).all(|pair| pair[0] < pair[1]));
+    }
+
+    #[test]
+    fn the_written_schedule_is_in_order_and_that_of_the_seed() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("schedule.csv");
+        let late = UdpFlow {
+            flow: 4,
+            start_s: 0.5,
+            ..flow(Arrivals::Constant)
+        };
+        write(&[flow(Arrivals::Poisson), late], 7, &path).unwrap();
+        let text = std::fs::read_to_string(&path).unwrap();
+        let rows: Vec<Vec<u64>> = text
+            .lines()
+            .skip(1)
+            .map(|line| line.split(',').map(|value| value.parse().unwrap()).collect())
+            .collect();
+        assert!(rows.is_sorted_by_key(|row| row[0]));
+        let poisson: Vec<(u64, u32)> = rows
+            .iter()
+            .filter(|row| row[1] == 3)
+            .map(|row| (row[0], row[3] as u32))
+            .collect();
+        let asked: Vec<(u64, u32)> = packets(&flow(Arrivals::Poisson), 7)
+            .into_iter()
+            .map(|(at, rank)| (at as u64, rank))
+            .collect();
+        assert_eq!(poisson, asked);
+        assert_eq!(rows.iter().filter(|row| row[1] == 4).count(), 20_500);
+    }
+}
