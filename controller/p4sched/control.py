@@ -96,7 +96,7 @@ def control(
         typer.Option(
             parser=Duration.parse,
             metavar="TIME",
-            help="Arrivals that the window or range spans; default: 15 delay targets, RIFO 2.5.",
+            help="Arrivals that the window or range spans; default: 15 delay targets.",
             rich_help_panel=RANKED_PANEL,
         ),
     ] = None,

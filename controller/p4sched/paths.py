@@ -40,6 +40,11 @@ def trace_binary() -> Path:
     return _rust_binary("p4sched-trace", "P4SCHED_TRACE")
 
 
+def stepped_port_binary() -> Path:
+    """One port of a program in stepped time, for a controller; `P4SCHED_STEPPED_PORT` names another build of it."""
+    return _rust_binary("p4sched-stepped-port", "P4SCHED_STEPPED_PORT")
+
+
 def tool(name: str, reason: str) -> Path:
     """A program on the PATH, or an error that says what needs it."""
     found = shutil.which(name)

@@ -237,6 +237,29 @@ def test_a_change_of_the_traffic_is_followed_within_a_second_and_a_half() -> Non
     assert parameters(port).sampling == pytest.approx(90, rel=0.25)
 
 
+def test_other_traffic_is_followed_within_half_a_second_and_what_was_before_is_forgotten() -> None:
+    port = Port(CONFIG)
+    port.polls(30, FULL_POLL, 400)
+    # frames of 200 bytes in place of 1514
+    port.polls(5, 6_250, 6_250, size=200)
+    assert parameters(port).target_packets == 312
+    assert parameters(port).sampling == pytest.approx(469, rel=0.01)
+    # and back
+    port.polls(5, FULL_POLL, 400)
+    assert parameters(port).target_packets == 41
+
+
+def test_burstiness_that_comes_with_other_traffic_is_seen_within_a_second() -> None:
+    source = random.Random(9)
+    port = Port(CONFIG)
+    port.polls(60, FULL_POLL, 400)
+    assert parameters(port).headroom_256 == 0
+    for _ in range(10):
+        arrived = 64 * poisson(2500 / 64, source)
+        port.poll(FULL_POLL, max(0, arrived - FULL_POLL))
+    assert parameters(port).headroom_256 == 128
+
+
 def test_an_idle_port_keeps_its_parameters() -> None:
     port = Port(CONFIG)
     port.polls(20, 413, 400)

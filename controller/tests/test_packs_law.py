@@ -83,7 +83,8 @@ def test_noise_writes_nothing_more() -> None:
     port = Port(CONFIG)
     for _ in range(600):
         port.poll(FULL_POLL, max(0, poisson(1238, source) - FULL_POLL))
-    assert port.writes <= 3
+    # the first, the load, and twice the burstiness, of which the first polls tell little
+    assert port.writes <= 4
 
 
 def inversions(sizes: Sequence[int], ranks: Sequence[int], load: float) -> int:

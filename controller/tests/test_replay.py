@@ -100,7 +100,7 @@ def test_counters_that_were_changed_afterwards_do_not_explain_the_decisions(
     write_ranked(path, CONFIGS["packs"], ranked.State())
     lines = path.read_text().splitlines()
     changed = json.loads(lines[15])
-    changed["refused"][0] += 5000
+    changed["refused"][0] += 300
     lines[15] = json.dumps(changed)
     path.write_text("\n".join(lines) + "\n")
     assert run_command(["replay", str(path)]) == 1

@@ -39,6 +39,7 @@ from p4sched.laws.ranked import (
     MAX_COUNT,
     MAX_PACKETS,
     MAX_WINDOW,
+    SPAN_DELAY_TARGETS,
     Decision,
     Sample,
     State,
@@ -55,7 +56,6 @@ __all__ = ["ACTION", "TABLE", "Config", "Decision", "Parameters", "Sample", "Sta
 
 TABLE = "aifo_params"
 ACTION = "set_aifo"
-SPAN_DELAY_TARGETS = 15
 
 
 @dataclass(frozen=True)

@@ -19,10 +19,15 @@ From the differences between polls follow
   burstiness either. A Read that takes d ns leaves its instant uncertain by d / sqrt(12), which shifts arrivals
   between neighbouring polls and would look like a variance of rate^2 d^2 / 4: that is taken off.
 
-**Hysteresis.** I is held until an estimate differs by more than a factor of 2 (128 polls give it a standard error of
-23 %). Parameters are held while the ones wanted are `near` them; when one is not, all are written together, but at
-most one write every `hold_ns`. So noise inside the dead bands writes nothing, and no input writes more often than
-that.
+**Changes.** Two polls whose rate or mean packet differs from those of the rate window before them by more than a
+quarter, and by more than four standard deviations (of arrivals with index of dispersion I; of sizes that vary by
+their mean), are other traffic: what was seen before is forgotten, and some 0.3 s later the parameters follow. Of
+its burstiness nothing is known at first: I is what it was, at least that of Poisson arrivals.
+
+**Hysteresis.** I is held until an estimate differs by more than a factor of 2; of fewer than 32 polls by more, for
+the standard error of log I falls with the root of their number: by a factor of 4 after 8 polls. Parameters are held
+while the law `keeps` them; when it does not, all are written together, but at most one write every `hold_ns`. So
+noise inside the dead bands writes nothing, and no input writes more often than that.
 
 **Idle port**: fewer than `MIN_POLLS` polls with arrivals, or `MIN_PACKETS` of these, in the window say nothing; the
 parameters stay. **Restarts**: a counter that went down was reset; what it shows was counted since. A controller that
@@ -59,14 +64,23 @@ HEADROOM_UNIT = 256
 """k = K / 256."""
 MTU_FRAME_BYTES = 1514
 """The packet assumed before any is seen: a full-sized Ethernet frame."""
+SPAN_DELAY_TARGETS = 15
+"""Time of arrivals that a window or tracking range spans unless told otherwise."""
 MIN_PACKETS = 20
 MIN_POLLS = 3
-MIN_DISPERSION_POLLS = 32
+MIN_DISPERSION_POLLS = 4
+DISPERSION_POLLS = 32
+"""From so many polls on, the index of dispersion needs to differ by no more than `DISPERSION_FACTOR`."""
 KEPT_SHARE = 0.75
 KEPT_MEAN = 0.368
 """Mean of the smaller three quarters of the squares of normal numbers of variance 1."""
 MIN_DISPERSION = 1 / 16
 DISPERSION_FACTOR = 2.0
+CHANGE = 0.25
+"""Traffic that differs by more than this share, and by more than chance explains, is other traffic."""
+CHANCE = 4.0
+"""Standard deviations that chance explains."""
+CHANGE_POLLS = 2
 
 
 @dataclass(frozen=True)
@@ -226,6 +240,10 @@ class Config(ABC):
     def parameters_for(self, traffic: Traffic) -> Parameters:
         """The law: parameters for this traffic."""
 
+    def keeps(self, current: Parameters, wanted: Parameters, traffic: Traffic) -> bool:
+        """Whether `current` may stay though `wanted` would fit this traffic better."""
+        return current.near(wanted)
+
     def at_first(self) -> Traffic:
         """Assumed until something is measured: Poisson arrivals of full-sized frames at the link's rate."""
         return Traffic(self.rate_bps / 8 / MTU_FRAME_BYTES, MTU_FRAME_BYTES, self.rate_bps, 1.0, 1.0)
@@ -287,6 +305,8 @@ class State:
     """Oldest first; those that reach into the dispersion window."""
     drain_bps: float | None = None
     dispersion: float = 1.0
+    since_ns: int | None = None
+    """When the traffic last changed; what was before tells nothing of it."""
     written_ns: int | None = None
 
     @classmethod
@@ -324,20 +344,25 @@ class Decision:
 def decide(config: Config, state: State, sample: Sample) -> Decision:
     """One step of a law."""
     steps = _steps_in_window(config, state, sample)
-    recent = [step for step in steps if step.end_ns > sample.time_ns - config.rate_window_ns]
+    since_ns = _last_change(config, state, steps)
+    of_now = steps if since_ns is None else tuple(step for step in steps if step.start_ns >= since_ns)
+    recent = [step for step in of_now if step.end_ns > sample.time_ns - config.rate_window_ns]
     drain_bps = _drain(config, state.drain_bps or config.rate_bps, recent)
-    dispersion = _held_dispersion(state.dispersion, steps)
+    held = state.dispersion if since_ns == state.since_ns else max(1.0, state.dispersion)
+    dispersion = _held_dispersion(held, of_now)
     traffic = None
     if steps and sample.time_ns - steps[0].start_ns >= config.rate_window_ns:
         traffic = _traffic(recent, drain_bps, dispersion)
-    now = dataclasses.replace(state, sample=sample, steps=steps, drain_bps=drain_bps, dispersion=dispersion)
+    now = dataclasses.replace(
+        state, sample=sample, steps=steps, drain_bps=drain_bps, dispersion=dispersion, since_ns=since_ns
+    )
 
     if state.parameters is None:
         return _written(now, config.parameters_for(config.at_first()), sample, traffic)
     held = state.written_ns is not None and sample.time_ns - state.written_ns < config.hold_ns
     if traffic is not None and not held:
         wanted = config.parameters_for(traffic)
-        if not state.parameters.near(wanted):
+        if not config.keeps(state.parameters, wanted, traffic):
             return _written(now, wanted, sample, traffic)
     return Decision(now, state.parameters, False, traffic)
 
@@ -369,6 +394,27 @@ def _steps_in_window(config: Config, state: State, sample: Sample) -> tuple[Step
     )
     horizon = sample.time_ns - config.dispersion_window_ns
     return (*(old for old in state.steps if old.end_ns > horizon), step)
+
+
+def _last_change(config: Config, state: State, steps: Sequence[Step]) -> int | None:
+    """Start of the newest poll if the traffic has changed since the older ones of the rate window."""
+    if not steps:
+        return state.since_ns
+    first_ns = max(state.since_ns or 0, steps[-1].end_ns - config.rate_window_ns)
+    polls = [step for step in steps if step.start_ns >= first_ns]
+    old, new = polls[:-CHANGE_POLLS], polls[-CHANGE_POLLS:]
+    old = [step for step in old if step.arrived.packets]
+    if len(old) < MIN_POLLS or not all(step.arrived.packets for step in new):
+        return state.since_ns
+    before, after = (sum((step.arrived for step in part), Count()) for part in (old, new))
+    share = sum(step.duration_ns for step in new) / sum(step.duration_ns for step in old)
+    expected = before.packets * share
+    chance = CHANCE * math.sqrt(max(1.0, state.dispersion) * expected * (1 + share))
+    rate_differs = abs(after.packets - expected) > max(CHANGE * expected, chance)
+    size = before.bytes / before.packets
+    # sizes of one packet differ by about their mean at most
+    size_differs = abs(after.bytes / after.packets - size) > max(CHANGE, CHANCE / math.sqrt(after.packets)) * size
+    return steps[-1].start_ns if rate_differs or size_differs else state.since_ns
 
 
 def _increment(before: Count, now: Count) -> Count:
@@ -414,9 +460,11 @@ def _traffic(recent: Sequence[Step], drain_bps: float, dispersion: float) -> Tra
 
 def _held_dispersion(held: float, steps: Sequence[Step]) -> float:
     found = index_of_dispersion(steps)
-    if found is None or held / DISPERSION_FACTOR <= found <= held * DISPERSION_FACTOR:
+    if found is None:
         return held
-    return found
+    # the standard error falls with the root of the number of polls: the fewer, the more it takes to convince
+    factor = DISPERSION_FACTOR ** max(1.0, math.sqrt(DISPERSION_POLLS / len(steps)))
+    return held if held / factor <= found <= held * factor else found
 
 
 def index_of_dispersion(steps: Sequence[Step]) -> float | None:

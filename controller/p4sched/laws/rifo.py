@@ -2,45 +2,54 @@
 
 RIFO admits iff L <= k B, or Max = Min, or (Max - r) / (Max - Min) >= (B - L) / B, with tail drop at B.
 
-**B = drain rate * delay target / packet size**, at least 1 and at most the physical queue: a full queue waits the
-delay target.
+**B and k** together. Let F(x) be the share of arriving packets whose rank lies in the most urgent share x of the
+range, and rho the load. With L packets waiting, everything is admitted up to L = k B, and the share F(L/B) beyond.
+Where that exceeds 1/rho the queue grows: it has two places where it can stay, about k B and full, and at neither are
+the packets chosen that should be.
 
-**T = arrival rate * span**: the range restarts after a set time of arrivals. The paper's default, T = 50 for B = 20,
-spans 2.5 delay targets of a link loaded with 1; Min and Max of so few arrivals come close to those of all (section
-III-C), and after a change of the ranks the old range is gone within twice the span. T is at least 2: with 1, Max =
-Min always, and everything is admitted.
+- About k B the choice is by chance below and by rank above: the share rho F(k) of the departures is chosen by rank.
+- A full queue, of which one packet leaves at a time, chooses by F((B-1)/B): tail drop is the last step only. So it is
+  the *small* queue that is precise: B = 1 / (1 - x*), with F(x*) = 1/rho, just admits the most urgent 1/rho.
 
-**k as large as it can be without the queue running full.** The free share is the threshold, so at a length L > k B a
-packet is admitted if its rank lies in the most urgent share L/B of the range. Let F(x) be the share of arriving
-packets whose rank lies in the most urgent share x of the range, and rho the load. The queue hovers at k B: below it
-everything is admitted, just above it the share F(k). It is the packets between these two, admitted or not by mere
-chance, that make RIFO imprecise, and they vanish as F(k) approaches 1/rho: then just the most urgent 1/rho are
-admitted. But at x* with F(x*) = 1/rho the balance tips: a queue longer than x* B admits more than departs, runs full,
-and from then on tail drop decides without regard to rank. So k must stay below x* by what fluctuations can climb. For
-arrivals of index of dispersion I the queue is a diffusion with drift rho F(x) - 1 and variance rho (I F^2 + F (1 -
-F)) a packet, and the time until it gets from k B to x* B grows like the exponential of
+But a small queue idles. The law takes the B and k with the highest *agreement* that the model below predicts: the
+share of the packets an ideal PIFO would send that RIFO sends as well. The queue is a birth-death chain over L (and
+the idle link, which admits everything). Arrivals of index of dispersion I, of which the share a is admitted, have the
+index v = 1 + a (I - 1) if each packet is admitted for itself, and v = I for I > 1, where what comes together is taken
+to be of one rank. With constant service times that makes the stationary probabilities, by detailed balance with the
+exponent of a diffusion,
 
-    2 B * integral from k to x* of (1/rho - F(x)) / (I F(x)^2 + F(x) (1 - F(x))) dx.
+    p(L+1) / p(L) = (rho a) ^ (2 / v),
 
-The law takes the largest k that leaves this at ESCAPE = 16. For uniform ranks, Poisson arrivals and B = 160 that is
-0.31 at a load of 2, where 0.14 (near the paper's 0.1) loses 24 % of the most urgent quarter of packets, 0.32 none,
-and 0.47 as many as tail drop; it is 0.18 at a load of 3. F comes from the rank histogram: linear within a bucket,
-from the lowest to the highest bucket that arrivals fell into.
+and the idle link stands for max(1, I/2) states: at rho = 1 and with everything admitted it idles the share (I/2) / B
+of the time.
 
-**But not so small that the link idles** for packets refused: near the critical load, with bursty arrivals or a small
-B, the bound above may leave no room. Above h = k B the queue is drawn back, below it drifts up with rho - 1 and
-variance rho I, so that it is empty the share (rho - 1) / (exp(2 (1 - 1/rho) h / I) - 1) of the time, I / (2 h) at rho
-= 1 (which stands for all loads below as well). The headroom for `loss` of that is the least k; `max_headroom` is the
-largest.
+Agreement is the share of time that the link is busy, times the share of the admitted packets that belong to the most
+urgent 1/rho: min(a, 1/rho) / a where rank decides, 1/rho where chance does. Compiled programs in stepped time, B = 1
+to 12 and four values of k, uniform ranks at a load of 2: the law's B = 2, k < 1/2 is the best, and three times as far
+above tail drop as B = 5. Bursts and loads near 1 want the longest queue, so
 
-**Limits.** The histogram's buckets double, so Max may be overrated by up to 2 and x* underrated: safe, but k is
-smaller than it could be. One packet of a far larger rank (no rank header: 2^32 - 1) makes the range so wide that all
-others look alike; then RIFO cannot tell packets apart whatever its parameters. Where 1/rho of the packets share the
-most urgent ranks (exponential ranks at a load of 2) no k is stable; the queue then runs full, as with any k. A load
-that rises above the measured one may tip the queue until the next write.
+**B <= drain rate * delay target / packet size**: a full queue waits the delay target.
+
+F comes from the rank histogram. Within a bucket the density is taken to grow or fall exponentially, as it does from
+the bucket below; how far the ranks reach into the highest bucket follows from the two below it, continued likewise.
+
+**T = arrival rate * span**: the range restarts after a set time of arrivals, by default 15 delay targets, as AIFO's
+window. The paper's T = 50 for B = 20 spans 2.5: Min and Max of so few come close to those of all (section III-C), but
+just after each restart they do not, and what is admitted then is admitted by chance. After a change of the ranks the
+old range is gone within twice the span. T is at least 2: with 1, Max = Min always, and everything is admitted.
+
+**Hysteresis.** B and k stay while their predicted agreement is within 3 % of the best.
+
+**Limits.** The chain knows nothing of the restarts. One packet of a far
+larger rank (no rank header: 2^32 - 1) makes the range so wide that all others look alike; then RIFO cannot tell
+packets apart whatever its parameters. Where 1/rho of the packets share the most urgent rank the choice among them is
+by chance, as it is for any scheme.
 """
 
+import dataclasses
+import functools
 import math
+import operator
 from dataclasses import dataclass
 from typing import ClassVar, Self
 
@@ -49,6 +58,7 @@ from p4sched.laws.ranked import (
     HEADROOM_UNIT,
     MAX_COUNT,
     MAX_PACKETS,
+    SPAN_DELAY_TARGETS,
     Decision,
     Sample,
     State,
@@ -64,11 +74,18 @@ __all__ = ["ACTION", "TABLE", "Config", "Decision", "Parameters", "Sample", "Sta
 
 TABLE = "rifo_params"
 ACTION = "set_rifo"
-SPAN_DELAY_TARGETS = 2.5
-ESCAPE = 16.0
-"""Exponent of the time until a queue runs full by chance."""
-GRID = 256
-"""Steps of the integral over the range of ranks."""
+TOLERANCE = 0.03
+"""B and k stay while their predicted agreement is within this share of the best."""
+SIZE_STEP = 1.4
+"""From one size of the queue that is tried to the next."""
+MIN_BUCKET = 4
+"""Below it buckets hold single ranks, and say exactly where the ranks end."""
+FEW_RANKS = 32
+"""Below so many the ranks are counted one by one."""
+GRID = 240
+"""Points of F; a number that many sizes divide."""
+HEADROOM_STEPS = 4
+"""Headrooms that are tried for each size."""
 
 
 @dataclass(frozen=True)
@@ -87,12 +104,15 @@ class Parameters(RankedParameters):
         in_range("headroom K", self.headroom_256, 0, HEADROOM_UNIT - 1, "in 1/256")
         in_range("tracking range T", self.tracking_packets, 1, MAX_COUNT, "packets")
 
+    @property
+    def headroom_packets(self) -> int:
+        """The longest queue that everything is admitted to."""
+        return self.headroom_256 * self.capacity_packets // HEADROOM_UNIT
+
     def near(self, wanted: Self) -> bool:
-        """B within 10 %, T within 25 %, k within 1/32: above its bound k tips the queue."""
-        return (
-            close_to(self.capacity_packets, wanted.capacity_packets, 0.1)
-            and close_to(self.tracking_packets, wanted.tracking_packets, 0.25)
-            and abs(self.headroom_256 - wanted.headroom_256) <= HEADROOM_UNIT // 32
+        """T within 25 %, and the same B and k; `Config.keeps` judges these by what they do."""
+        return close_to(self.tracking_packets, wanted.tracking_packets, 0.25) and (
+            (self.capacity_packets, self.headroom_packets) == (wanted.capacity_packets, wanted.headroom_packets)
         )
 
 
@@ -105,48 +125,84 @@ class Config(RankedConfig):
 
     def parameters_for(self, traffic: Traffic) -> Parameters:
         """The law."""
-        buffer = self.fixed_packets("B")
-        if buffer is None:
-            buffer = max(1, min(self.queue_packets, round(traffic.packets_in(self.delay_ns))))
-        in_range("queue size B", buffer, 1, self.queue_packets, "packets")
+        buffer, headroom = max(self._settings(traffic), key=lambda setting: agreement(traffic, *setting))
         tracking = self.fixed_packets("T")
         if tracking is None:
-            span_ns = self.span_ns or round(SPAN_DELAY_TARGETS * self.delay_ns)
+            span_ns = self.span_ns or SPAN_DELAY_TARGETS * self.delay_ns
             tracking = max(2, min(MAX_COUNT, round(traffic.arrivals_in(span_ns))))
-        return Parameters(
-            capacity_packets=buffer,
-            headroom_256=self.headroom_256(
-                min(self.max_headroom, max(stable_headroom(traffic, buffer), busy_headroom(traffic, buffer, self.loss)))
-            ),
-            tracking_packets=tracking,
+        # half a packet more, so that rounding to 1/256 does not take one off
+        return Parameters(buffer, self.headroom_256((headroom + 0.5) / buffer), tracking)
+
+    def keeps(self, current: RankedParameters, wanted: RankedParameters, traffic: Traffic) -> bool:
+        """Whether `current` waits no longer than asked and does about as well."""
+        assert isinstance(current, Parameters)
+        assert isinstance(wanted, Parameters)
+        if current.near(wanted):
+            return True
+        if current.capacity_packets > 1.1 * self._longest(traffic):
+            return False
+        as_it_is, best = (
+            agreement(traffic, each.capacity_packets, each.headroom_packets) for each in (current, wanted)
+        )
+        same_t = dataclasses.replace(wanted, tracking_packets=current.tracking_packets)
+        return close_to(current.tracking_packets, wanted.tracking_packets, 0.25) and (
+            current == same_t or as_it_is >= (1 - TOLERANCE) * best
         )
 
+    def _longest(self, traffic: Traffic) -> int:
+        return max(1, min(self.queue_packets, round(traffic.packets_in(self.delay_ns))))
 
-def stable_headroom(traffic: Traffic, buffer: int) -> float:
-    """The largest k at which the queue does not run full by chance."""
-    admitted_share = 1 / max(1.0, traffic.load)
-    exponent = 0.0
-    for place in range(GRID, -1, -1):
-        share = urgent_share(traffic.ranks, place / GRID)
-        if share >= admitted_share:
-            exponent = 0.0
-            continue
-        variance = traffic.dispersion * share**2 + share * (1 - share)
-        if variance == 0:
-            # no packet has so urgent a rank: nothing is admitted here, and nothing climbs
-            return place / GRID
-        exponent += 2 * buffer * (admitted_share - share) / variance / GRID
-        if exponent >= ESCAPE:
-            return place / GRID
-    return 0.0
+    def _settings(self, traffic: Traffic) -> list[tuple[int, int]]:
+        """Queue sizes and headrooms in packets to choose from."""
+        pinned = self.fixed_packets("B")
+        if pinned is not None:
+            in_range("queue size B", pinned, 1, self.queue_packets, "packets")
+        settings = []
+        for buffer in _sizes(self._longest(traffic)) if pinned is None else [pinned]:
+            if "k" in self.fixed:
+                settings.append((buffer, self.headroom_256(0.0) * buffer // HEADROOM_UNIT))
+                continue
+            most = int(self.max_headroom * buffer)
+            settings += [(buffer, most * step // HEADROOM_STEPS) for step in range(HEADROOM_STEPS + 1)]
+        return list(dict.fromkeys(settings))
 
 
-def busy_headroom(traffic: Traffic, buffer: int, loss: float) -> float:
-    """The smallest k at which the link idles for no more than the share `loss` of the time; may exceed 1."""
-    overload = max(0.0, traffic.load - 1)
-    if overload < 1e-3:
-        return traffic.dispersion / (2 * loss) / buffer
-    return traffic.dispersion / 2 * traffic.load / overload * math.log1p(overload / loss) / buffer
+def _sizes(longest: int) -> list[int]:
+    """1, 2, 3, 4, 6, ... and `longest`."""
+    sizes = [1]
+    while sizes[-1] < longest:
+        sizes.append(min(longest, max(sizes[-1] + 1, round(sizes[-1] * SIZE_STEP))))
+    return sizes
+
+
+def agreement(traffic: Traffic, buffer: int, headroom: int) -> float:
+    """Predicted share of PIFO's departures among RIFO's, for a queue of `buffer` packets, `headroom` of them free to
+    all."""
+    load = max(traffic.load, 1e-3)
+    ideal = min(1.0, 1 / load)
+    dispersion, shares = traffic.dispersion, _urgent_shares(traffic.ranks)
+    log_weight, weights, overlaps, admitted = 0.0, [max(1.0, dispersion / 2)], [ideal], [1.0]
+    for length in range(buffer + 1):
+        share = admitted[-1]
+        if share == 0:
+            break
+        log_weight += math.log(load * share) * 2 / (max(dispersion, 1 + share * (dispersion - 1)))
+        # beyond what a float holds nothing else matters
+        weights.append(math.exp(min(log_weight, 600.0)))
+        by_chance = length <= headroom
+        share = 0.0 if length == buffer else 1.0 if by_chance else shares[length * GRID // buffer]
+        admitted.append(share)
+        overlaps.append(share * ideal if by_chance else min(share, ideal))
+    passed = sum(map(operator.mul, weights, admitted))
+    busy = 1 - weights[0] / sum(weights)
+    chosen = sum(map(operator.mul, weights, overlaps))
+    return float(busy * chosen / passed)
+
+
+@functools.lru_cache(maxsize=2)
+def _urgent_shares(ranks: tuple[int, ...]) -> list[float]:
+    """F at 0, 1/GRID, ... 1."""
+    return [urgent_share(ranks, place / GRID) for place in range(GRID + 1)]
 
 
 def urgent_share(ranks: tuple[int, ...], x: float) -> float:
@@ -154,16 +210,43 @@ def urgent_share(ranks: tuple[int, ...], x: float) -> float:
     filled = [bucket for bucket in range(BUCKETS) if ranks[bucket]]
     if not filled:
         return x
-    low, high = bucket_range(filled[0])[0], bucket_range(filled[-1])[1]
-    rank = low + x * (high - low)
+    low, high = bucket_range(filled[0])[0], _highest(ranks, filled[-1])
+    # up to and with the last whole rank in this share of the range
+    rank = math.floor(low + x * (high - 1 - low)) + 1 if high - low < FEW_RANKS else low + x * (high - low)
     below = 0.0
     for bucket in filled:
         first, end = bucket_range(bucket)
-        if rank >= end:
-            below += ranks[bucket]
-        elif rank > first:
-            below += ranks[bucket] * (rank - first) / (end - first)
-    return below / sum(ranks)
+        highest = bucket == filled[-1]
+        reach = (high if highest else end) - first
+        growth = _growth(ranks, bucket - 1 if highest else bucket)
+        if rank < first + reach:
+            inside = max(0.0, rank - first)
+            part = math.expm1(growth * inside) / math.expm1(growth * reach) if growth else inside / reach
+            return (below + ranks[bucket] * part) / sum(ranks)
+        below += ranks[bucket]
+    return 1.0
+
+
+def _growth(ranks: tuple[int, ...], bucket: int) -> float:
+    """How fast the density of ranks grows from the bucket below to this one: the exponent for each rank."""
+    if bucket < MIN_BUCKET or not (ranks[bucket] and ranks[bucket - 1]):
+        return 0.0
+    width = 2.0 ** (bucket - 1)
+    # the one below is half as wide; their middles are 3/4 width apart
+    return math.log(ranks[bucket] / ranks[bucket - 1] / 2) / (0.75 * width)
+
+
+def _highest(ranks: tuple[int, ...], bucket: int) -> float:
+    """Where the ranks of the highest bucket end, if their density goes on as it does in the two buckets below."""
+    first, end = bucket_range(bucket)
+    if bucket <= MIN_BUCKET or not ranks[bucket - 1]:
+        return end
+    width, growth = first / 2, _growth(ranks, bucket - 1)
+    held = ranks[bucket] / (ranks[bucket - 1] / width * math.exp(growth * width / 2))
+    # the integral of exp(growth * y) from 0 to the reach is what the bucket holds
+    grown = growth * held
+    reach = held if growth == 0 else math.log1p(grown) / growth if grown > -1 else end - first
+    return min(end, first + max(1.0, reach))
 
 
 def bucket_range(bucket: int) -> tuple[int, int]:

@@ -1,0 +1,171 @@
+"""The experiment of the control laws: scores, settings, and the law in the loop of a program in stepped time."""
+
+import itertools
+from pathlib import Path
+
+import pytest
+
+from experiments.control_laws import experiment, phases
+from experiments.control_laws.comparison import Comparison, compare
+from experiments.control_laws.phases import Arrival
+from experiments.control_laws.score import Ideal, PhaseScore, matched, phase_score
+from experiments.control_laws.settings import FULL, SCHEMES, SHORT, Setting, config, static_settings
+from experiments.control_laws.stepped import Port
+from p4sched.decision_log import replay
+from p4sched.errors import P4schedError, UsageError
+from p4sched.laws import aifo, law, packs, rifo
+from p4sched.paths import stepped_port_binary, traffic_binary
+from p4sched.units import Duration, Rate
+
+MS = 1_000_000
+RATE = 10_000_000
+
+
+def built() -> str | None:
+    """What is missing to run in stepped time."""
+    try:
+        stepped_port_binary()
+        traffic_binary()
+    except P4schedError as error:
+        return str(error)
+    return None
+
+
+STEPPED = pytest.mark.skipif(built() is not None, reason=str(built()))
+
+
+def test_what_is_sent_is_set_against_what_an_ideal_scheduler_sends() -> None:
+    assert matched([0, 1, 2], [2, 1, 0]) == 3
+    # more urgent is as good, less urgent is not
+    assert matched([5, 5, 5], [1, 5, 6]) == 2
+    assert matched([0, 1], [9, 9, 9]) == 0
+    # FIFO at twice the link's rate: half of the most urgent half
+    ideal, fifo = [rank for rank in range(50) for _ in range(2)], list(range(100))
+    assert matched(ideal, fifo) == 50
+
+
+def test_what_comes_late_does_not_count() -> None:
+    found = phase_score([0, 1], [(0, 31 * MS), (1, 30 * MS), (7, 2 * MS)], 30 * MS)
+    assert found == PhaseScore(score=0.5, throughput=1.5, late=1 / 3, mean_delay_ms=21)
+
+
+def test_packets_belong_to_the_phase_they_arrive_in() -> None:
+    arrivals = [Arrival(0, 1, 0, 3), Arrival(5, 2, 0, 3), Arrival(6, 2, 1, 4)]
+    ideal = Ideal(arrivals, [10, 20, -1])
+    stepped = ideal.scores([30, -1, 40], MS)
+    assert [score.score for score in stepped] == [1, 0, 0, 0]
+    assert stepped == ideal.scores_of_received({(1, 0): 30, (2, 1): 34}, MS)
+
+
+@pytest.mark.parametrize("scheme", SCHEMES)
+def test_the_papers_setting_comes_first_and_none_twice(scheme: str) -> None:
+    default = law(scheme).Parameters()
+    found = static_settings(scheme, FULL, [default])
+    assert found[0] == Setting("paper", default)
+    assert len({setting.parameters for setting in found}) == len(found) > 50
+    assert len(static_settings(scheme, SHORT, [])) < 20
+    # every one of them fits into the queues
+    waiting = config(scheme, RATE, 30 * MS).queue_packets
+    for setting in found:
+        match setting.parameters:
+            case packs.Parameters(sizes=sizes):
+                assert max(sizes) <= waiting
+            case aifo.Parameters(target_packets=target):
+                assert target <= waiting
+            case rifo.Parameters(capacity_packets=buffer):
+                assert buffer <= waiting
+
+
+def test_settings_are_named_as_in_the_papers() -> None:
+    labels = [static_settings(scheme, SHORT, [])[0].label for scheme in SCHEMES]
+    assert labels == ["C 20, k 0.1, S 15", "B 20, k 0.1, T 50", "B 80, k 0, S 1"]
+
+
+def scored(*scores: float) -> list[PhaseScore]:
+    """One for each phase."""
+    return [PhaseScore(score, 1, 0, 1) for score in scores]
+
+
+def test_a_comparison_is_with_the_best_of_each_phase() -> None:
+    settings = [Setting("paper", aifo.Parameters(length)) for length in (5, 10, 20)]
+    scores = [scored(1, 0.5, 1, 1), scored(0.5, 0.8, 0.5, 0.5), scored(0.7, 0.7, 0.7, 0.7)]
+    found = Comparison(scored(0.95, 0.76, 0.95, 1), [], settings, scores).summary()
+    assert [best["score"] for best in found["best_static"]] == [1, 0.8, 1, 1]
+    assert found["tuned"]["share_of_best"] == pytest.approx([0.95, 0.95, 0.95, 1])
+    assert found["within_10_percent"]
+    # the third setting has the best worst phase, and is not within 10 % there
+    assert found["steadiest_static"]["setting"] == settings[2].label
+    assert not found["steadiest_static"]["within_10_percent"]
+
+
+def test_the_phases_follow_each_other_without_a_gap() -> None:
+    planned = phases.flows(RATE, 5, "10.0.0.1", "10.0.0.2", lead_s=0.5)
+    assert planned[0]["start_s"] == 0.5
+    assert all(before["stop_s"] == after["start_s"] for before, after in itertools.pairwise(planned))
+    assert planned[-1]["stop_s"] == 20.5
+    assert [flow["rate_bps"] / RATE for flow in planned] == [phase.load for phase in phases.PHASES]
+
+
+@pytest.fixture
+def port(tmp_path: Path) -> Port:
+    """Four phases of 2 s."""
+    schedule = tmp_path / "schedule.csv"
+    phases.write_schedule(phases.flows(RATE, 2, "10.0.0.1", "10.0.0.2"), 1, schedule)
+    return Port(RATE, schedule, 8_000_000_000)
+
+
+@STEPPED
+@pytest.mark.parametrize("scheme", SCHEMES)
+def test_the_law_in_the_loop_follows_the_frames_and_its_log_can_be_replayed(
+    port: Port, scheme: str, tmp_path: Path
+) -> None:
+    wanted, log = config(scheme, RATE, 30 * MS), tmp_path / "decisions.jsonl"
+    departures, decisions = port.tuned(wanted, tmp_path / "out.txt", log)
+    assert len(decisions) == 81
+    traffic = [decisions[polls].traffic for polls in (19, 39, 59, 79)]
+    assert [None if each is None else round(each.packet_bytes) for each in traffic] == [1514, 66, 1514, 1514]
+    assert all(entry.agrees for entry in replay(log))
+    # what was admitted was sent: no write loses a packet
+    sent = sum(departed >= 0 for departed in departures)
+    assert decisions[-1].state.sample is not None
+    assert sent == decisions[-1].state.sample.admitted.packets
+
+
+@STEPPED
+def test_writing_the_same_parameters_again_and_again_changes_nothing(port: Port, tmp_path: Path) -> None:
+    fixed = {"C": 20, "S": 15, "k": 0.1}
+    pinned = aifo.Config(rate_bps=RATE, delay_ns=24 * MS, queue_packets=20, fixed=fixed)
+    departures, _ = port.tuned(pinned, tmp_path / "tuned.txt", tmp_path / "decisions.jsonl")
+    assert departures == port.static("aifo", [20, 20, 26, 20, 15], tmp_path / "static.txt")
+
+
+@STEPPED
+def test_a_comparison_of_a_whole_run(port: Port, tmp_path: Path) -> None:
+    arrivals = phases.read_schedule(port.schedule)
+    ideal = Ideal(arrivals, port.ideal(568, tmp_path / "pifo.txt"))
+    found = compare("rifo", port, ideal, SHORT, 30 * MS, tmp_path, lambda _: None)
+    assert len(found.settings) == len(found.scores)
+    assert {setting.origin for setting in found.settings} == {"paper", "grid", "law"}
+    assert all(0 < score.score <= 1 for scores in found.scores for score in scores)
+    # the paper's B = 20 holds a fifth of a message of 100 packets
+    assert found.ratios(found.scores[0])[1] < 0.5
+
+
+@STEPPED
+def test_what_the_stepped_port_refuses_is_one_sentence(port: Port, tmp_path: Path) -> None:
+    with pytest.raises(P4schedError, match="a window of 33 ranks: the programs were compiled for 1 to 32"):
+        port.static("aifo", [20, 20, 26, 33, 15], tmp_path / "out.txt")
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"duration": Duration.parse("8s")}, "4 phases of 2.00 s"),
+        ({"deadline": Duration.parse("1ms")}, r"0.8 frames of 1514 bytes leave within it at 10 Mbit/s"),
+        ({"deadline": Duration.parse("1s")}, "the queues of this experiment hold 1024"),
+        ({"scheme_names": "aifo,fdpa"}, "no scheme 'fdpa'"),
+    ],
+)
+def test_bad_options_are_refused_before_anything_runs(options: dict[str, object], message: str, tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match=message):
+        experiment.run(**{"rate": Rate.parse("10mbit"), "out": tmp_path, "show_live": False, **options})  # type: ignore[arg-type]

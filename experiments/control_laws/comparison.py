@@ -1,0 +1,107 @@
+"""The tuned scheme against every static setting, in stepped time, on the same packets."""
+
+import os
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from experiments.control_laws.phases import PHASES
+from experiments.control_laws.score import Ideal, PhaseScore
+from experiments.control_laws.settings import Grid, Setting, config, length, static_settings
+from experiments.control_laws.stepped import POLL_NS, Port
+
+CLOSE = 0.9
+"""Within 10 % of the best static setting."""
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """One scheme."""
+
+    tuned: list[PhaseScore]
+    written: list[tuple[float, Any]]
+    """Seconds and parameters of each write of the law."""
+    settings: list[Setting]
+    scores: list[list[PhaseScore]]
+    """Of each setting, by phase."""
+
+    @property
+    def best(self) -> list[float]:
+        """The best static setting's score in each phase."""
+        return [max(scores[phase].score for scores in self.scores) for phase in range(len(PHASES))]
+
+    def ratios(self, scores: Sequence[PhaseScore]) -> list[float]:
+        """Scores as shares of the best static setting's."""
+        return [mine.score / best if best else 1.0 for mine, best in zip(scores, self.best, strict=True)]
+
+    @property
+    def steadiest(self) -> int:
+        """The setting whose worst phase is the best."""
+        return max(range(len(self.settings)), key=lambda each: min(self.ratios(self.scores[each])))
+
+    @property
+    def best_in(self) -> list[int]:
+        """The best setting of each phase."""
+        every = range(len(self.settings))
+        return [max(every, key=lambda each: self.scores[each][phase].score) for phase in range(len(PHASES))]
+
+    def summary(self) -> dict[str, Any]:
+        """For summary.json."""
+        steadiest = self.ratios(self.scores[self.steadiest])
+        return {
+            "tuned": {
+                "phases": [asdict(score) for score in self.tuned],
+                "share_of_best": self.ratios(self.tuned),
+                "writes": [{"second": second, **parameters.action_data()} for second, parameters in self.written],
+            },
+            "best_static": [
+                {"setting": self.settings[each].label, "score": best}
+                for each, best in zip(self.best_in, self.best, strict=True)
+            ],
+            "within_10_percent": min(self.ratios(self.tuned)) >= CLOSE,
+            "steadiest_static": {
+                "setting": self.settings[self.steadiest].label,
+                "share_of_best": steadiest,
+                "within_10_percent": min(steadiest) >= CLOSE,
+            },
+            "static": [
+                {"setting": setting.label, "origin": setting.origin, "phases": [asdict(score) for score in scores]}
+                for setting, scores in zip(self.settings, self.scores, strict=True)
+            ],
+        }
+
+
+def compare(
+    scheme: str, port: Port, ideal: Ideal, grid: Grid, deadline_ns: int, out: Path, tell: Callable[[str], None]
+) -> Comparison:
+    """Runs the law, then every static setting."""
+    out.mkdir(parents=True, exist_ok=True)
+    tell("with the law in the loop")
+    log = out / "decisions.jsonl"
+    log.unlink(missing_ok=True)
+    departures, decisions = port.tuned(config(scheme, port.rate_bps, deadline_ns), out / "tuned.txt", log)
+    phase_polls = port.end_ns // len(PHASES) // POLL_NS
+    came_to = [decisions[number * phase_polls - 1].parameters for number in range(1, len(PHASES) + 1)]
+    settings = static_settings(scheme, grid, came_to)
+    tell(f"{len(settings)} static settings")
+
+    def run(numbered: tuple[int, Setting]) -> list[PhaseScore]:
+        number, setting = numbered
+        output = out / f"static_{number}.txt"
+        scores = ideal.scores(port.static(scheme, setting.data, output), deadline_ns)
+        output.unlink()
+        return scores
+
+    with ThreadPoolExecutor(os.cpu_count()) as pool:
+        scores = list(pool.map(run, enumerate(settings)))
+    tuned = ideal.scores(departures, deadline_ns)
+    (out / "tuned.txt").unlink()
+    written = [(number * POLL_NS / 1e9, each.parameters) for number, each in enumerate(decisions) if each.changed]
+    return Comparison(tuned, written, settings, scores)
+
+
+def lengths_over_time(comparison: Comparison) -> list[tuple[float, int]]:
+    """Seconds and C or B of each write."""
+    return [(second, length(parameters)) for second, parameters in comparison.written]

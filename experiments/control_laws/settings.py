@@ -1,0 +1,110 @@
+"""The static settings that the tuned scheme is compared with: the paper's own, a grid, and what the law came to."""
+
+import itertools
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from p4sched.laws import aifo, law, packs, ranked, rifo
+
+SCHEMES = ("aifo", "rifo", "packs")
+QUEUES = 8
+QUEUE_PACKETS = {"aifo": 1024, "rifo": 1024, "packs": 128}
+"""Room of each queue of the traffic manager: more than any setting uses."""
+LAW_DELAY_SHARE = 0.8
+"""The law's delay target in deadlines: its parameters stay while they are within 10 % of what it wants, and the packet
+that is being sent does not count as waiting."""
+
+
+@dataclass(frozen=True)
+class Setting:
+    """Parameters that stay as they are."""
+
+    origin: str
+    """paper, grid, or law: what the law had come to at the end of a phase."""
+    parameters: Any
+
+    @property
+    def label(self) -> str:
+        """In the papers' names."""
+        return label(self.parameters)
+
+    @property
+    def data(self) -> list[int]:
+        """The action data, in the order of the P4 action."""
+        return list(self.parameters.action_data().values())
+
+
+@dataclass(frozen=True)
+class Grid:
+    """Values of the parameters; every combination is tried."""
+
+    lengths: tuple[int, ...]
+    """AIFO's C, PACKS's B in all its queues, RIFO's B; packets."""
+    headrooms: tuple[float, ...]
+    """k."""
+    samplings: tuple[int, ...]
+    """S of AIFO and PACKS."""
+    trackings: tuple[int, ...]
+    """RIFO's T."""
+
+
+FULL = Grid((10, 20, 40, 80, 160, 320), (0.0, 0.1, 0.5), (1, 15, 60, 240), (50, 500, 5000))
+SHORT = Grid((10, 20, 80, 320), (0.1, 0.5), (15,), (50,))
+SHORTER_QUEUES = (2, 3, 5)
+"""For RIFO, which is the more precise the shorter its queue."""
+
+
+def config(scheme: str, rate_bps: int, deadline_ns: int) -> ranked.Config:
+    """The law's: it knows the link and the deadline, nothing of the traffic."""
+    found: ranked.Config = law(scheme).Config(
+        rate_bps=rate_bps, delay_ns=round(LAW_DELAY_SHARE * deadline_ns), queue_packets=QUEUE_PACKETS[scheme]
+    )
+    return found
+
+
+def static_settings(scheme: str, grid: Grid, decisions: Iterable[Any]) -> list[Setting]:
+    """The paper's default first, then the grid, then `decisions`; none twice."""
+    found = [Setting("paper", law(scheme).Parameters())]
+    found += [Setting("grid", each) for each in _combinations(scheme, grid)]
+    found += [Setting("law", each) for each in decisions]
+    unique: dict[Any, Setting] = {}
+    for setting in found:
+        unique.setdefault(setting.parameters, setting)
+    return list(unique.values())
+
+
+def _combinations(scheme: str, grid: Grid) -> Sequence[Any]:
+    headrooms = [round(k * ranked.HEADROOM_UNIT) for k in grid.headrooms]
+    match scheme:
+        case "aifo":
+            return [
+                aifo.Parameters(target, target, headroom, sampling=sampling)
+                for target, headroom, sampling in itertools.product(grid.lengths, headrooms, grid.samplings)
+            ]
+        case "rifo":
+            lengths = (*SHORTER_QUEUES, *grid.lengths)
+            return [rifo.Parameters(*each) for each in itertools.product(lengths, headrooms, grid.trackings)]
+        case _:
+            return [
+                packs.Parameters(packs.queue_sizes(buffer, QUEUES), headroom, sampling=sampling)
+                for buffer, headroom, sampling in itertools.product(grid.lengths, headrooms, grid.samplings)
+            ]
+
+
+def length(parameters: Any) -> int:
+    """C of AIFO, B of the others; packets."""
+    match parameters:
+        case aifo.Parameters():
+            return parameters.target_packets
+        case rifo.Parameters():
+            return parameters.capacity_packets
+        case _:
+            return sum(parameters.sizes)
+
+
+def label(parameters: Any) -> str:
+    """In the papers' names."""
+    name = "C" if isinstance(parameters, aifo.Parameters) else "B"
+    last = f"T {parameters.tracking_packets}" if isinstance(parameters, rifo.Parameters) else f"S {parameters.sampling}"
+    return f"{name} {length(parameters)}, k {parameters.headroom_256 / ranked.HEADROOM_UNIT:.2g}, {last}"
