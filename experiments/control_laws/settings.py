@@ -75,7 +75,7 @@ def static_settings(scheme: str, grid: Grid, decisions: Iterable[Any]) -> list[S
 
 
 def _combinations(scheme: str, grid: Grid) -> Sequence[Any]:
-    headrooms = [round(k * ranked.HEADROOM_UNIT) for k in grid.headrooms]
+    headrooms = [ranked.headroom_numerator(k) for k in grid.headrooms]
     match scheme:
         case "aifo":
             return [

@@ -130,8 +130,7 @@ class Config(RankedConfig):
         if tracking is None:
             span_ns = self.span_ns or SPAN_DELAY_TARGETS * self.delay_ns
             tracking = max(2, min(MAX_COUNT, round(traffic.arrivals_in(span_ns))))
-        # half a packet more, so that rounding to 1/256 does not take one off
-        return Parameters(buffer, self.headroom_256((headroom + 0.5) / buffer), tracking)
+        return Parameters(buffer, self.headroom_256(headroom / buffer), tracking)
 
     def keeps(self, current: RankedParameters, wanted: RankedParameters, traffic: Traffic) -> bool:
         """Whether `current` waits no longer than asked and does about as well."""

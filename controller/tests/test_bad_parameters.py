@@ -1,0 +1,42 @@
+"""Parameters that no scheduler can have: each command answers with one sentence, and starts nothing."""
+
+from pathlib import Path
+
+import pytest
+
+from p4sched.cli import run_command
+
+CONTROL = ("control", "127.0.0.1:9", "--rate", "10mbit", "--program", ".", "--port", "1", "--scheme")
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        ((*CONTROL, "aifo", "--window", "33"), "window |W| = 33 is out of range: 1 to 32 ranks"),
+        ((*CONTROL, "packs", "--window", "0"), "window |W| = 0 is out of range: 1 to 32 ranks"),
+        ((*CONTROL, "packs", "--queues", "9"), "number of queues n = 9 is out of range: 1 to 8 queues"),
+        ((*CONTROL, "packs", "--queues", "0"), "number of queues n = 0 is out of range: 1 to 8 queues"),
+        ((*CONTROL, "aifo", "--fix", "k=1"), "headroom k = 1 is not in [0, 1)"),
+        ((*CONTROL, "rifo", "--fix", "k=-0.1"), "headroom k = -0.1 is not in [0, 1)"),
+        ((*CONTROL, "packs", "--fix", "k=nan"), "headroom k = nan is not in [0, 1)"),
+        ((*CONTROL, "rifo", "--fix", "T=0"), "tracking range T = 0 is out of range: 1 to 4294967295 packets"),
+        ((*CONTROL, "aifo", "--fix", "C=0"), "target length C = 0 is out of range: 1 to 512 packets"),
+        ((*CONTROL, "aifo", "--fix", "C=inf"), "C = inf is not a whole number"),
+        (("run", "inversions", "--ranks", "gauss"), "no rank distribution 'gauss'; there is: uniform, poisson"),
+        (("run", "inversions", "--window", "33"), "a window of 33 ranks: the programs were compiled for 1 to 32"),
+        (("run", "flow_completion", "--loads", "1.2"), "load 1.2: it must be above 0 and at most 1"),
+    ],
+)
+def test_what_no_scheduler_can_have_is_one_sentence(
+    words: tuple[str, ...],
+    message: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert run_command(list(words)) == 2
+    error = capsys.readouterr().err
+    assert message in error
+    assert len(error.strip().splitlines()) == 1
+    assert list(tmp_path.iterdir()) == []

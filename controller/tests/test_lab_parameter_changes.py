@@ -1,0 +1,67 @@
+"""Parameters written over P4Runtime while packets flow through the lab: none is lost, none stays behind."""
+
+import asyncio
+from pathlib import Path
+
+import pytest
+from test_lab_network import ON_EMBEDDED
+
+from p4sched.lab import run
+from p4sched.lab.network import Dumbbell, dumbbell
+from p4sched.lab.ranked_schemes import RankedScheme, RankSource, decisions, ranked_testbed
+from p4sched.lab.ranked_traffic import RANK_PORT, GeneratedTraffic
+from p4sched.lab.schemes import Link, Scheme
+from p4sched.laws import aifo, law, packs, ranked, rifo
+
+LINK = Link(50_000_000, 10_000_000)
+SECONDS = 1.5
+CHANGES = 100
+ROOMY: dict[str, tuple[ranked.Parameters, ranked.Parameters]] = {
+    "aifo": (aifo.Parameters(400, 400, 128), aifo.Parameters(500, 500, 64, 32, 1)),
+    "rifo": (rifo.Parameters(400, 128, 50), rifo.Parameters(500, 140, 500)),
+    "packs": (packs.Parameters((60,) * 8, 64), packs.Parameters((100,) * 4, 0, 32, 10)),
+}
+"""Two settings with more room than the traffic, half of the link's rate, ever needs."""
+
+
+@ON_EMBEDDED
+@pytest.mark.parametrize("name", ROOMY)
+def test_a_parameter_change_during_traffic_loses_no_packet(name: str, tmp_path: Path) -> None:
+    first, second = ROOMY[name]
+    the_law, many = law(name), name == "packs"
+    scheme = Scheme(name, name, "strict" if many else "fifo", "", (1000,) * (8 if many else 1))
+    started = RankedScheme(scheme, the_law.TABLE, the_law.ACTION, first.action_data())
+
+    async def send(network: Dumbbell) -> tuple[int, int, dict[str, int]]:
+        seat = network.seats[0]
+        flow = {
+            "flow": 1,
+            "src": seat.address,
+            "dst": network.server_address,
+            "port": RANK_PORT,
+            "rate_bps": LINK.rate_bps // 2,
+            "frame_bytes": 500,
+            "ranks": {"drawn": {"distribution": "uniform", "below": 100}},
+            "arrivals": "poisson",
+            "start_s": 0.1,
+            "stop_s": 0.1 + SECONDS,
+        }
+        async with ranked_testbed(network, started, LINK, RankSource.HEADER, [seat.user]) as testbed:
+            with GeneratedTraffic(network, ledger, tmp_path / "traffic") as traffic:
+                await traffic.receive_udp([RANK_PORT], SECONDS + 1)
+                sending = traffic.send_udp(seat.host, [flow], seed=1)
+                for change in range(CHANGES):
+                    wanted = (second, first)[change % 2].action_data()
+                    await testbed.session.set_default_action(the_law.TABLE, the_law.ACTION, wanted)
+                    await asyncio.sleep(SECONDS / CHANGES)
+                sent = (await traffic.report(sending, 10))[0]["packets"]
+                received = (await traffic.report("receive", 10))[0]["packets"]
+                counted = await decisions(testbed.session, started, network.bottleneck_port)
+        return sent, received, counted
+
+    with run.clean_run("test", tmp_path) as ledger, dumbbell(ledger, 1, "embedded", tmp_path) as network:
+        sent, received, counted = asyncio.run(send(network))
+    # 25 Mbit/s of 4000-bit frames for 1.5 s: a Poisson number of mean 9375, standard deviation 97
+    assert abs(sent - 9375) < 500
+    assert received == sent
+    assert counted == {"admitted": sent, "dropped_by_admission": 0, "dropped_full": 0}
