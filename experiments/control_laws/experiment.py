@@ -70,7 +70,8 @@ def run(
     ] = Duration.parse("60s"),
     seed: Annotated[int, typer.Option(help="Of arrivals and ranks.", min=0)] = 1,
     quick: Annotated[
-        bool, typer.Option("--quick", help=f"--duration {QUICK_DURATION}, and fewer static settings.")
+        bool,
+        typer.Option("--quick", help=f"--duration {QUICK_DURATION}, and fewer static settings; live only the paper's."),
     ] = False,
     switch: Annotated[SwitchKind, typer.Option(help="The project's own switch, or BMv2.")] = SwitchKind.EMBEDDED,
     out: Annotated[Path, typer.Option(metavar="DIR", help="Folder for the results.")] = Path("results/control_laws"),
@@ -121,7 +122,7 @@ def run(
         plan = live.Plan(link, phase_s, seed, deadline, ideal)
 
         async def measure(name: str, ledger: Ledger, folder: Path, tell: Tell) -> SchemeOutcome:
-            chosen = live_settings(comparisons[name])
+            chosen = live_settings(comparisons[name])[: 1 if quick else None]
             return await live.measure(plan, name, chosen, switch.value, ledger, folder, tell)
 
         found = run_schemes("control_laws", in_the_lab, switch, out, configuration, measure)
