@@ -143,12 +143,13 @@ def shell(
 
     Further options go to p4runtime-shell: '--election-id 0,20' takes the writing over from the controller.
     """
-    address = control.switch_address(name)
+    found = control.find_switch(name)
     if not SHELL_PYTHON.is_file():
         raise P4schedError(f"{SHELL_PYTHON} is missing; 'make setup' installs p4runtime-shell")
-    _check_that_it_listens(address)
+    _check_that_it_listens(found.address)
     # below every controller's election id, so that the shell does not take the switch from it
-    arguments = ["-m", "p4runtime_sh", "--grpc-addr", address, "--device-id", "1", "--election-id", "0,1", *ctx.args]
+    arguments = ["-m", "p4runtime_sh", "--grpc-addr", found.address, "--device-id", str(found.device_id)]
+    arguments += ["--election-id", "0,1", *ctx.args]
     os.execv(SHELL_PYTHON, [str(SHELL_PYTHON), *arguments])
 
 

@@ -4,6 +4,7 @@ import asyncio
 import json
 import signal
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -18,7 +19,8 @@ from p4sched.session import Program, Session, connect
 from p4sched.units import Duration, Rate
 
 STATE_FILE = Path("/run/p4sched/state.json")
-"""Where the running lab says which switches it has: {"switches": {"s1": {"address": "127.0.0.1:9559"}}}."""
+"""Where the running lab says which switches it has:
+{"switches": {"s1": {"address": "127.0.0.1:9559", "device_id": 1}}}."""
 SCHEMES = ",".join(LAWS)
 FDPA_OPTIONS = ("bands", "rtt", "interval", "token_bucket", "flowlet_gap")
 RANKED_OPTIONS = ("port", "delay", "span", "depth", "loss", "fix")
@@ -31,6 +33,15 @@ OPTIONS = {
 """Options that mean something for each scheme, besides those of all."""
 FDPA_PANEL = "FDPA"
 RANKED_PANEL = "AIFO, RIFO, PACKS"
+
+
+@dataclass(frozen=True)
+class SwitchAddress:
+    """Where a switch's P4Runtime server is."""
+
+    address: str
+    """HOST:PORT."""
+    device_id: int = 1
 
 
 def control(
@@ -155,7 +166,7 @@ def control(
         if port is None:
             raise UsageError(f"--scheme {scheme} needs --port: the egress port whose traffic its law follows")
         ranked.in_range("--port", port, 0, ranked.MAX_PORT, "")
-    asyncio.run(_control(switch_address(switch), Program.in_folder(program, scheme), config, port, log))
+    asyncio.run(_control(find_switch(switch), Program.in_folder(program, scheme), config, port, log))
 
 
 def _refuse_others(ctx: typer.Context, scheme: str) -> None:
@@ -194,14 +205,15 @@ def fixed_parameters(given: Sequence[str]) -> dict[str, float]:
 
 
 async def _control(
-    address: str, program: Program, config: fdpa.Config | ranked.Config, port: int | None, log: Path | None
+    switch: SwitchAddress, program: Program, config: fdpa.Config | ranked.Config, port: int | None, log: Path | None
 ) -> None:
+    address = switch.address
     task = asyncio.current_task()
     assert task is not None
     for number in (signal.SIGTERM, signal.SIGINT):
         asyncio.get_running_loop().add_signal_handler(number, task.cancel)
     try:
-        async with connect(address, program) as session:
+        async with connect(address, program, device_id=switch.device_id) as session:
             loop = _loop(session, config, port, log)
             await loop.take_over()
             typer.echo(f"controller of {address}: {'program loaded' if session.loaded else 'taken over as it is'}")
@@ -239,19 +251,20 @@ def _report_parameters(update: Round[ranked.Sample, ranked.Decision]) -> None:
         typer.echo(f"{seen}: {values}")
 
 
-def switch_address(name: str, state_file: Path = STATE_FILE) -> str:
-    """HOST:PORT of a switch of the running lab; HOST:PORT itself is returned as it is."""
+def find_switch(name: str, state_file: Path = STATE_FILE) -> SwitchAddress:
+    """A switch of the running lab by its name; HOST:PORT is that of device 1."""
     host, colon, port = name.rpartition(":")
     if colon:
         if not host or not port.isdecimal() or not 0 < int(port) < 65536:
             raise P4schedError(f"'{name}' is not HOST:PORT, for example 127.0.0.1:9559")
-        return name
+        return SwitchAddress(name)
     try:
-        switches: dict[str, dict[str, str]] = json.loads(state_file.read_text())["switches"]
+        found = json.loads(state_file.read_text())["switches"]
+        switches = {known: SwitchAddress(**switch) for known, switch in found.items()}
     except FileNotFoundError:
         raise P4schedError(f"no lab is running, so there is no switch '{name}'; HOST:PORT works as well") from None
-    except (ValueError, KeyError) as error:
+    except (ValueError, KeyError, TypeError) as error:
         raise P4schedError(f"{state_file}: not the state of a lab: {error}") from error
     if name not in switches:
         raise unknown_name("switch", name, switches)
-    return switches[name]["address"]
+    return switches[name]

@@ -9,6 +9,7 @@ from p4sched.laws.fdpa import UserCounter, scale_of_weight
 from p4sched.reader import Reader
 
 TABLES = ("users_by_prefix", "users_by_flow")
+PROTOCOL_TCP = 6
 DEPARTURES = "user_departures"
 """Counter of delivered packets and bytes, by user."""
 
@@ -19,10 +20,11 @@ def prefix_user(user: int, prefix: str, weight: float = 1.0) -> fy.P4TableEntry:
     return fy.P4TableEntry("users_by_prefix", match=fy.P4TableMatch({"hdr.ipv4.src_addr": prefix}), action=action)
 
 
-def route(prefix: str, port: int, mac: str) -> fy.P4TableEntry:
-    """The way to `prefix`: out of `port`, to the next hop's MAC address."""
-    action = fy.P4TableAction("forward", port=port, dst_mac=int(mac.replace(":", ""), 16))
-    return fy.P4TableEntry("ipv4_routes", match=fy.P4TableMatch({"hdr.ipv4.dst_addr": prefix}), action=action)
+def flow_user(user: int, address: str, tcp_port: int, weight: float = 1.0) -> fy.P4TableEntry:
+    """The user to whom all TCP segments to this address and port count, whoever sends them."""
+    match = {"hdr.ipv4.dst_addr": address, "hdr.ipv4.protocol": PROTOCOL_TCP, "meta.l4_dst_port": tcp_port}
+    action = fy.P4TableAction("set_user", user=user, scale=scale_of_weight(weight))
+    return fy.P4TableEntry("users_by_flow", match=fy.P4TableMatch(match), action=action, priority=1)
 
 
 async def user_counters(reader: Reader) -> dict[int, UserCounter]:

@@ -12,7 +12,7 @@ from switches import free_port
 
 from p4sched import experiment
 from p4sched.cli import run_command
-from p4sched.control import switch_address
+from p4sched.control import SwitchAddress, find_switch
 from p4sched.errors import P4schedError
 
 P4SCHED = Path(sys.prefix) / "bin" / "p4sched"
@@ -188,11 +188,11 @@ def test_a_name_that_does_not_exist_suggests_the_right_one(text: str, wrong: str
 
 def test_a_switch_of_the_running_lab_is_found_by_name(tmp_path: Path) -> None:
     state = tmp_path / "state.json"
-    state.write_text(json.dumps({"switches": {"s1": {"address": "127.0.0.1:9559"}}}))
-    assert switch_address("s1", state) == "127.0.0.1:9559"
-    assert switch_address("localhost:9000", tmp_path / "none") == "localhost:9000"
+    state.write_text(json.dumps({"switches": {"s1": {"address": "127.0.0.1:9559", "device_id": 2}}}))
+    assert find_switch("s1", state) == SwitchAddress("127.0.0.1:9559", 2)
+    assert find_switch("localhost:9000", tmp_path / "none") == SwitchAddress("localhost:9000", 1)
     with pytest.raises(P4schedError, match="did you mean 's1'"):
-        switch_address("s2", state)
+        find_switch("s2", state)
     state.write_text("{")
     with pytest.raises(P4schedError, match="not the state of a lab"):
-        switch_address("s1", state)
+        find_switch("s1", state)

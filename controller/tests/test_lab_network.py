@@ -6,55 +6,26 @@ Needs root and the lab's programs; runs on the embedded switch where it is built
 import asyncio
 import json
 import os
-import shutil
 import signal
 import subprocess
-import sys
 import time
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from lab import BMV2, EMBEDDED, ON_EMBEDDED, P4SCHED, in_plain_mininet, living
 
 from p4sched.bands import Bands
-from p4sched.errors import P4schedError
 from p4sched.lab import run, schemes
 from p4sched.lab.ledger import interface_index
 from p4sched.lab.measurement import departures_of
 from p4sched.lab.network import Dumbbell, dumbbell
 from p4sched.lab.programming import programmed
 from p4sched.lab.schemes import Link
-from p4sched.paths import ROOT, compiler_binary, switch_binary
 
-P4SCHED = Path(sys.executable).parent / "p4sched"
 LINK = Link(20_000_000, 10_000_000)
 SWITCH_WORD = "1@s1-eth1"
 """Part of the command line of every switch of the dumbbell."""
-
-
-def missing(switch: str) -> str | None:
-    """What this machine lacks to run the lab on this switch."""
-    if os.geteuid() != 0:
-        return "needs root"
-    for program in ("mnexec", "iperf3", "ethtool"):
-        if shutil.which(program) is None:
-            return f"needs {program}"
-    try:
-        compiler_binary()
-        if switch == "embedded":
-            switch_binary()
-    except P4schedError as error:
-        return str(error)
-    if switch == "bmv2" and shutil.which("simple_switch_grpc") is None:
-        return "BMv2 is not installed"
-    return None
-
-
-EMBEDDED = pytest.param(
-    "embedded", marks=pytest.mark.skipif(missing("embedded") is not None, reason=str(missing("embedded")))
-)
-BMV2 = pytest.param("bmv2", marks=pytest.mark.skipif(missing("bmv2") is not None, reason=str(missing("bmv2"))))
-ON_EMBEDDED = pytest.mark.skipif(missing("embedded") is not None, reason=str(missing("embedded")))
 
 
 def pings(network: Dumbbell, source: str, address: str) -> bool:
@@ -144,18 +115,6 @@ def experiment(tmp_path: Path) -> Iterator[subprocess.Popen[str]]:
     run.clean()
 
 
-def living(what: str) -> list[int]:
-    """Processes, not ended ones, whose command line has this word."""
-    found = []
-    for entry in Path("/proc").iterdir():
-        try:
-            if entry.name.isdecimal() and what.encode() in (entry / "cmdline").read_bytes():
-                found.append(int(entry.name))
-        except (FileNotFoundError, ProcessLookupError):
-            continue
-    return found
-
-
 def leftovers() -> list[str]:
     """What a run would leave behind: links, hosts, switches, traffic."""
     links = [path.name for path in Path("/sys/class/net").glob("s1-eth*")]
@@ -221,15 +180,4 @@ def test_an_interface_that_disappears_ends_the_run_with_one_message(experiment: 
 
 @pytest.mark.parametrize("switch", [EMBEDDED, BMV2])
 def test_the_topology_works_with_plain_mininet(switch: str) -> None:
-    # `mn` kills processes by name when something fails: it gets process and mount namespaces of its own.
-    isolated = ["unshare", "--pid", "--fork", "--mount-proc", "--mount"]
-    topology = ROOT / "mininet-topos" / "dumbbell.py"
-    words = ["mn", "--custom", str(topology), "--topo", f"dumbbell,2,4,{switch}", "--test", "pingall"]
-    # It also removes files in /tmp, so it gets one of its own; a repository below /tmp stays where it is.
-    private = (
-        'mount --bind "$0" /mnt && mount -t tmpfs tmpfs /tmp && mkdir -p "$0" && mount --bind /mnt "$0" && exec "$@"'
-    )
-    shell = ["sh", "-c", private, str(ROOT), *words]
-    environment = {key: value for key, value in os.environ.items() if key != "PYTHONPATH"}
-    done = subprocess.run([*isolated, *shell], capture_output=True, text=True, check=False, env=environment)
-    assert "0% dropped (6/6 received)" in done.stdout + done.stderr
+    assert "0% dropped (6/6 received)" in in_plain_mininet(f"dumbbell,2,4,{switch}")

@@ -11,9 +11,10 @@ from switches import RunningSwitch, free_port
 from p4sched.bands import Bands
 from p4sched.laws import fdpa as law
 from p4sched.loop import FDPA_ACTION, FDPA_TABLE, parameters_in_force
+from p4sched.routes import route
 from p4sched.session import Program, SessionError, connect, watch
 from p4sched.telemetry import departures, record, rows, snapshot
-from p4sched.users import prefix_user, route, user_counters
+from p4sched.users import prefix_user, user_counters
 
 CONFIG = law.Config(500_000_000, Bands(1, 4, 0.5), 60_000, 10_000_000)
 

@@ -24,7 +24,7 @@ import pytest
 from conftest import compiled_programs
 from switches import RunningSwitch, start_switch
 
-from p4sched import users
+from p4sched import routes
 from p4sched.errors import P4schedError
 from p4sched.paths import trace_binary
 from p4sched.session import Program, Session, connect
@@ -172,7 +172,7 @@ async def replay(switch: RunningSwitch, program: Program, trace: Mapping[str, An
         try:
             paced = QueueSettings(rate_pps=round(1 / gap_s))
             await manager.set_ports([PortSettings(OUT_PORT, queues={0: paced})])
-            await session.insert([users.route(trace["prefix"], OUT_PORT, NEXT_HOP)])
+            await session.insert([routes.route(trace["prefix"], OUT_PORT, NEXT_HOP)])
             await session.set_default_action("rank_sources", "set_rank_source", {"rank_source": trace["rank_source"]})
             await Replay(session, wires, trace, gap_s).run()
         finally:

@@ -11,6 +11,7 @@ import subprocess
 from collections.abc import Iterable
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
+from typing import Any
 
 from p4sched.lab.processes import ProcessIdentity, end, identify
 
@@ -47,8 +48,8 @@ class Ledger:
     links: list[LinkIdentity] = field(default_factory=list)
     settings: dict[str, str] = field(default_factory=dict)
     """Files under /proc/sys that the run changed, with the value to put back."""
-    switches: dict[str, dict[str, str]] = field(default_factory=dict)
-    """Running switches by name, with the address of their P4Runtime server."""
+    switches: dict[str, dict[str, Any]] = field(default_factory=dict)
+    """Running switches by name, with the address and the device id of their P4Runtime server."""
 
     def add_processes(self, pids: Iterable[int]) -> None:
         """Notes processes that the run has started."""
@@ -69,9 +70,9 @@ class Ledger:
         self.write()
         Path(path).write_text(value)
 
-    def add_switch(self, name: str, address: str) -> None:
+    def add_switch(self, name: str, address: str, device_id: int) -> None:
         """Notes a running switch, for commands that take a switch's name."""
-        self.switches[name] = {"address": address}
+        self.switches[name] = {"address": address, "device_id": device_id}
         self.write()
 
     def forget_network(self) -> None:

@@ -1,7 +1,7 @@
-"""The dumbbell, brought up under Mininet and taken down again."""
+"""Networks, brought up under Mininet and taken down again: dumbbell, incast, leaves and spines."""
 
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,10 +16,26 @@ sys.path.append(str(ROOT / "mininet-topos"))
 
 from mininet.net import Mininet
 
-from dumbbell import DumbbellTopo, Station
+from dumbbell import DumbbellTopo
+from incast import IncastTopo
+from leaf_spine import LeafSpineTopo, Shape
 from nodes import Bmv2Switch, NodeError, OffloadFreeHost, P4Switch, dying_with_us
+from stations import Station
 
-__all__ = ["Dumbbell", "UserSeat", "dumbbell", "dying_with_us", "seats"]
+__all__ = [
+    "Destination",
+    "Dumbbell",
+    "Fabric",
+    "Network",
+    "NodeError",
+    "Shape",
+    "UserSeat",
+    "dumbbell",
+    "dying_with_us",
+    "incast",
+    "leaf_spine",
+    "seats",
+]
 
 CPU_PORT = 509
 """Of the switch; CPU_PORT in p4/shared/constants.p4."""
@@ -40,14 +56,70 @@ class UserSeat:
     address: str
 
 
-class Dumbbell:
-    """A running dumbbell: hosts, switch, and who sits where."""
+@dataclass(frozen=True)
+class Destination:
+    """Where traffic goes."""
 
-    def __init__(self, net: Any, topology: DumbbellTopo) -> None:
+    host: str
+    address: str
+
+
+class Network:
+    """A running network: its hosts and switches."""
+
+    destination: Destination | None = None
+    """Where all traffic goes, in a network that has one such host."""
+
+    def __init__(self, net: Any, switches: Sequence[str]) -> None:
         self._net = net
+        self.switches: dict[str, P4Switch] = {name: net[name] for name in switches}
+
+    def host(self, name: str) -> OffloadFreeHost:
+        """The Mininet host of this name."""
+        host: OffloadFreeHost = self._net[name]
+        return host
+
+    def pid(self, host: str) -> int:
+        """A process in this host's network namespace."""
+        pid: int = self._net[host].pid
+        return pid
+
+    def delay(self, hosts: Sequence[str], delay_ns: int) -> bool:
+        """Delays what these hosts send, by netem, for a switch that cannot delay; False if the kernel has no netem."""
+        try:
+            for name in hosts:
+                self.host(name).delay(delay_ns)
+        except NodeError:
+            return False
+        return True
+
+    def check_alive(self) -> None:
+        """Raises LabError when a switch has ended or a link is down: nothing is measured any more."""
+        which = "the switch" if len(self.switches) == 1 else "switch {}"
+        for name, switch in self.switches.items():
+            called = which.format(name)
+            if not switch.alive():
+                raise LabError(f"{called} ended during the run:\n{switch.log_tail()}")
+            for port, interface in switch.port_interfaces():
+                state = operational_state(interface)
+                if state != "up":
+                    raise LabError(f"port {port} of {called} lost its link: {interface} is {state}")
+
+
+def thrift_port(switch: P4Switch) -> int | None:
+    """BMv2's Thrift port; None for another switch."""
+    return switch.thrift_port if isinstance(switch, Bmv2Switch) else None
+
+
+class Dumbbell(Network):
+    """A running dumbbell or incast: one switch with a bottleneck, hosts, and who sits where."""
+
+    def __init__(self, net: Any, topology: DumbbellTopo | IncastTopo) -> None:
+        super().__init__(net, ["s1"])
         self._topology = topology
-        self.switch: P4Switch = net["s1"]
+        self.switch = self.switches["s1"]
         self.server_address = topology.server_side.address
+        self.destination = Destination(topology.server_side.name, self.server_address)
         self.bottleneck_port = topology.server_side.port
         self.ports = [station.port for station in topology.stations()]
         self.seats = seats(topology.users_side)
@@ -60,57 +132,52 @@ class Dumbbell:
     @property
     def thrift_port(self) -> int | None:
         """BMv2's Thrift port; None for another switch."""
-        return self.switch.thrift_port if isinstance(self.switch, Bmv2Switch) else None
+        return thrift_port(self.switch)
 
     def stations(self) -> list[Station]:
-        """All hosts, the server last."""
+        """All hosts, the one behind the bottleneck last."""
         return self._topology.stations()
 
-    def host(self, name: str) -> OffloadFreeHost:
-        """The Mininet host of this name."""
-        host: OffloadFreeHost = self._net[name]
-        return host
+    @property
+    def server_name(self) -> str:
+        """Name of the host behind the bottleneck."""
+        return self._topology.server_side.name
 
     @property
     def server(self) -> OffloadFreeHost:
         """The host behind the bottleneck."""
-        return self.host("server")
+        return self.host(self.server_name)
 
     def sender_pids(self) -> list[int]:
         """A process in the network namespace of each user host."""
-        return [self._pid(station.name) for station in self._topology.users_side]
+        return [self.pid(station.name) for station in self._topology.users_side]
 
     @property
     def server_pid(self) -> int:
         """A process in the server's network namespace."""
-        return self._pid("server")
-
-    def _pid(self, name: str) -> int:
-        pid: int = self._net[name].pid
-        return pid
+        return self.pid(self.server_name)
 
     def delay_hosts(self, delay_ns: int) -> bool:
-        """Delays what each host sends, by netem, for a switch that cannot delay; False if the kernel has no netem."""
-        try:
-            for station in self.stations():
-                self.host(station.name).delay(delay_ns)
-        except NodeError:
-            return False
-        return True
+        """Delays what every host sends; False if the kernel has no netem."""
+        return self.delay([station.name for station in self.stations()], delay_ns)
 
     def set_shortest_timeout(self, rto_min_ns: int) -> None:
         """Gives TCP in all hosts this rto_min: the kernel's 200 ms is a hundred round trips here."""
         for station in self.stations():
             self.host(station.name).set_shortest_timeout(rto_min_ns)
 
-    def check_alive(self) -> None:
-        """Raises LabError when the switch has ended or one of its links is down: nothing is measured any more."""
-        if not self.switch.alive():
-            raise LabError(f"the switch ended during the run:\n{self.switch.log_tail()}")
-        for port, interface in self.switch.port_interfaces():
-            state = operational_state(interface)
-            if state != "up":
-                raise LabError(f"port {port} of the switch lost its link: {interface} is {state}")
+
+class Fabric(Network):
+    """Running leaves and spines."""
+
+    def __init__(self, net: Any, shape: Shape) -> None:
+        super().__init__(net, shape.switch_names())
+        self.shape = shape
+        self.racks = {leaf: shape.rack(leaf) for leaf in shape.leaf_names()}
+
+    def stations(self) -> list[Station]:
+        """All hosts, rack by rack."""
+        return [station for rack in self.racks.values() for station in rack]
 
 
 def operational_state(interface: str) -> str:
@@ -147,10 +214,7 @@ def dumbbell(ledger: Ledger, users: int, switch: str, log_folder: Path, hosts: i
 
     Raises LabError when it cannot be brought up. Whatever happens inside, it is taken down at the end.
     """
-    # Mininet would change a dozen of the machine's limits for good; the lab sets what it needs in its hosts.
-    Mininet.inited = True
-    net: Any = None
-    try:
+    with _node_errors():
         topology = DumbbellTopo(
             hosts=hosts,
             users=users,
@@ -158,35 +222,80 @@ def dumbbell(ledger: Ledger, users: int, switch: str, log_folder: Path, hosts: i
             switch_params={"log_folder": log_folder, "cpu_port": CPU_PORT},
             congestion_control=CONGESTION_CONTROL,
         )
+    with _brought_up(ledger, topology, _star_interfaces(topology), log_folder) as net:
+        yield Dumbbell(net, topology)
+
+
+@contextmanager
+def incast(ledger: Ledger, senders: int, switch: str, log_folder: Path) -> Iterator[Dumbbell]:
+    """Senders around one switch with one receiver; otherwise as `dumbbell`, with one user at each sender."""
+    with _node_errors():
+        topology = IncastTopo(
+            senders=senders,
+            switch=switch,
+            switch_params={"log_folder": log_folder},
+            congestion_control=CONGESTION_CONTROL,
+        )
+    with _brought_up(ledger, topology, _star_interfaces(topology), log_folder) as net:
+        yield Dumbbell(net, topology)
+
+
+@contextmanager
+def leaf_spine(ledger: Ledger, shape: Shape, switch: str, log_folder: Path) -> Iterator[Fabric]:
+    """Leaves and spines whose switches run and have no program yet; otherwise as `dumbbell`."""
+    with _node_errors():
+        topology = LeafSpineTopo(
+            shape=shape,
+            switch=switch,
+            switch_params={name: {"log_folder": log_folder} for name in shape.switch_names()},
+            congestion_control=CONGESTION_CONTROL,
+        )
+    with _brought_up(ledger, topology, shape.interfaces(), log_folder) as net:
+        yield Fabric(net, shape)
+
+
+@contextmanager
+def _node_errors() -> Iterator[None]:
+    """The topologies' and nodes' errors as errors of the lab."""
+    try:
+        yield
     except NodeError as error:
         raise LabError(str(error)) from error
+
+
+@contextmanager
+def _brought_up(ledger: Ledger, topology: Any, interfaces: Sequence[str], log_folder: Path) -> Iterator[Any]:
+    """The network under Mininet, its switches running; `interfaces` are those in the machine's own namespace."""
+    # Mininet would change a dozen of the machine's limits for good; the lab sets what it needs in its hosts.
+    Mininet.inited = True
+    net: Any = None
     try:
         log_folder.mkdir(parents=True, exist_ok=True)
         ledger.change_setting(NETDEV_MAX_BACKLOG, str(BACKLOG_FRAMES))
         _allow_congestion_control(ledger)
-        _refuse_taken_names(topology)
+        _refuse_taken_names(interfaces)
         net = Mininet(topo=topology, controller=None, build=False)  # type: ignore[no-untyped-call]
-        try:
+        with _node_errors():
             net.build()
             ledger.add_processes(node.pid for node in net.hosts + net.switches)
-            ledger.add_links(f"s1-eth{station.port}" for station in topology.stations())
+            ledger.add_links(interfaces)
             net.start()
-        except NodeError as error:
-            raise LabError(str(error)) from error
-        running = Dumbbell(net, topology)
-        assert running.switch.process is not None
-        ledger.add_processes([running.switch.process.pid])
-        ledger.add_switch(running.switch.name, running.address)
-        yield running
+        ledger.add_processes(switch.process.pid for switch in net.switches)
+        for switch in net.switches:
+            ledger.add_switch(switch.name, switch.address, switch.device_id)
+        yield net
     finally:
         if net is not None:
             net.stop()
             ledger.forget_network()
 
 
-def _refuse_taken_names(topology: DumbbellTopo) -> None:
+def _star_interfaces(topology: DumbbellTopo | IncastTopo) -> list[str]:
+    return [f"s1-eth{station.port}" for station in topology.stations()]
+
+
+def _refuse_taken_names(interfaces: Sequence[str]) -> None:
     """Mininet names interfaces s1-eth1, s1-eth2, ...; somebody else's are not ours to remove."""
-    for station in topology.stations():
-        name = f"s1-eth{station.port}"
+    for name in interfaces:
         if interface_index(name) is not None:
             raise LabError(f"there is an interface {name} already, of another Mininet network: stop that one first")

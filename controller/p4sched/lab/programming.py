@@ -9,6 +9,7 @@ from p4sched.compile import compiled
 from p4sched.lab.bmv2 import LabBmv2
 from p4sched.lab.network import Dumbbell
 from p4sched.lab.schemes import URGENT, Link, Scheme
+from p4sched.routes import route
 from p4sched.session import Session, connect
 from p4sched.traffic_manager import (
     Discipline,
@@ -44,7 +45,7 @@ async def programmed(
     program = compiled(scheme.program, macros=scheme.macros)
     async with connect(network.address, program, device_id=network.switch.device_id, force=True) as session:
         await session.insert(
-            [users.route(station.prefix, station.port, station.mac) for station in network.stations()]
+            [route(station.prefix, station.port, station.mac) for station in network.stations()]
             + [users.prefix_user(seat.user, f"{seat.address}/32", weights[seat.user]) for seat in network.seats]
         )
         traffic_manager = _traffic_manager(network, session)

@@ -52,7 +52,7 @@ class GeneratedTraffic:
         listed = ",".join(map(str, ports))
         words = ["udp-receive", "--address", self._network.server_address, "--ports", listed]
         words += ["--duration", f"{seconds:.3f}", *_log(log)]
-        self.start("receive", "server", words)
+        self.start("receive", self._network.server_name, words)
         self._precise("receive")
         await self._until("receive", lambda: set(ports) <= bound_ports(self._table("udp")))
 
@@ -63,12 +63,12 @@ class GeneratedTraffic:
         """
         address = f"{self._network.server_address}:{port}"
         words = ["tcp-serve", "--address", address, "--duration", f"{seconds:.3f}"]
-        self.start("serve", "server", words if flows is None else [*words, "--flows", str(flows)])
+        self.start("serve", self._network.server_name, words if flows is None else [*words, "--flows", str(flows)])
         await self._until("serve", lambda: port in listening_ports(self._table("tcp")))
 
     async def observe(self, seconds: float, log: Path) -> None:
         """Starts to record TCP segments at the server, under the name "observe", and waits until it does."""
-        self.start("observe", "server", ["observe", "--duration", f"{seconds:.3f}", *_log(log)])
+        self.start("observe", self._network.server_name, ["observe", "--duration", f"{seconds:.3f}", *_log(log)])
         # One line below the heading: a packet socket is open.
         await self._until("observe", lambda: len(self._table("packet").splitlines()) > 1)
 
@@ -79,9 +79,13 @@ class GeneratedTraffic:
         self._precise(name)
         return name
 
-    def send_tcp(self, host: str, flows: Sequence[Flow], congestion: str, deadline: float) -> str:
-        """Starts to send TCP flows from a host; returns the run's name."""
+    def send_tcp(
+        self, host: str, flows: Sequence[Flow], congestion: str, deadline: float, epoch_ns: int | None = None
+    ) -> str:
+        """Starts to send TCP flows from a host; returns the run's name. The times of the flows count from `epoch_ns`
+        on the monotonic clock, which is one for all hosts; or from now."""
         words = ["tcp-send", str(self._list(host, flows)), "--congestion", congestion, "--deadline", f"{deadline:.3f}"]
+        words += [] if epoch_ns is None else ["--epoch", str(epoch_ns)]
         return self.start(f"send-{host}", host, words)
 
     def start(self, name: str, host: str, words: Sequence[str]) -> str:

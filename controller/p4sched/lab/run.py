@@ -97,6 +97,9 @@ def _terminate_like_interrupt() -> Iterator[None]:
         yield
         return
     previous = {number: signal.signal(number, _interrupt) for number in (signal.SIGTERM, signal.SIGHUP)}
+    if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
+        # as a script's background jobs begin; a SIGTERM would be ignored with it
+        previous[signal.SIGINT] = signal.signal(signal.SIGINT, signal.default_int_handler)
     try:
         yield
     finally:

@@ -1,4 +1,4 @@
-"""TCP traffic: one iperf3 client and server for each user, started together, with an end in any case."""
+"""TCP traffic: an iperf3 client and server for each transfer, started together, with an end in any case."""
 
 import asyncio
 import json
@@ -13,7 +13,7 @@ from typing import Any
 
 from p4sched.lab.errors import LabError
 from p4sched.lab.ledger import Ledger
-from p4sched.lab.network import Dumbbell, UserSeat, dying_with_us
+from p4sched.lab.network import Destination, Network, UserSeat, dying_with_us
 
 FIRST_TCP_PORT = 5201
 LISTEN_SECONDS = 20.0
@@ -25,14 +25,16 @@ START_SECONDS = 0.05
 
 @dataclass(frozen=True)
 class Transfer:
-    """Long-lived traffic of one user to the server."""
+    """Long-lived traffic of one user to one destination."""
 
     seat: UserSeat
     connections: int
     tcp_port: int
-    """Port of the user's own iperf3 server."""
+    """Port of the transfer's own iperf3 server."""
     tos: int = 0
     """TOS byte of the segments."""
+    destination: Destination | None = None
+    """None: the server, in a network that has just one."""
 
 
 @dataclass(frozen=True)
@@ -57,7 +59,7 @@ def transfers(seats: Sequence[UserSeat], connections: Sequence[int]) -> list[Tra
 class Iperf3Traffic:
     """iperf3 servers and clients of a set of transfers; a context manager that ends them all."""
 
-    def __init__(self, network: Dumbbell, ledger: Ledger, folder: Path, congestion_control: str = "cubic") -> None:
+    def __init__(self, network: Network, ledger: Ledger, folder: Path, congestion_control: str = "cubic") -> None:
         self._network = network
         self._ledger = ledger
         self._folder = folder
@@ -78,21 +80,22 @@ class Iperf3Traffic:
         """Starts the servers and waits until all of them listen. Raises LabError if they do not."""
         for transfer in planned:
             words = ["iperf3", "--server", "--one-off", "--version4", "--port", str(transfer.tcp_port)]
-            self._servers.append(self._spawn("server", words, subprocess.DEVNULL))
+            self._servers.append(self._spawn(self._destination(transfer).host, words, subprocess.DEVNULL))
         self._ledger.add_processes(server.pid for server in self._servers)
-        ports = {transfer.tcp_port for transfer in planned}
+        wanted = {(self._destination(transfer).host, transfer.tcp_port) for transfer in planned}
+        hosts = {host for host, _ in wanted}
         deadline = time.monotonic() + LISTEN_SECONDS
-        table = Path(f"/proc/{self._network.server_pid}/net/tcp")
-        while not ports <= listening_ports(table.read_text()):
+        while missing := wanted - {(host, port) for host in hosts for port in self._listening(host)}:
             if time.monotonic() > deadline:
-                missing = len(ports - listening_ports(table.read_text()))
-                raise LabError(f"{missing} of {len(ports)} iperf3 servers took over {LISTEN_SECONDS:.0f} s to start")
+                raise LabError(
+                    f"{len(missing)} of {len(wanted)} iperf3 servers took over {LISTEN_SECONDS:.0f} s to start"
+                )
             await asyncio.sleep(0.05)
 
     def send(self, planned: Sequence[Transfer], seconds: float, warm_up: float = 0.0) -> None:
         """Starts the clients, each for `warm_up` + `seconds`; iperf3 leaves the warm-up out of its report."""
         for transfer in planned:
-            words = ["iperf3", "--client", self._network.server_address, "--version4"]
+            words = ["iperf3", "--client", self._destination(transfer).address, "--version4"]
             words += ["--port", str(transfer.tcp_port), "--bind", transfer.seat.address]
             words += ["--congestion", self._congestion_control, "--parallel", str(transfer.connections)]
             words += ["--time", str(round(seconds)), "--omit", str(round(warm_up))]
@@ -135,6 +138,14 @@ class Iperf3Traffic:
             process.kill()
         for process in running:
             process.wait()
+
+    def _destination(self, transfer: Transfer) -> Destination:
+        found = transfer.destination or self._network.destination
+        assert found is not None, "a transfer without a destination in a network that has several"
+        return found
+
+    def _listening(self, host: str) -> set[int]:
+        return listening_ports(Path(f"/proc/{self._network.pid(host)}/net/tcp").read_text())
 
     def _report_path(self, user: int) -> Path:
         return self._folder / f"iperf3-user-{user}.json"

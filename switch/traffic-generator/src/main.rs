@@ -89,6 +89,9 @@ enum Command {
         /// Flows not done by then are given up, in seconds from the start
         #[arg(long, value_parser = seconds)]
         deadline: Duration,
+        /// The start on the system's monotonic clock in ns, so that senders on several hosts start together [default: now]
+        #[arg(long)]
+        epoch: Option<u64>,
     },
     /// Receive TCP flows and report their completion times
     TcpServe {
@@ -169,8 +172,10 @@ fn run(command: Command) -> Result<(), TrafficError> {
             flows,
             congestion,
             deadline,
+            epoch,
         } => {
             let flows = flow::read(&flows)?;
+            std::thread::sleep(clock::until(epoch));
             print(&runtime()?.block_on(tcp::send(&flows, &congestion, deadline))?);
         }
         Command::TcpServe {

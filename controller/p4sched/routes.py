@@ -1,0 +1,51 @@
+"""Routes as the programs know them: entries of `ipv4_routes`, and of `ecmp_paths` for routes of several paths."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+import finsy as fy
+
+from p4sched.errors import P4schedError
+
+BUCKETS = 64
+"""Of each group (ECMP_BUCKETS in p4/shared/constants.p4): a flow's hash says which one it is in."""
+
+
+def route(prefix: str, port: int, mac: str) -> fy.P4TableEntry:
+    """The way to `prefix`: out of `port`, to the next hop's MAC address."""
+    return fy.P4TableEntry("ipv4_routes", match=fy.P4TableMatch({"hdr.ipv4.dst_addr": prefix}), action=_out(port, mac))
+
+
+def group_route(prefix: str, group: int) -> fy.P4TableEntry:
+    """The way to `prefix`: any path of the group, by the flow."""
+    action = fy.P4TableAction("choose_path", group=group)
+    return fy.P4TableEntry("ipv4_routes", match=fy.P4TableMatch({"hdr.ipv4.dst_addr": prefix}), action=action)
+
+
+def group_paths(group: int, paths: Sequence[tuple[int, str]]) -> list[fy.P4TableEntry]:
+    """A group whose buckets are dealt in turn to these paths: (port, next hop's MAC address)."""
+    if not 1 <= len(paths) <= BUCKETS:
+        raise P4schedError(f"ECMP group {group} has {len(paths)} paths: there can be 1 to {BUCKETS}")
+    return [
+        fy.P4TableEntry(
+            "ecmp_paths",
+            match=fy.P4TableMatch({"ecmp_group": group, "ecmp_bucket": bucket}),
+            action=_out(*paths[bucket % len(paths)]),
+        )
+        for bucket in range(BUCKETS)
+    ]
+
+
+def entries(routes: Iterable[Mapping[str, Any]], groups: Iterable[Mapping[str, Any]] = ()) -> list[fy.P4TableEntry]:
+    """All entries of a switch, from routes and groups as the topologies give them (mininet-topos/stations.py)."""
+    found = [
+        group_route(r["prefix"], r["group"]) if "group" in r else route(r["prefix"], r["port"], r["mac"])
+        for r in routes
+    ]
+    for group in groups:
+        found += group_paths(group["group"], [(path["port"], path["mac"]) for path in group["paths"]])
+    return found
+
+
+def _out(port: int, mac: str) -> fy.P4TableAction:
+    return fy.P4TableAction("forward", port=port, dst_mac=int(mac.replace(":", ""), 16))

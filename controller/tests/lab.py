@@ -1,0 +1,68 @@
+"""What the tests of the lab for real share: what they need, and how they look at the machine."""
+
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from p4sched.errors import P4schedError
+from p4sched.paths import ROOT, compiler_binary, switch_binary
+
+P4SCHED = Path(sys.executable).parent / "p4sched"
+
+
+def missing(switch: str) -> str | None:
+    """What this machine lacks to run the lab on this switch."""
+    if os.geteuid() != 0:
+        return "needs root"
+    for program in ("mnexec", "iperf3", "ethtool"):
+        if shutil.which(program) is None:
+            return f"needs {program}"
+    try:
+        compiler_binary()
+        if switch == "embedded":
+            switch_binary()
+    except P4schedError as error:
+        return str(error)
+    if switch == "bmv2" and shutil.which("simple_switch_grpc") is None:
+        return "BMv2 is not installed"
+    return None
+
+
+EMBEDDED = pytest.param(
+    "embedded", marks=pytest.mark.skipif(missing("embedded") is not None, reason=str(missing("embedded")))
+)
+BMV2 = pytest.param("bmv2", marks=pytest.mark.skipif(missing("bmv2") is not None, reason=str(missing("bmv2"))))
+ON_EMBEDDED = pytest.mark.skipif(missing("embedded") is not None, reason=str(missing("embedded")))
+
+
+def living(what: str) -> list[int]:
+    """Processes, not ended ones, whose command line has this word."""
+    found = []
+    for entry in Path("/proc").iterdir():
+        try:
+            if entry.name.isdecimal() and what.encode() in (entry / "cmdline").read_bytes():
+                found.append(int(entry.name))
+        except (FileNotFoundError, ProcessLookupError):
+            continue
+    return found
+
+
+def in_plain_mininet(topology: str) -> str:
+    """What `mn` says of a topology's pingall: "incast,3" is topology incast of mininet-topos/incast.py."""
+    # `mn` kills processes by name when something fails: it gets process and mount namespaces of its own.
+    isolated = ["unshare", "--pid", "--fork", "--mount-proc", "--mount"]
+    name = topology.partition(",")[0]
+    file = ROOT / "mininet-topos" / f"{name}.py"
+    words = ["mn", "--custom", str(file), "--topo", topology, "--test", "pingall"]
+    # It also removes files in /tmp, so it gets one of its own; a repository below /tmp stays where it is.
+    private = (
+        'mount --bind "$0" /mnt && mount -t tmpfs tmpfs /tmp && mkdir -p "$0" && mount --bind /mnt "$0" && exec "$@"'
+    )
+    shell = ["sh", "-c", private, str(ROOT), *words]
+    environment = {key: value for key, value in os.environ.items() if key != "PYTHONPATH"}
+    done = subprocess.run([*isolated, *shell], capture_output=True, text=True, check=False, env=environment)
+    return done.stdout + done.stderr

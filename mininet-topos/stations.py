@@ -1,0 +1,108 @@
+"""What the topologies are made of: hosts attached to a switch, routes, and fifo.p4 for switches under plain `mn`.
+
+Only the standard library and Mininet are imported, so that Debian's `mn` can load this file too.
+"""
+# Mininet has no type annotations.
+# mypy: disable-error-code="no-untyped-call,misc"
+
+import json
+import subprocess
+import sys
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from mininet.topo import Topo
+
+sys.path.insert(0, str(Path(sys._getframe().f_code.co_filename).resolve().parent))
+
+from nodes import REPOSITORY, Bmv2Switch, EmbeddedSwitch, NodeError, OffloadFreeHost, P4Switch
+
+SWITCH_NODES: dict[str, type[P4Switch]] = {"embedded": EmbeddedSwitch, "bmv2": Bmv2Switch}
+FIRST_GRPC_PORT = 9559
+"""Of s1 under `mn`: the P4Runtime port that clients try first; s2 has the next one."""
+HOST_BITS = 24
+"""Every host has a prefix of its own: nobody has a neighbour but the switch."""
+
+
+@dataclass(frozen=True)
+class Station:
+    """A host and where it is attached."""
+
+    name: str
+    port: int
+    """Of the switch."""
+    address: str
+    """Its own address, besides those of its users."""
+    prefix: str
+    """All of its addresses."""
+    mac: str
+    users: tuple[str, ...] = ()
+    """Addresses of its users."""
+
+    @property
+    def gateway(self) -> str:
+        """The gateway address in its prefix."""
+        return self.prefix.rsplit(".", 1)[0] + ".254"
+
+
+def whole(what: str, value: object, least: int, most: int) -> int:
+    """The value as a number, as `mn` passes it on from its command line. Raises NodeError outside least .. most."""
+    if not isinstance(value, int) or not least <= value <= most:
+        raise NodeError(f"{value} {what}: there can be {least} to {most}")
+    return value
+
+
+def switch_node(kind: str) -> type[P4Switch]:
+    """The node class of "embedded" or "bmv2". Raises NodeError."""
+    if kind not in SWITCH_NODES:
+        raise NodeError(f"no switch {kind!r}: use {' or '.join(SWITCH_NODES)}")
+    return SWITCH_NODES[kind]
+
+
+def attach(topo: Topo, switch: str, stations: Sequence[Station], congestion_control: str | None) -> None:
+    """Adds the hosts and their links to the switch."""
+    for station in stations:
+        topo.addHost(
+            station.name,
+            cls=OffloadFreeHost,
+            ip=f"{station.address}/{HOST_BITS}",
+            mac=station.mac,
+            gateway=station.gateway,
+            addresses=station.users,
+            congestion_control=congestion_control,
+        )
+        topo.addLink(station.name, switch, port1=0, port2=station.port)
+
+
+def routes(stations: Sequence[Station]) -> list[dict[str, Any]]:
+    """Entries of `ipv4_routes`: prefix, port, and MAC address of the next hop."""
+    return [{"prefix": s.prefix, "port": s.port, "mac": s.mac} for s in stations]
+
+
+def fifo_loader(entries: Sequence[dict[str, Any]], groups: Sequence[dict[str, Any]] = ()) -> Callable[[P4Switch], None]:
+    """Loads p4/fifo.p4, routes and ECMP groups, in the project's environment: Debian's Python has no P4Runtime client.
+
+    A route has a port and a MAC address, or a group: {"prefix": ..., "group": 1}; a group has paths:
+    {"group": 1, "paths": [{"port": ..., "mac": ...}, ...]}.
+    """
+
+    def load(switch: P4Switch) -> None:
+        python = REPOSITORY / ".venv/bin/python"
+        if not python.exists():
+            raise NodeError(f"found no {python}; run `make setup` first")
+        request = json.dumps(
+            {
+                "address": switch.address,
+                "device_id": switch.device_id,
+                "routes": list(entries),
+                "groups": list(groups),
+            }
+        )
+        command = [str(python), "-m", "p4sched.lab.load_fifo"]
+        done = subprocess.run(command, input=request, capture_output=True, text=True, check=False)
+        if done.returncode != 0:
+            raise NodeError(f"switch {switch.name}: could not load fifo.p4: {done.stderr.strip()}")
+
+    return load
