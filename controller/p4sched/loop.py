@@ -2,6 +2,7 @@
 
 import asyncio
 import time
+from abc import ABC, abstractmethod
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
@@ -36,8 +37,83 @@ Update: TypeAlias = Round[fdpa.Sample, fdpa.Decision]
 """One round of FDPA's loop."""
 
 
-class ControlLoop(Generic[SampleT, DecisionT]):
-    """A law's loop over one session."""
+class Tuning(Generic[SampleT, DecisionT]):
+    """A law at work on one set of parameters: configuration, state and log. Does not touch the switch."""
+
+    def __init__(
+        self,
+        config: Any,
+        log: Path | None,
+        on_update: Callable[[Round[SampleT, DecisionT]], None] | None,
+    ) -> None:
+        """`config` is that of a law, which it names."""
+        self.law = law(config.law)
+        self._config = config
+        self._log = None if log is None else DecisionLog(log)
+        self._on_update = on_update
+        self._state: Any = None
+
+    @property
+    def begun(self) -> bool:
+        """Whether it knows which parameters are in force."""
+        return self._state is not None
+
+    def take_over(self, found: Any) -> None:
+        """Begins with the parameters found on the switch; None if there are none."""
+        self._state = self.law.State.take_over(found)
+        if self._log is not None:
+            self._log.start(self._config, self._state)
+
+    def decide(self, sample: SampleT) -> DecisionT:
+        """What the law makes of the counters."""
+        decision: DecisionT = self.law.decide(self._config, self._state, sample)
+        return decision
+
+    def accept(self, sample: Any, decision: Any) -> Round[SampleT, DecisionT]:
+        """The decision is in force: had the write failed, the state and the log would be wrong."""
+        self._state = decision.state
+        if self._log is not None:
+            self._log.decision(sample, decision)
+        update = Round[SampleT, DecisionT](sample, decision, decision.changed)
+        if self._on_update is not None:
+            self._on_update(update)
+        return update
+
+    def close(self) -> None:
+        """Closes the log."""
+        if self._log is not None:
+            self._log.close()
+
+
+class Loop(ABC):
+    """Rounds at a fixed distance."""
+
+    def __init__(self, poll_s: float) -> None:
+        self._poll_s = poll_s
+
+    async def run(self) -> None:
+        """Goes on until cancelled. Fails if the switch no longer answers."""
+        try:
+            due = time.monotonic()
+            while True:
+                await self.step()
+                # a late round does not make the following ones bunch up
+                due = max(due + self._poll_s, time.monotonic())
+                await asyncio.sleep(due - time.monotonic())
+        finally:
+            self.close()
+
+    @abstractmethod
+    async def step(self) -> Any:
+        """One round."""
+
+    @abstractmethod
+    def close(self) -> None:
+        """Closes the logs."""
+
+
+class ControlLoop(Loop, Generic[SampleT, DecisionT]):
+    """A law's loop over one session: its parameters are those of all ports."""
 
     def __init__(
         self,
@@ -50,51 +126,28 @@ class ControlLoop(Generic[SampleT, DecisionT]):
         on_update: Callable[[Round[SampleT, DecisionT]], None] | None = None,
     ) -> None:
         """`config` is that of a law, which it names; `read` gets the counters the law needs."""
+        super().__init__(poll_s)
         self._session = session
-        self._config = config
-        self._law = law(config.law)
         self._read = read
-        self._log = None if log is None else DecisionLog(log)
-        self._poll_s = poll_s
-        self._on_update = on_update
-        self._state: Any = None
+        self._tuning = Tuning[SampleT, DecisionT](config, log, on_update)
 
-    async def run(self) -> None:
-        """Goes on until cancelled. Fails if the switch no longer answers."""
-        try:
-            due = time.monotonic()
-            while True:
-                await self.step()
-                # a late round does not make the following ones bunch up
-                due = max(due + self._poll_s, time.monotonic())
-                await asyncio.sleep(due - time.monotonic())
-        finally:
-            if self._log is not None:
-                self._log.close()
+    def close(self) -> None:
+        self._tuning.close()
 
     async def take_over(self) -> None:
         """Learns the parameters that are in force. The first step does it if nobody did."""
-        if self._state is None:
-            self._state = self._law.State.take_over(await found_parameters(self._session, self._law))
-            if self._log is not None:
-                self._log.start(self._config, self._state)
+        if not self._tuning.begun:
+            self._tuning.take_over(await found_parameters(self._session, self._tuning.law))
 
     async def step(self) -> Round[SampleT, DecisionT]:
         """One round."""
         await self.take_over()
-        sample: Any = await self._read()
-        decision = self._law.decide(self._config, self._state, sample)
+        sample = await self._read()
+        decision: Any = self._tuning.decide(sample)
         if decision.changed and decision.parameters is not None:
-            parameters = decision.parameters.action_data()
-            await self._session.set_default_action(self._law.TABLE, self._law.ACTION, parameters)
-        # only now: had the write failed, the parameters would not be in force
-        self._state = decision.state
-        if self._log is not None:
-            self._log.decision(sample, decision)
-        update = Round[SampleT, DecisionT](sample, decision, decision.changed)
-        if self._on_update is not None:
-            self._on_update(update)
-        return update
+            law = self._tuning.law
+            await self._session.set_default_action(law.TABLE, law.ACTION, decision.parameters.action_data())
+        return self._tuning.accept(sample, decision)
 
 
 class FdpaLoop(ControlLoop[fdpa.Sample, fdpa.Decision]):
@@ -132,16 +185,16 @@ async def parameters_in_force(session: Reader) -> fdpa.Parameters | None:
 
 
 @asynccontextmanager
-async def controlled(loop: ControlLoop[Any, Any]) -> AsyncIterator[None]:
-    """Runs the loop beside the block. If the loop fails, the block is cancelled and the loop's error comes out."""
+async def controlled(*loops: Loop) -> AsyncIterator[None]:
+    """Runs the loops beside the block. If one fails, the block is cancelled and that loop's error comes out."""
     try:
         async with asyncio.TaskGroup() as group:
-            task = group.create_task(loop.run(), name="control loop")
+            tasks = [group.create_task(loop.run(), name="control loop") for loop in loops]
             try:
                 yield
             finally:
-                task.cancel()
+                for task in tasks:
+                    task.cancel()
     except BaseExceptionGroup as group_error:
-        if len(group_error.exceptions) == 1:
-            raise group_error.exceptions[0] from None
-        raise
+        # when a machine goes down, all its loops fail: one error says it
+        raise group_error.exceptions[0] from None

@@ -1,11 +1,17 @@
-"""The control loop of AIFO, RIFO and PACKS: the counters of one egress port as their laws want them."""
+"""The control loops of AIFO, RIFO and PACKS: the counters of an egress port as their laws want them.
+
+`RankedLoop` follows one port and sets the default parameters, which are those of all ports. `RankedPortsLoop` gives
+each of several ports parameters of its own: entries of the parameter table, whose key is the egress port.
+"""
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from functools import partial
 from pathlib import Path
 
+from p4sched.errors import UsageError
 from p4sched.laws import ranked
-from p4sched.loop import POLL_S, ControlLoop, Round
+from p4sched.loop import POLL_S, ControlLoop, Loop, Round, Tuning, found_parameters
 from p4sched.reader import CounterCells, Reader, TimedCounts
 from p4sched.session import Session
 
@@ -39,16 +45,79 @@ class RankedLoop(ControlLoop[ranked.Sample, ranked.Decision]):
         super().__init__(session, config, read, log=log, poll_s=poll_s, on_update=on_update)
 
 
-def port_cells(reader: Reader, port: int) -> CounterCells:
-    """Everything that the program counts of the packets to this egress port."""
-    return reader.counter_cells({**dict.fromkeys(VERDICTS, _queues(port)), **dict.fromkeys(HISTOGRAMS, _buckets(port))})
+class RankedPortsLoop(Loop):
+    """One scheme's loop over several ports of a switch, each by its own law: one Read and at most one Write a round."""
+
+    def __init__(
+        self,
+        session: Session,
+        configs: Mapping[int, ranked.Config],
+        *,
+        logs: Path | None = None,
+        poll_s: float = POLL_S,
+        on_update: Callable[[int, Round[ranked.Sample, ranked.Decision]], None] | None = None,
+        clock: Callable[[], int] = time.monotonic_ns,
+    ) -> None:
+        """`configs` by egress port, all of the same law; decisions of port N go to LOGS/port-N.jsonl."""
+        super().__init__(poll_s)
+        laws = {config.law for config in configs.values()}
+        if len(laws) != 1:
+            given = ", ".join(sorted(laws)) or "none"
+            raise UsageError(f"the ports of a switch run one program, so they take one law; given: {given}")
+        for port in configs:
+            ranked.in_range("egress port", port, 0, ranked.MAX_PORT, "")
+        self._session = session
+        self._clock = clock
+        self._cells = port_cells(session, *configs)
+        self._present: set[int] = set()
+
+        def tuning(port: int, config: ranked.Config) -> Tuning[ranked.Sample, ranked.Decision]:
+            log = None if logs is None else logs / f"port-{port}.jsonl"
+            return Tuning(config, log, None if on_update is None else partial(on_update, port))
+
+        self._tunings = {port: tuning(port, config) for port, config in configs.items()}
+        self._law = next(iter(self._tunings.values())).law
+
+    def close(self) -> None:
+        for tuning in self._tunings.values():
+            tuning.close()
+
+    async def take_over(self) -> None:
+        """Learns each port's parameters that are in force. The first step does it if nobody did."""
+        if all(tuning.begun for tuning in self._tunings.values()):
+            return
+        default = await found_parameters(self._session, self._law)
+        entries = await self._session.port_actions(self._law.TABLE)
+        self._present = set(entries)
+        for port, tuning in self._tunings.items():
+            found = self._law.Parameters.from_action_data(entries[port]) if port in entries else default
+            tuning.take_over(found)
+
+    async def step(self) -> dict[int, Round[ranked.Sample, ranked.Decision]]:
+        """One round of every port."""
+        await self.take_over()
+        read = await self._session.counters(self._cells, self._clock)
+        samples = {port: port_sample(read, port) for port in self._tunings}
+        decisions = {port: tuning.decide(samples[port]) for port, tuning in self._tunings.items()}
+        changed = {port: decision.parameters.action_data() for port, decision in decisions.items() if decision.changed}
+        if changed:
+            await self._session.set_port_actions(self._law.TABLE, self._law.ACTION, changed, self._present)
+            self._present |= set(changed)
+        return {port: tuning.accept(samples[port], decisions[port]) for port, tuning in self._tunings.items()}
+
+
+def port_cells(reader: Reader, *ports: int) -> CounterCells:
+    """Everything that the program counts of the packets to these egress ports."""
+    queues = [cell for port in ports for cell in _queues(port)]
+    buckets = [cell for port in ports for cell in _buckets(port)]
+    return reader.counter_cells({**dict.fromkeys(VERDICTS, queues), **dict.fromkeys(HISTOGRAMS, buckets)})
 
 
 def port_sample(read: TimedCounts, port: int) -> ranked.Sample:
     """The counters of a port as the laws want them."""
     admitted, refused, full = (
-        sum((ranked.Count(count.packets, count.bytes) for count in read.counts[name].values()), ranked.Count())
-        for name in VERDICTS
+        sum((ranked.Count(cells[queue].packets, cells[queue].bytes) for queue in _queues(port)), ranked.Count())
+        for cells in (read.counts[name] for name in VERDICTS)
     )
     ranks, depths = (tuple(read.counts[name][bucket].packets for bucket in _buckets(port)) for name in HISTOGRAMS)
     time_ns = (read.before_ns + read.after_ns) // 2

@@ -17,6 +17,8 @@ from finsy.proto import p4r, p4r_grpc
 from p4sched.errors import P4schedError
 
 READ_TIMEOUT_S = 10.0
+EGRESS_PORT = "egress_spec"
+"""The key of the tables that hold a scheme's parameters."""
 _SHOWN_ERRORS = 3
 
 # finsy logs a failure and raises it as well; a person should read it once, from here
@@ -140,6 +142,16 @@ class Reader:
             ):
                 return entry.action.name, dict(entry.action.args)
         return None
+
+    async def port_actions(self, table: str) -> dict[int, dict[str, int]]:
+        """The arguments of the entries of a table whose key is the egress port, by port."""
+        found = {}
+        for entry in await self.read([fy.P4TableEntry(table)]):
+            if isinstance(entry, fy.P4TableEntry) and entry.match and isinstance(entry.action, fy.P4TableAction):
+                port = entry.match[EGRESS_PORT]
+                assert isinstance(port, int)
+                found[port] = dict(entry.action.args)
+        return found
 
     async def entries(self, *tables: str) -> list[Entry]:
         """All entries of these tables with their direct counts, in one Read."""

@@ -6,7 +6,7 @@ without a reset, and every failure is one sentence.
 
 import asyncio
 import json
-from collections.abc import AsyncIterator, Iterable, Mapping
+from collections.abc import AsyncIterator, Container, Iterable, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,7 +15,7 @@ import finsy as fy
 from finsy.proto import p4r
 from google.protobuf.text_format import ParseError
 
-from p4sched.reader import Count, Entry, Reader, SessionError, one_sentence
+from p4sched.reader import EGRESS_PORT, Count, Entry, Reader, SessionError, one_sentence
 
 __all__ = ["Count", "Entry", "Program", "Reader", "Session", "SessionError", "connect", "watch"]
 
@@ -96,6 +96,19 @@ class Session(Reader):
         with one_sentence(self.address, "send a packet-out"):
             # finsy's P4PacketOut wants such a header
             await self.finsy.write([p4r.StreamMessageRequest(packet=p4r.PacketOut(payload=frame))])
+
+    async def set_port_actions(
+        self, table: str, action: str, arguments: Mapping[int, Mapping[str, int]], present: Container[int]
+    ) -> None:
+        """Sets the entries of several egress ports, by port, with one Write: MODIFY for the ports that are present,
+        INSERT for the others."""
+        updates = []
+        for port, values in arguments.items():
+            match = fy.P4TableMatch({EGRESS_PORT: port})
+            entry = fy.P4TableEntry(table, match=match, action=fy.P4TableAction(action, **values))
+            updates.append(~entry if port in present else +entry)
+        with one_sentence(self.address, f"set entries of {table}"):
+            await self.finsy.write(updates)
 
     async def open(self, schema: fy.P4Schema, force: bool) -> None:
         """Becomes primary and makes sure that the switch runs the program."""

@@ -15,7 +15,7 @@ from p4sched.decision_log import replay
 from p4sched.errors import UsageError
 from p4sched.laws import aifo, law, packs, ranked, rifo
 from p4sched.loop import found_parameters
-from p4sched.ranked_loop import RankedLoop, port_cells, port_sample
+from p4sched.ranked_loop import RankedLoop, RankedPortsLoop, port_cells, port_sample
 from p4sched.session import Program, Session, connect, watch
 
 PORT = 3
@@ -39,10 +39,11 @@ class Clock:
 
 
 class Counters:
-    """The program's counters, raised as packets to PORT would raise them."""
+    """The program's counters, raised as packets to a port would raise them."""
 
-    def __init__(self, session: Session) -> None:
+    def __init__(self, session: Session, port: int = PORT) -> None:
         self._session = session
+        self._port = port
         self._packets: dict[tuple[str, int], int] = {}
 
     async def arrive(self, admitted: int, refused: int, full: int) -> None:
@@ -50,14 +51,14 @@ class Counters:
         everything = admitted + refused + full
         await self._raise(
             {
-                ("admitted", PORT << 3): admitted,
-                ("dropped_by_admission", PORT << 3): refused,
-                ("dropped_full", PORT << 3 | 7): full,
-                ("rank_histogram", PORT << 6 | 3): everything,
-                ("depth_histogram", PORT << 6 | 4): everything,
+                ("admitted", self._port << 3): admitted,
+                ("dropped_by_admission", self._port << 3): refused,
+                ("dropped_full", self._port << 3 | 7): full,
+                ("rank_histogram", self._port << 6 | 3): everything,
+                ("depth_histogram", self._port << 6 | 4): everything,
                 # another port's packets are none of this law's business
-                ("admitted", (PORT + 1) << 3): 77,
-                ("rank_histogram", (PORT + 1) << 6 | 3): 77,
+                ("admitted", (self._port + 2) << 3): 77,
+                ("rank_histogram", (self._port + 2) << 6 | 3): 77,
             }
         )
 
@@ -126,6 +127,44 @@ async def test_a_second_controller_goes_on_with_the_parameters_of_the_first(
         for _ in range(5):
             assert not (await loop.step()).written
         assert await found_parameters(session, law("aifo")) == config.parameters_for(config.at_first())
+
+
+async def test_every_port_of_a_switch_has_parameters_of_its_own(
+    switch: RunningSwitch, ranked_programs: dict[str, Program], tmp_path: Path
+) -> None:
+    configs = {PORT: CONFIGS["aifo"], PORT + 1: aifo.Config(20_000_000, 5 * MS, 64)}
+    async with connect(switch.address, ranked_programs["aifo"]) as session:
+        fast, slow = Counters(session, PORT), Counters(session, PORT + 1)
+        loop = RankedPortsLoop(session, configs, logs=tmp_path, clock=Clock())
+        first = await loop.step()
+        assert all(update.written for update in first.values())
+        for _ in range(15):
+            await fast.arrive(826, 300, 113)
+            await slow.arrive(165, 60, 23)
+            last = await loop.step()
+        entries = await session.port_actions("aifo_params")
+        assert set(entries) == {PORT, PORT + 1}
+        # C = drain rate * 5 ms, in packets: 8260 and 1650 packets/s
+        assert (entries[PORT]["target_packets"], entries[PORT + 1]["target_packets"]) == (41, 8)
+        for port, update in last.items():
+            assert update.decision.parameters == aifo.Parameters.from_action_data(entries[port])
+        # ports without a law keep the program's own default
+        assert await found_parameters(session, law("aifo")) == aifo.Parameters()
+    async with connect(switch.address, ranked_programs["aifo"]) as session:
+        loop = RankedPortsLoop(session, configs, logs=tmp_path, clock=Clock())
+        assert not any(update.written for update in (await loop.step()).values())
+    for port in configs:
+        replayed = list(replay(tmp_path / f"port-{port}.jsonl"))
+        assert len(replayed) == 17
+        assert all(entry.agrees for entry in replayed)
+
+
+async def test_ports_of_different_laws_are_refused(
+    embedded_switch: RunningSwitch, ranked_programs: dict[str, Program]
+) -> None:
+    async with connect(embedded_switch.address, ranked_programs["aifo"]) as session:
+        with pytest.raises(UsageError, match="one law; given: aifo, rifo"):
+            RankedPortsLoop(session, {1: CONFIGS["aifo"], 2: CONFIGS["rifo"]})
 
 
 def test_a_port_that_cannot_be_is_refused() -> None:
