@@ -1,0 +1,176 @@
+"""Leaves and spines get their program, their routes and their shaped links; and what all switches did is observed."""
+
+from collections.abc import AsyncIterator, Iterable, Mapping
+from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import dataclass, replace
+from typing import Any
+
+from p4sched.compile import compiled
+from p4sched.lab.fidelity import Fidelity
+from p4sched.lab.machine import MachineReading, read_machine
+from p4sched.lab.network import Fabric, thrift_port
+from p4sched.lab.observation import Observation, queue_counts
+from p4sched.lab.programming import NO_DELAY, bmv2_bottleneck, bottleneck
+from p4sched.lab.ranked_schemes import RankedScheme, RankSource
+from p4sched.lab.schemes import Link
+from p4sched.lab.tcp import TcpCounters, read_counters
+from p4sched.routes import entries
+from p4sched.session import Session, connect
+from p4sched.traffic_manager import (
+    Bmv2TrafficManager,
+    EmbeddedTrafficManager,
+    PortSettings,
+    Stats,
+    TrafficManager,
+)
+from p4sched.traffic_manager import Fidelity as SwitchFidelity
+
+
+@dataclass(frozen=True)
+class SwitchSeat:
+    """One programmed switch."""
+
+    session: Session
+    traffic_manager: TrafficManager
+    host_ports: tuple[int, ...]
+    fabric_ports: tuple[int, ...]
+    """To other switches."""
+
+    @property
+    def ports(self) -> tuple[int, ...]:
+        """All of them."""
+        return self.host_ports + self.fabric_ports
+
+
+@dataclass(frozen=True)
+class FabricTestbed:
+    """All switches, programmed, by name."""
+
+    switches: Mapping[str, SwitchSeat]
+    notes: tuple[str, ...]
+    """What of the links these switches and this machine do not emulate."""
+
+
+@asynccontextmanager
+async def programmed_fabric(
+    network: Fabric, ranked: RankedScheme, hosts: Link, fabric_bps: int, source: RankSource, *, tuned: bool = False
+) -> AsyncIterator[FabricTestbed]:
+    """Every switch runs the scheme on every port. Links to hosts are `hosts`, with half of the RTT ahead of each host;
+    links between switches have a rate of `fabric_bps` and no delay. `tuned` leaves the parameters to control loops."""
+    program = compiled(ranked.scheme.program)
+    async with AsyncExitStack() as stack:
+        switches = {}
+        for name, switch in network.switches.items():
+            connection = connect(switch.address, program, device_id=switch.device_id, force=True)
+            session = await stack.enter_async_context(connection)
+            await session.insert(entries(network.shape.routes(name), network.shape.groups(name)))
+            await session.set_default_action("rank_sources", "set_rank_source", {"rank_source": int(source)})
+            if ranked.table is not None and not tuned:
+                await session.set_default_action(ranked.table, ranked.action, ranked.arguments)
+            thrift = thrift_port(switch)
+            manager: TrafficManager
+            manager = EmbeddedTrafficManager(switch.address) if thrift is None else Bmv2TrafficManager(thrift)
+            stack.push_async_callback(manager.close)
+            rack = tuple(station.port for station in network.racks.get(name, ()))
+            others = tuple(port for port in network.shape.ports(name) if port not in rack)
+            switches[name] = SwitchSeat(session, manager, rack, others)
+            shaped = bottleneck if thrift is None else bmv2_bottleneck
+            settings = [shaped(port, ranked.scheme, hosts) for port in rack]
+            settings += [between(shaped(port, ranked.scheme, hosts), fabric_bps) for port in others]
+            await manager.set_ports(settings)
+        yield FabricTestbed(switches, _not_emulated(network, hosts))
+
+
+def between(host_port: PortSettings, rate_bps: int) -> PortSettings:
+    """A port to another switch, from that of a host: another rate, and no delay where there is one."""
+    return replace(host_port, rate_bps=rate_bps, delay_ns=None if host_port.delay_ns is None else 0)
+
+
+def _not_emulated(network: Fabric, hosts: Link) -> tuple[str, ...]:
+    """Gives switches without propagation delay hosts that delay, where the kernel can; says so where it cannot."""
+    if all(thrift_port(switch) is None for switch in network.switches.values()):
+        return ()
+    names = [station.name for station in network.stations()]
+    return () if network.delay(names, hosts.rtt_ns // 2) else (NO_DELAY,)
+
+
+@dataclass(frozen=True)
+class FabricObservation:
+    """What was observed between the start and the end."""
+
+    total: Observation
+    """The machine, TCP and all switches together; lateness is that of the worst switch."""
+    ports: Mapping[str, Mapping[int, Mapping[str, Any]]]
+    """Queues of each switch and port; empty for switches that do not count them."""
+    sent_bytes: Mapping[str, Mapping[int, int]]
+    """Of each switch and port."""
+
+
+@dataclass(frozen=True)
+class FabricObserver:
+    """Observes all switches from `start` to `finish`."""
+
+    network: Fabric
+    testbed: FabricTestbed
+    rtt_ns: int
+    machine: MachineReading
+    tcp: TcpCounters
+    stats: Mapping[str, Stats | None]
+
+    @classmethod
+    async def start(cls, network: Fabric, testbed: FabricTestbed, rtt_ns: int) -> "FabricObserver":
+        """Starts to observe now."""
+        for seat in testbed.switches.values():
+            await seat.traffic_manager.fidelity(reset=True)
+        stats = await _stats(testbed)
+        return cls(network, testbed, rtt_ns, read_machine(), _tcp(network), stats)
+
+    async def finish(self) -> FabricObservation:
+        """What happened since the start."""
+        machine, tcp, stats = read_machine(), _tcp(self.network), await _stats(self.testbed)
+        reports = [await seat.traffic_manager.fidelity() for seat in self.testbed.switches.values()]
+        fidelity = fidelity_of_all(
+            self.rtt_ns,
+            machine.idle_share_since(self.machine),
+            machine.backlog_dropped - self.machine.backlog_dropped,
+            [report for report in reports if report is not None],
+        )
+        ports, sent = {}, {}
+        for name, later in stats.items():
+            earlier = self.stats[name]
+            if later is not None and earlier is not None:
+                pairs = {port: (earlier.ports[port], found) for port, found in later.ports.items()}
+                ports[name] = {port: queue_counts(*pair) for port, pair in pairs.items()}
+                sent[name] = {port: after.tx_bytes - before.tx_bytes for port, (before, after) in pairs.items()}
+        return FabricObservation(Observation(fidelity, tcp - self.tcp, {}), ports, sent)
+
+
+def fidelity_of_all(rtt_ns: int, idle_share: float, backlog_dropped: int, switches: list[SwitchFidelity]) -> Fidelity:
+    """One verdict on several switches: the latest of them, and losses added up."""
+    if not switches:
+        return Fidelity(rtt_ns, idle_share, backlog_dropped)
+    return Fidelity(
+        rtt_ns=rtt_ns,
+        cpu_idle_share=idle_share,
+        backlog_dropped=backlog_dropped,
+        frames=sum(switch.departures for switch in switches),
+        lateness_p50_ns=_worst(switch.lateness_p50_ns for switch in switches),
+        lateness_p99_ns=_worst(switch.lateness_p99_ns for switch in switches),
+        lateness_max_ns=_worst(switch.lateness_max_ns for switch in switches),
+        rx_lost=sum(switch.rx_lost for switch in switches),
+        tx_errors=sum(switch.tx_errors or 0 for switch in switches),
+        data_plane_cpu_share=sum((switch.cpu_ns or 0) / max(switch.measured_ns, 1) for switch in switches),
+    )
+
+
+def _worst(values: Iterable[int | None]) -> int | None:
+    """The largest; None if nobody reports one."""
+    return max((value for value in values if value is not None), default=None)
+
+
+async def _stats(testbed: FabricTestbed) -> dict[str, Stats | None]:
+    return {name: await seat.traffic_manager.stats() for name, seat in testbed.switches.items()}
+
+
+def _tcp(network: Fabric) -> TcpCounters:
+    return read_counters(network.pid(station.name) for station in network.stations())

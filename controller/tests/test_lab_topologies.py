@@ -1,0 +1,183 @@
+"""Incast, leaves and spines for real: everybody answers, flows keep their path, one controller tunes every switch."""
+
+import asyncio
+import json
+import os
+import signal
+import subprocess
+import time
+from pathlib import Path
+
+import pytest
+from lab import BMV2, EMBEDDED, ON_EMBEDDED, P4SCHED, in_plain_mininet, living
+
+from p4sched.decision_log import replay
+from p4sched.lab import run
+from p4sched.lab.errors import LabError
+from p4sched.lab.fabric import programmed_fabric
+from p4sched.lab.ledger import Ledger, interface_index
+from p4sched.lab.network import Fabric, NodeError, Shape, incast, leaf_spine
+from p4sched.lab.ranked_schemes import RankSource, equal_buffers, ranked_scheme
+from p4sched.lab.schemes import Link
+from p4sched.lab.tuned import law_config, ports_loop
+from p4sched.loop import controlled
+from p4sched.telemetry import snapshot
+
+LINK = Link(20_000_000, 10_000_000)
+SHAPE = Shape(leaves=2, spines=2, hosts=2)
+DATAGRAMS = 256
+
+
+def pings(network: Fabric, source: str, address: str) -> bool:
+    """Whether the host at this address answers a ping."""
+    words = ["ping", "-c", "1", "-W", "2", address]
+    return subprocess.run(network.host(source).command(*words), capture_output=True, check=False).returncode == 0
+
+
+SEND = """
+import socket, sys
+for port in range(20000, 20000 + int(sys.argv[2])):
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as sender:
+        sender.bind(("", port))
+        for _ in range(3):
+            sender.sendto(b"x", (sys.argv[1], 9))
+"""
+
+
+@pytest.mark.parametrize("switch", [EMBEDDED, BMV2])
+def test_every_host_reaches_every_other_over_leaves_and_spines(switch: str, tmp_path: Path) -> None:
+    async def check(network: Fabric) -> None:
+        ranked = ranked_scheme("fifo", equal_buffers(64, 16))
+        async with programmed_fabric(network, ranked, LINK, LINK.rate_bps, RankSource.TOS):
+            for source in network.stations():
+                for to in network.stations():
+                    assert pings(network, source.name, to.address), f"{source.name} to {to.name}"
+
+    with run.clean_run("test", tmp_path) as ledger, leaf_spine(ledger, SHAPE, switch, tmp_path) as network:
+        asyncio.run(check(network))
+
+
+@ON_EMBEDDED
+def test_flows_spread_over_the_spines_and_keep_their_path(tmp_path: Path) -> None:
+    async def uplinks(network: Fabric) -> list[int]:
+        ranked = ranked_scheme("fifo", equal_buffers(64, 16))
+        async with programmed_fabric(network, ranked, Link(10**9, 10_000_000), 10**9, RankSource.TOS) as testbed:
+            seat = testbed.switches["s1"]
+            words = ["python3", "-c", SEND, network.racks["s2"][0].address, str(DATAGRAMS)]
+            subprocess.run(network.host("h1").command(*words), check=True)
+            ports = list(network.shape.uplinks().values())
+            while True:
+                admitted = (await snapshot(seat.session, [], ports)).admitted
+                counts = [admitted[port].packets for port in ports]
+                if sum(counts) == 3 * DATAGRAMS:
+                    return counts
+
+    with run.clean_run("test", tmp_path) as ledger, leaf_spine(ledger, SHAPE, "embedded", tmp_path) as network:
+        counts = asyncio.run(asyncio.wait_for(uplinks(network), 20))
+    # each flow is three datagrams that stay together
+    assert [count % 3 for count in counts] == [0, 0]
+    # 128 of 256 flows, with a binomial standard deviation of 8; five of these to either side
+    assert all(88 <= count // 3 <= 168 for count in counts)
+
+
+@ON_EMBEDDED
+def test_one_controller_tunes_every_port_of_every_switch(tmp_path: Path) -> None:
+    async def tune(network: Fabric) -> None:
+        ranked = ranked_scheme("aifo", equal_buffers(64, 16))
+        async with programmed_fabric(network, ranked, LINK, 2 * LINK.rate_bps, RankSource.TOS, tuned=True) as testbed:
+            loops, decided = [], {}
+            for name, seat in testbed.switches.items():
+                rate = {port: LINK.rate_bps * (1 if port in seat.host_ports else 2) for port in seat.ports}
+                laws = {port: law_config("aifo", bps, 10_000_000, 64) for port, bps in rate.items()}
+                loop, decided[name] = ports_loop(seat.session, laws, tmp_path / name)
+                loops.append(loop)
+            async with asyncio.timeout(20), controlled(*loops):
+                while not all(port.rounds >= 3 for ports in decided.values() for port in ports.values()):
+                    await asyncio.sleep(0.05)
+            for name, seat in testbed.switches.items():
+                entries = await seat.session.port_actions("aifo_params")
+                assert set(entries) == set(seat.ports)
+                for port in seat.ports:
+                    # C = rate * 10 ms in packets of 1514 bytes
+                    expected = 17 if port in seat.host_ports else 33
+                    assert entries[port]["target_packets"] == expected
+                    assert all(entry.agrees for entry in replay(tmp_path / name / f"port-{port}.jsonl"))
+
+    with run.clean_run("test", tmp_path) as ledger, leaf_spine(ledger, SHAPE, "embedded", tmp_path) as network:
+        known = json.loads((tmp_path / "state.json").read_text())["switches"]
+        assert known == {
+            name: {"address": network.switches[name].address, "device_id": number}
+            for number, name in enumerate(["s1", "s2", "s3", "s4"], start=1)
+        }
+        asyncio.run(tune(network))
+    assert not any(interface_index(name) for name in SHAPE.interfaces())
+
+
+def test_no_interface_name_is_longer_than_the_kernel_takes() -> None:
+    largest = Shape(leaves=32, spines=32, hosts=64)
+    assert max(map(len, largest.interfaces())) <= 15
+
+
+@pytest.mark.parametrize(
+    ("shape", "message"),
+    [
+        ((0, 2, 2), "0 leaves: there can be 1 to 32"),
+        ((2, 33, 2), "33 spines: there can be 1 to 32"),
+        ((2, 2, 0), "0 hosts a leaf: there can be 1 to 64"),
+    ],
+)
+def test_leaves_and_spines_that_cannot_be_are_refused(shape: tuple[int, int, int], message: str) -> None:
+    with pytest.raises(NodeError, match=message):
+        Shape(*shape)
+
+
+@pytest.mark.parametrize("senders", [0, 201])
+def test_an_incast_of_nobody_or_too_many_is_refused(senders: int, tmp_path: Path) -> None:
+    with (
+        pytest.raises(LabError, match=f"{senders} senders: there can be 1 to 200"),
+        incast(Ledger(tmp_path / "state.json"), senders, "embedded", tmp_path),
+    ):
+        pass
+
+
+@ON_EMBEDDED
+def test_a_killed_run_on_many_switches_leaves_nothing_that_clean_does_not_remove(tmp_path: Path) -> None:
+    words = ["run", "leaf_spine", "--schemes", "aifo", "--rate", "20mbit", "--out", str(tmp_path)]
+    process = subprocess.Popen([P4SCHED, *words], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    deadline = time.monotonic() + 60
+    while not (tmp_path / "aifo" / "s4" / "port-2.jsonl").exists():
+        assert process.poll() is None
+        assert time.monotonic() < deadline
+        time.sleep(0.05)
+    assert len(living("--grpc-server-addr")) >= 4
+    os.kill(process.pid, signal.SIGKILL)
+    process.wait()
+    subprocess.run([P4SCHED, "clean"], check=True, capture_output=True)
+    while left := [name for name in SHAPE.interfaces() if interface_index(name)]:
+        assert time.monotonic() < deadline, left
+        time.sleep(0.05)
+    assert not living("1@s4-eth1")
+
+
+@pytest.mark.parametrize("switch", [EMBEDDED, BMV2])
+@pytest.mark.parametrize(
+    ("topology", "answers"),
+    [("incast,3", "0% dropped (12/12 received)"), ("leaf_spine,2,2,1", "0% dropped (2/2 received)")],
+)
+def test_the_topologies_work_with_plain_mininet(topology: str, answers: str, switch: str) -> None:
+    assert answers in in_plain_mininet(f"{topology},{switch}")
+
+
+@ON_EMBEDDED
+@pytest.mark.parametrize(
+    ("topology", "message"),
+    [
+        ("incast,0", "0 senders: there can be 1 to 200"),
+        ("leaf_spine,2,2,65", "65 hosts a leaf: there can be 1 to 64"),
+        ("leaf_spine,2,2,2,ovs", "no switch 'ovs': use embedded or bmv2"),
+    ],
+)
+def test_plain_mininet_says_what_cannot_be(topology: str, message: str) -> None:
+    said = in_plain_mininet(topology)
+    assert f"NodeError: {message}" in said
+    assert "Traceback" not in said

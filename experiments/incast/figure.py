@@ -1,0 +1,89 @@
+"""The figure: how long each round took until its slowest block was done, and goodput with timeouts."""
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.ticker import ScalarFormatter
+
+from p4sched.lab import figures
+from p4sched.lab.ranked_run import title
+
+
+def draw(found: Mapping[str, Any], path: Path) -> None:
+    """Draws the content of summary.json."""
+    schemes, configuration = found["schemes"], found["configuration"]
+    with figures.style():
+        figure = Figure(figsize=(9.0, 3.4), layout="constrained")
+        times, goodput = figure.subplots(1, 2, width_ratios=[1.4, 1])
+        _times(times, schemes, configuration)
+        _goodput(goodput, schemes)
+        figure.suptitle(_heading(configuration), fontsize=9, x=0.01, ha="left")
+        figures.save(figure, path)
+
+
+def _heading(configuration: Mapping[str, Any]) -> str:
+    return (
+        f"{configuration['senders']} senders, a block of {configuration['block_bytes'] / 1000:g} kB each, at the same"
+        f" instant; {configuration['rate_bps'] / 1e6:g} Mbit/s, RTT {configuration['rtt_ms']:g} ms, TCP"
+        f" {configuration['congestion_control'].capitalize()}, {configuration['switch']} switch"
+    )
+
+
+def _times(axes: Axes, schemes: Mapping[str, Any], configuration: Mapping[str, Any]) -> None:
+    for place, scheme in enumerate(schemes.values()):
+        done = [round_["slowest_s"] * 1e3 for round_ in scheme["rounds"] if round_["slowest_s"] is not None]
+        middle = [round_["median_s"] * 1e3 for round_ in scheme["rounds"] if round_["median_s"] is not None]
+        for offset, values, colour, label in (
+            (-0.12, middle, figures.SKY, "median block"),
+            (0.12, done, figures.ORANGE, "slowest block"),
+        ):
+            axes.plot(
+                [place + offset] * len(values),
+                values,
+                color=colour,
+                marker="o",
+                markersize=4,
+                alpha=0.6,
+                linestyle="none",
+                label=label if place == 0 else None,
+            )
+        if not scheme["fidelity"]["valid"]:
+            axes.axvspan(place - 0.5, place + 0.5, color="#fbe9e7", zorder=0)
+    axes.axhline(configuration["ideal_ms"], color=figures.BLACK, linewidth=0.8, linestyle=(0, (4, 3)))
+    axes.set_yscale("log")
+    axes.yaxis.set_major_formatter(ScalarFormatter())
+    axes.yaxis.set_minor_formatter(ScalarFormatter())
+    axes.set_ylabel("ms from the start of the round")
+    axes.set_title("Completion of each round (dashed: the link's own time)")
+    axes.set_xticks(range(len(schemes)), [_label(name, scheme) for name, scheme in schemes.items()])
+    axes.set_xlim(-0.5, len(schemes) - 0.5)
+    axes.legend(loc="best")
+
+
+def _goodput(axes: Axes, schemes: Mapping[str, Any]) -> None:
+    for place, scheme in enumerate(schemes.values()):
+        low, high = scheme["goodput_interval_80"]
+        middle = scheme["goodput"]
+        axes.bar(place, middle, width=0.6, color=figures.BLUE)
+        axes.errorbar(
+            place, middle, yerr=[[middle - low], [high - middle]], color=figures.BLACK, capsize=3, linewidth=1
+        )
+        axes.annotate(
+            f"{scheme['tcp']['timeouts']}",
+            (place, high),
+            xytext=(0, 3),
+            textcoords="offset points",
+            ha="center",
+            fontsize=8,
+        )
+    axes.set_ylim(0, 1.15)
+    axes.set_ylabel("goodput / link")
+    axes.set_title("Goodput of a round (median, 80 %), above: timeouts")
+    axes.set_xticks(range(len(schemes)), [title(name) for name in schemes], rotation=30, ha="right")
+
+
+def _label(name: str, scheme: Mapping[str, Any]) -> str:
+    return title(name) if scheme["fidelity"]["valid"] else f"{title(name)}\nINVALID"

@@ -1,0 +1,103 @@
+"""Rounds of synchronised blocks: the flows to send, and what became of each round."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from statistics import median
+from typing import Any
+
+from p4sched.errors import UsageError
+from p4sched.lab.network import UserSeat
+from p4sched.metrics import median_interval
+
+TCP_PORT = 5001
+HEADERS = 66
+"""Bytes of Ethernet, IPv4 and TCP headers, with timestamps, of a full-sized segment."""
+FRAME = 1514
+SPACING_S = 1.25
+"""From round to round: a lost SYN (1 s) is repeated while the next round has not begun."""
+SMALLEST_BLOCK = 10_000
+MOST_SENDERS = 100
+
+
+@dataclass(frozen=True)
+class Plan:
+    """Every sender sends a block at the same instant, round after round."""
+
+    senders: int
+    block_bytes: int
+    rounds: int
+    rate_bps: int
+
+    def __post_init__(self) -> None:
+        if not 1 <= self.senders <= MOST_SENDERS:
+            raise UsageError(f"{self.senders} senders: there can be 1 to {MOST_SENDERS}")
+        if self.block_bytes < SMALLEST_BLOCK:
+            raise UsageError(f"a block of {self.block_bytes} bytes: it must be at least {SMALLEST_BLOCK}")
+        if self.ideal_s > SPACING_S / 2:
+            raise UsageError(
+                f"{self.senders} blocks of {self.block_bytes} bytes take {self.ideal_s:.2f} s of the link, more than"
+                f" half of the {SPACING_S:g} s from round to round; lower --senders or --block, or raise --rate"
+            )
+
+    @property
+    def ideal_s(self) -> float:
+        """Time that the link needs for a round."""
+        return self.senders * self.block_bytes * FRAME / (FRAME - HEADERS) * 8 / self.rate_bps
+
+    def flow(self, round_: int, sender: int) -> int:
+        """Id of the flow of sender 1, 2, ... in round 0, 1, ..."""
+        return round_ * self.senders + sender
+
+    def flows(self, seat: UserSeat, destination: str) -> list[dict[str, Any]]:
+        """All flows of one sender, as the traffic generator reads them; ranked by the bytes that remain."""
+        return [
+            {
+                "flow": self.flow(round_, seat.user),
+                "src": seat.address,
+                "dst": destination,
+                "port": TCP_PORT,
+                "size_bytes": self.block_bytes,
+                "start_s": round_ * SPACING_S,
+                "tos": {"remaining": {"largest_bytes": self.block_bytes}},
+            }
+            for round_ in range(self.rounds)
+        ]
+
+
+def per_round(plan: Plan, completed: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    """Every round: when its slowest and its median flow were done, and how many were not. A round that is not done
+    has no completion time."""
+    times = {flow["flow"]: flow["fct_ns"] / 1e9 for flow in completed}
+    rounds = []
+    for round_ in range(plan.rounds):
+        ids = [plan.flow(round_, sender) for sender in range(1, plan.senders + 1)]
+        done = [times[flow] for flow in ids if flow in times]
+        whole = len(done) == len(ids)
+        rounds.append(
+            {
+                "round": round_ + 1,
+                "slowest_s": max(done) if whole else None,
+                "median_s": median(done) if done else None,
+                "not_completed": len(ids) - len(done),
+                "goodput_bps": plan.senders * plan.block_bytes * 8 / max(done) if whole else 0.0,
+            }
+        )
+    return rounds
+
+
+def summarise(plan: Plan, rounds: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    """The rounds in a few numbers. Goodput is payload over the time until the slowest block is done, as a share of what
+    the link could carry; a round that is not done counts as 0."""
+    best = plan.senders * plan.block_bytes * 8 / plan.ideal_s
+    goodput = median_interval([round_["goodput_bps"] / best for round_ in rounds])
+    slowest = [round_["slowest_s"] for round_ in rounds if round_["slowest_s"] is not None]
+    medians = [round_["median_s"] for round_ in rounds if round_["median_s"] is not None]
+    return {
+        "goodput": goodput.median,
+        "goodput_interval_80": [goodput.low, goodput.high],
+        "slowest_median_ms": median(slowest) * 1e3 if slowest else None,
+        "slowest_worst_ms": max(slowest) * 1e3 if slowest else None,
+        "median_flow_ms": median(medians) * 1e3 if medians else None,
+        "not_completed": sum(round_["not_completed"] for round_ in rounds),
+        "rounds": list(rounds),
+    }

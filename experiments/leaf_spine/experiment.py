@@ -1,0 +1,270 @@
+"""Leaves and spines: one controller tunes every port of every switch while racks talk to each other over ECMP paths."""
+
+import asyncio
+import csv
+from collections.abc import Mapping
+from contextlib import AsyncExitStack
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from rich.console import Console
+from rich.table import Table
+
+from experiments.leaf_spine import figure
+from experiments.leaf_spine.traffic import (
+    Classes,
+    all_to_all,
+    connections,
+    count_at_leaves,
+    delivered,
+    spread,
+    summarise,
+)
+from p4sched.errors import UsageError
+from p4sched.experiment import Experiment, SwitchKind, choose
+from p4sched.lab import ranked_schemes
+from p4sched.lab.errors import LabError
+from p4sched.lab.fabric import FabricObserver, FabricTestbed, programmed_fabric
+from p4sched.lab.ledger import Ledger
+from p4sched.lab.network import Fabric, NodeError, Shape, leaf_spine
+from p4sched.lab.ranked_run import SchemeOutcome, Tell, print_end, run_schemes, title, verdict
+from p4sched.lab.ranked_schemes import RankSource, decisions, equal_buffers, ranked_scheme
+from p4sched.lab.schemes import Link
+from p4sched.lab.traffic import Iperf3Traffic, spare_seconds
+from p4sched.lab.tuned import TUNED, PortDecisions, law_config, ports_loop
+from p4sched.loop import Loop, controlled
+from p4sched.units import Duration, Rate
+
+WINDOW = 16
+CONGESTION_CONTROL = "cubic"
+WARM_UP_S = 3
+QUICK_DURATION = Duration.parse("5s")
+
+
+@dataclass(frozen=True)
+class Setting:
+    """What all schemes of a run have in common."""
+
+    shape: Shape
+    hosts: Link
+    fabric_bps: int
+    """Rate of the links between switches."""
+    classes: Classes
+    buffer: int
+    delay_ns: int
+    """The control laws' delay target."""
+    duration_s: int
+
+
+def run(
+    scheme_names: Annotated[
+        str, typer.Option("--schemes", metavar=",".join(ranked_schemes.NAMES), help="Schemes to compare.")
+    ] = "fifo,aifo,packs,pifo",
+    leaves: Annotated[int, typer.Option(help="Leaf switches, each with a rack of hosts.")] = 2,
+    spines: Annotated[int, typer.Option(help="Spine switches.")] = 2,
+    hosts: Annotated[int, typer.Option(help="Hosts of each leaf.")] = 2,
+    urgent: Annotated[int, typer.Option(help="Urgent TCP connections of each pair of hosts.")] = 2,
+    other: Annotated[int, typer.Option(help="Other TCP connections of each pair of hosts.")] = 4,
+    buffer: Annotated[int, typer.Option(help="Packets that the queues of a port hold in all.")] = 64,
+    delay: Annotated[
+        Duration, typer.Option(parser=Duration.parse, metavar="TIME", help="The control laws' delay target.")
+    ] = Duration.parse("10ms"),
+    rate: Annotated[Rate, typer.Option(parser=Rate.parse, metavar="RATE", help="Rate of the links to hosts.")] = (
+        Rate.parse("40mbit")
+    ),
+    fabric_rate: Annotated[
+        Rate | None,
+        typer.Option(parser=Rate.parse, metavar="RATE", help="Rate of the links between switches; default: --rate."),
+    ] = None,
+    rtt: Annotated[
+        Duration, typer.Option(parser=Duration.parse, metavar="TIME", help="Round-trip time while nothing queues.")
+    ] = Duration.parse("10ms"),
+    duration: Annotated[
+        Duration, typer.Option(parser=Duration.parse, metavar="TIME", help="Time that is measured.")
+    ] = Duration.parse("20s"),
+    seed: Annotated[int, typer.Option(help="Recorded only: TCP in real time draws nothing.")] = 1,
+    quick: Annotated[bool, typer.Option("--quick", help=f"A short time: --duration {QUICK_DURATION}.")] = False,
+    switch: Annotated[SwitchKind, typer.Option(help="The project's own switch, or BMv2.")] = SwitchKind.EMBEDDED,
+    out: Annotated[Path, typer.Option(metavar="DIR", help="Folder for the results.")] = Path("results/leaf_spine"),
+) -> None:
+    """Lets every host send to every host of the other racks, over urgent and other TCP connections; every switch runs
+    the scheme on every port, and one controller tunes them all. Prints a table and writes DIR/summary.json,
+    DIR/transfers.csv and DIR/figure.png, and every decision to DIR/SCHEME/SWITCH/port-PORT.jsonl."""
+    wanted = choose("scheme", scheme_names, ranked_schemes.NAMES)
+    try:
+        shape = Shape(leaves, spines, hosts)
+    except NodeError as error:
+        raise UsageError(str(error)) from error
+    classes = Classes(urgent, other)
+    seconds = (QUICK_DURATION if quick else duration).seconds
+    if seconds < 1:
+        raise UsageError(f"--duration {duration} is too short: iperf3 measures whole seconds")
+    setting = Setting(shape, Link(rate, rtt), fabric_rate or rate, classes, buffer, delay, round(seconds))
+    equal_buffers(buffer, WINDOW)
+    for name in TUNED:
+        for bps in (setting.hosts.rate_bps, setting.fabric_bps):
+            law_config(name, bps, delay, buffer)
+    many = connections(hosts, leaves, classes)
+
+    async def measure(name: str, ledger: Ledger, folder: Path, tell: Tell) -> SchemeOutcome:
+        with leaf_spine(ledger, shape, switch.value, folder) as network:
+            return await _measure(network, name, setting, ledger, folder, tell)
+
+    configuration = {
+        "leaves": leaves,
+        "spines": spines,
+        "hosts": hosts,
+        "urgent_connections": urgent,
+        "other_connections": other,
+        "connections": many,
+        "buffer_packets": buffer,
+        "delay_target_ms": delay / 1e6,
+        "rate_bps": int(rate),
+        "fabric_rate_bps": int(setting.fabric_bps),
+        "rtt_ms": rtt / 1e6,
+        "warm_up_s": WARM_UP_S,
+        "duration_s": setting.duration_s,
+        "congestion_control": CONGESTION_CONTROL,
+        "seed": seed,
+    }
+    found = run_schemes("leaf_spine", wanted, switch, out, configuration, measure)
+    _write(found, out / "transfers.csv")
+    figure.draw(found, out / "figure.png")
+    console = Console()
+    console.print(_table(found))
+    print_end(console, found, out)
+
+
+async def _measure(
+    network: Fabric, name: str, setting: Setting, ledger: Ledger, folder: Path, tell: Tell
+) -> SchemeOutcome:
+    ranked = ranked_scheme(name, equal_buffers(setting.buffer, WINDOW))
+    planned = all_to_all(network, setting.classes)
+    transfers = [demand.transfer for demand in planned]
+    tuned = name in TUNED
+    async with AsyncExitStack() as stack:
+        testbed = await stack.enter_async_context(
+            programmed_fabric(network, ranked, setting.hosts, setting.fabric_bps, RankSource.TOS, tuned=tuned)
+        )
+        await count_at_leaves(testbed, planned)
+        traffic = stack.enter_context(Iperf3Traffic(network, ledger, folder / "iperf3", CONGESTION_CONTROL))
+        await traffic.serve(transfers)
+        decided: dict[str, dict[int, PortDecisions]] = {}
+        if tuned:
+            loops: list[Loop] = []
+            for switch, seat in testbed.switches.items():
+                configs = {port: _law(name, setting, port in seat.host_ports) for port in seat.ports}
+                loop, decided[switch] = ports_loop(seat.session, configs, folder / switch)
+                loops.append(loop)
+            await stack.enter_async_context(controlled(*loops))
+        traffic.send(transfers, WARM_UP_S + setting.duration_s + spare_seconds(len(transfers)))
+        await _watch(network, traffic, "warm-up", WARM_UP_S, tell)
+        clock = asyncio.get_running_loop().time
+        observer = await FabricObserver.start(network, testbed, setting.hosts.rtt_ns)
+        begun, before = clock(), await delivered(testbed, planned)
+        await _watch(network, traffic, "measuring", setting.duration_s, tell)
+        ended, after = clock(), await delivered(testbed, planned)
+        observed = await observer.finish()
+        counted = await _verdicts(testbed, ranked)
+    rates = {number: (count - before[number]) * 8 / (ended - begun) for number, count in after.items()}
+    capacity = setting.hosts.rate_bps * len(network.stations())
+    found = summarise(planned, rates, capacity) | {
+        "spread": spread(network, observed.sent_bytes),
+        "switches": {
+            switch: {
+                "ports": {
+                    str(port): {
+                        "to": "host" if port in seat.host_ports else "switch",
+                        "sent_bytes": observed.sent_bytes.get(switch, {}).get(port),
+                        "controller": decided[switch][port].record() if switch in decided else None,
+                        **observed.ports.get(switch, {}).get(port, {}),
+                    }
+                    for port in seat.ports
+                }
+            }
+            for switch, seat in testbed.switches.items()
+        },
+    }
+    label = f"{setting.buffer} packets" + ("\ntuned" if name in TUNED else "")
+    return SchemeOutcome(found, observed.total, label, counted, testbed.notes)
+
+
+def _law(name: str, setting: Setting, to_host: bool) -> Any:
+    rate = setting.hosts.rate_bps if to_host else setting.fabric_bps
+    return law_config(name, rate, setting.delay_ns, setting.buffer)
+
+
+async def _watch(network: Fabric, traffic: Iperf3Traffic, what: str, seconds: int, tell: Tell) -> None:
+    """Waits; fails if a switch or a client does."""
+    clock = asyncio.get_running_loop().time
+    begun = clock()
+    for second in range(1, seconds + 1):
+        tell(f"{what}, {second} of {seconds} s")
+        await asyncio.sleep(max(0.0, begun + second - clock()))
+        network.check_alive()
+        if failed := traffic.failed():
+            number, reason = next(iter(failed.items()))
+            raise LabError(f"{len(failed)} iperf3 clients failed, that of transfer {number}: {reason}")
+
+
+async def _verdicts(testbed: FabricTestbed, ranked: ranked_schemes.RankedScheme) -> dict[str, int]:
+    """What the programs of all switches admitted and dropped, on all ports."""
+    total: dict[str, int] = {}
+    for seat in testbed.switches.values():
+        for port in seat.ports:
+            for verdict_, count in (await decisions(seat.session, ranked, port)).items():
+                total[verdict_] = total.get(verdict_, 0) + count
+    return total
+
+
+def _write(found: Mapping[str, Any], path: Path) -> None:
+    """One row a scheme and transfer."""
+    with path.open("w", newline="") as file:
+        rows: csv.DictWriter[str] | None = None
+        for name, scheme in found["schemes"].items():
+            for transfer in scheme["transfers"]:
+                if rows is None:
+                    rows = csv.DictWriter(file, ["scheme", *transfer])
+                    rows.writeheader()
+                rows.writerow({"scheme": name} | transfer)
+
+
+def _table(found: Mapping[str, Any]) -> Table:
+    shown = Table(
+        title="Throughput in shares of the links to all hosts, and bytes over each spine", title_justify="left"
+    )
+    for column in ("scheme", "in all", "urgent", "urgent's share", "resent", "spread", "writes", "run"):
+        shown.add_column(column, justify="left" if column in ("scheme", "spread", "run") else "right")
+    for name, scheme in found["schemes"].items():
+        tcp = scheme["tcp"]
+        shown.add_row(
+            f"[bold]{title(name)}[/]\n{scheme['label']}",
+            f"{scheme['throughput']:.3f}",
+            f"{scheme['urgent_throughput']:.3f}",
+            f"[bold]{scheme['urgent_share']:.3f}[/]",
+            f"{tcp['segments_retransmitted'] / max(tcp['segments_sent'], 1):.2%}",
+            "\n".join(
+                f"{leaf}: " + " ".join(f"{spine} {share:.2f}" for spine, share in over.items())
+                for leaf, over in scheme["spread"].items()
+            )
+            or "not counted",
+            "\n".join(f"{switch}: {writes}" for switch, writes in _writes(scheme).items()) or "-",
+            verdict(scheme),
+        )
+    return shown
+
+
+def _writes(scheme: Mapping[str, Any]) -> dict[str, int]:
+    """How often the controller wrote parameters to each switch's ports."""
+    return {
+        name: sum(port["controller"]["writes"] for port in switch["ports"].values())
+        for name, switch in scheme["switches"].items()
+        if all(port["controller"] is not None for port in switch["ports"].values())
+    }
+
+
+EXPERIMENT = Experiment(
+    "leaf_spine", "One controller tunes every port of leaves and spines under traffic between racks; ECMP", run
+)

@@ -1,0 +1,78 @@
+"""The figure: what urgent and other traffic got under each scheme, and how ECMP spread the leaves' bytes."""
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from p4sched.lab import figures
+from p4sched.lab.ranked_run import title
+
+
+def draw(found: Mapping[str, Any], path: Path) -> None:
+    """Draws the content of summary.json."""
+    with figures.style():
+        figure = Figure(figsize=(9.0, 3.4), layout="constrained")
+        throughput, spread = figure.subplots(1, 2)
+        _throughput(throughput, found["schemes"])
+        _spread(spread, found["schemes"])
+        figure.suptitle(_heading(found["configuration"]), fontsize=9, x=0.01, ha="left")
+        figures.save(figure, path)
+
+
+def _heading(configuration: Mapping[str, Any]) -> str:
+    return (
+        f"{configuration['leaves']} leaves, {configuration['spines']} spines, {configuration['hosts']} hosts a leaf,"
+        f" all-to-all between racks over {configuration['connections']} TCP"
+        f" {configuration['congestion_control'].capitalize()} connections; {configuration['rate_bps'] / 1e6:g} Mbit/s,"
+        f" RTT {configuration['rtt_ms']:g} ms, {configuration['switch']} switch"
+    )
+
+
+def _throughput(axes: Axes, schemes: Mapping[str, Any]) -> None:
+    for place, scheme in enumerate(schemes.values()):
+        urgent, total = scheme["urgent_throughput"], scheme["throughput"]
+        first = place == 0
+        axes.bar(place, urgent, width=0.6, color=figures.BLUE, label="urgent" if first else None)
+        axes.bar(place, total - urgent, width=0.6, bottom=urgent, color=figures.SKY, label="other" if first else None)
+        if not scheme["fidelity"]["valid"]:
+            axes.axvspan(place - 0.5, place + 0.5, color="#fbe9e7", zorder=0)
+    axes.set_xticks(range(len(schemes)), [_label(name, scheme) for name, scheme in schemes.items()])
+    axes.set_xlim(-0.5, len(schemes) - 0.5)
+    axes.set_ylim(0, 1.25)
+    axes.set_ylabel("throughput / links to all hosts")
+    axes.set_title("Urgent and other traffic")
+    axes.legend(loc="upper right", ncols=2)
+
+
+def _label(name: str, scheme: Mapping[str, Any]) -> str:
+    label = f"{title(name)}\n{scheme['label']}"
+    return label if scheme["fidelity"]["valid"] else f"{label}\nINVALID"
+
+
+def _spread(axes: Axes, schemes: Mapping[str, Any]) -> None:
+    """A bar for each leaf and scheme, parted by spine."""
+    place, ticks, names = 0.0, [], []
+    for name, scheme in schemes.items():
+        for leaf, over in scheme["spread"].items():
+            bottom = 0.0
+            for number, (spine, share) in enumerate(over.items()):
+                colour = figures.CYCLE[number % len(figures.CYCLE)]
+                axes.bar(
+                    place, share, width=0.8, bottom=bottom, color=colour, label=f"over {spine}" if not place else None
+                )
+                bottom += share
+            ticks.append(place)
+            names.append(f"{title(name)} {leaf}")
+            place += 1
+        place += 0.5
+    axes.set_xticks(ticks, names, rotation=45, ha="right")
+    axes.set_ylim(0, 1.25)
+    axes.set_ylabel("share of the leaf's bytes")
+    axes.set_title("ECMP: bytes of each leaf over each spine")
+    if ticks:
+        axes.legend(loc="upper right", ncols=4)
+    else:
+        axes.text(0.5, 0.5, "this switch does not count", transform=axes.transAxes, ha="center")

@@ -1,0 +1,135 @@
+"""Who sends to whom between racks: every host to every host of the other racks, urgent and other connections."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from p4sched.errors import UsageError
+from p4sched.lab.fabric import FabricTestbed
+from p4sched.lab.network import Destination, Fabric, UserSeat
+from p4sched.lab.traffic import FIRST_TCP_PORT, Transfer
+from p4sched.telemetry import departures
+from p4sched.users import flow_user
+
+URGENT_TOS, OTHER_TOS = 40, 160
+"""Ranks: multiples of 4, since the two lowest bits of the TOS byte belong to ECN."""
+MOST_CONNECTIONS = 400
+
+
+@dataclass(frozen=True)
+class Classes:
+    """TCP connections of each pair of hosts in different racks."""
+
+    urgent: int
+    other: int
+
+    def __post_init__(self) -> None:
+        if self.urgent < 1 or self.other < 1:
+            raise UsageError(
+                f"{self.urgent} urgent and {self.other} other connections: a pair needs at least 1 of each"
+            )
+
+
+@dataclass(frozen=True)
+class Demand:
+    """A transfer, and the leaf of its destination."""
+
+    transfer: Transfer
+    leaf: str
+    to: Destination
+
+    @property
+    def number(self) -> int:
+        """Of the transfer: also the user by whom its leaf counts it."""
+        return self.transfer.seat.user
+
+    @property
+    def urgent(self) -> bool:
+        """Whether its segments are."""
+        return self.transfer.tos == URGENT_TOS
+
+
+def all_to_all(network: Fabric, classes: Classes) -> list[Demand]:
+    """Every host sends to every host of the other racks, once for each class."""
+    planned: list[Demand] = []
+    for source in network.stations():
+        for leaf, rack in network.racks.items():
+            if source in rack:
+                continue
+            for destination in rack:
+                to = Destination(destination.name, destination.address)
+                for tos, count in ((URGENT_TOS, classes.urgent), (OTHER_TOS, classes.other)):
+                    number = len(planned) + 1
+                    seat = UserSeat(number, source.name, source.address)
+                    planned.append(Demand(Transfer(seat, count, FIRST_TCP_PORT + number, tos, to), leaf, to))
+    return planned
+
+
+async def count_at_leaves(testbed: FabricTestbed, planned: Sequence[Demand]) -> None:
+    """Lets each leaf count the transfers to its hosts, by number."""
+    for leaf, here in _by_leaf(planned).items():
+        users = [flow_user(demand.number, demand.to.address, demand.transfer.tcp_port) for demand in here]
+        await testbed.switches[leaf].session.insert(users)
+
+
+async def delivered(testbed: FabricTestbed, planned: Sequence[Demand]) -> dict[int, int]:
+    """Bytes of Ethernet frames that left for the destination of each transfer so far."""
+    found: dict[int, int] = {}
+    for leaf, here in _by_leaf(planned).items():
+        counts = await departures(testbed.switches[leaf].session, [demand.number for demand in here])
+        found |= {number: count.bytes for number, count in counts.items()}
+    return found
+
+
+def _by_leaf(planned: Sequence[Demand]) -> dict[str, list[Demand]]:
+    found: dict[str, list[Demand]] = {}
+    for demand in planned:
+        found.setdefault(demand.leaf, []).append(demand)
+    return found
+
+
+def connections(hosts: int, racks: int, classes: Classes) -> int:
+    """TCP connections of all pairs. Raises UsageError where there is nobody to talk to, or too much for a machine."""
+    if racks < 2:
+        raise UsageError(f"{racks} leaf: traffic between racks needs at least 2 leaves")
+    pairs = hosts * racks * hosts * (racks - 1)
+    many = pairs * (classes.urgent + classes.other)
+    if many > MOST_CONNECTIONS:
+        raise UsageError(
+            f"{pairs} pairs of hosts make {many} connections, more than the {MOST_CONNECTIONS} that one machine"
+            " carries; lower --leaves, --hosts, --urgent or --other"
+        )
+    return many
+
+
+def summarise(planned: Sequence[Demand], rates_bps: Mapping[int, float], capacity_bps: int) -> dict[str, Any]:
+    """What the classes got, as shares of what the links to all hosts carry together; and each transfer."""
+    transfers = [
+        {
+            "source": demand.transfer.seat.host,
+            "destination": demand.to.host,
+            "urgent": demand.urgent,
+            "connections": demand.transfer.connections,
+            "rate_bps": rates_bps[demand.number],
+        }
+        for demand in planned
+    ]
+    urgent = sum(rates_bps[demand.number] for demand in planned if demand.urgent)
+    total = sum(rates_bps.values())
+    return {
+        "throughput": total / capacity_bps,
+        "urgent_throughput": urgent / capacity_bps,
+        "urgent_share": urgent / total if total else None,
+        "transfers": transfers,
+    }
+
+
+def spread(network: Fabric, sent_bytes: Mapping[str, Mapping[int, int]]) -> dict[str, dict[str, float]]:
+    """Share of a leaf's bytes to other racks that went over each spine; empty for switches that do not count."""
+    found = {}
+    for leaf in network.shape.leaf_names():
+        if leaf not in sent_bytes:
+            continue
+        over = {spine: sent_bytes[leaf][port] for spine, port in network.shape.uplinks().items()}
+        found[leaf] = {spine: count / max(sum(over.values()), 1) for spine, count in over.items()}
+    return found
