@@ -4,7 +4,7 @@ import asyncio
 from pathlib import Path
 
 import pytest
-from test_lab_network import ON_EMBEDDED
+from lab import ON_EMBEDDED
 
 from p4sched.lab import run
 from p4sched.lab.network import Dumbbell, dumbbell
