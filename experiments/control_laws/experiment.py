@@ -23,7 +23,7 @@ from experiments.control_laws.phases import (
     write_schedule,
 )
 from experiments.control_laws.score import Ideal, PhaseScore
-from experiments.control_laws.settings import FULL, LAW_DELAY_SHARE, SCHEMES, SHORT, Setting
+from experiments.control_laws.settings import FULL, LAW_DELAY_SHARE, SCHEMES, SHORT, Grid, Setting
 from experiments.control_laws.stepped import Port
 from p4sched.errors import UsageError
 from p4sched.experiment import Experiment, SwitchKind, choose
@@ -98,14 +98,7 @@ def run(
     arrivals = read_schedule(port.schedule)
     room = round(rate * deadline / 8e9 / SMALL_FRAME_BYTES)
     ideal = Ideal(arrivals, port.ideal(room, out / "pifo.txt"))
-    comparisons = {}
-    with console.status("") as status:
-        for name in wanted:
-
-            def tell(text: str, name: str = name) -> None:
-                status.update(f"[bold]{title(name)}[/]  stepped time: {text}")
-
-            comparisons[name] = compare(name, port, ideal, SHORT if quick else FULL, deadline, out / name, tell)
+    comparisons = _compared(wanted, port, ideal, SHORT if quick else FULL, deadline, out)
     in_the_lab = [] if show_live is False else wanted[:1] if quick and show_live is None else wanted
     if in_the_lab and switch == SwitchKind.BMV2:
         console.print(f"[yellow]live runs are left out: {NOT_ON_BMV2}[/]")
@@ -133,8 +126,29 @@ def run(
         scratch.unlink()
     _write(found, comparisons, out / "scores.csv")
     figure.draw(found, comparisons, out / "figure.png")
-    for name in wanted:
-        console.print(_table(name, found["schemes"][name], comparisons[name]))
+    _print(console, found, comparisons, in_the_lab, out)
+
+
+def _compared(
+    wanted: list[str], port: Port, ideal: Ideal, grid: Grid, deadline: Duration, out: Path
+) -> dict[str, Comparison]:
+    """Each scheme in stepped time."""
+    comparisons = {}
+    with Console().status("") as status:
+        for name in wanted:
+
+            def tell(text: str, name: str = name) -> None:
+                status.update(f"[bold]{title(name)}[/]  stepped time: {text}")
+
+            comparisons[name] = compare(name, port, ideal, grid, deadline, out / name, tell)
+    return comparisons
+
+
+def _print(
+    console: Console, found: Mapping[str, Any], comparisons: Mapping[str, Comparison], in_the_lab: list[str], out: Path
+) -> None:
+    for name, comparison in comparisons.items():
+        console.print(_table(name, found["schemes"][name], comparison))
     if in_the_lab:
         print_end(console, {**found, "schemes": {name: found["schemes"][name] for name in in_the_lab}}, out)
     else:
