@@ -10,17 +10,21 @@ import signal
 import subprocess
 import time
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
+import finsy as fy
 import pytest
 from lab import BMV2, EMBEDDED, ON_EMBEDDED, P4SCHED, in_plain_mininet, living
 
 from p4sched.bands import Bands
 from p4sched.lab import run, schemes
+from p4sched.lab.depth import Depth, Worker, with_depth
 from p4sched.lab.ledger import interface_index
 from p4sched.lab.measurement import departures_of
 from p4sched.lab.network import Dumbbell, dumbbell
 from p4sched.lab.programming import programmed
+from p4sched.lab.ranked_schemes import RankSource, Sizes, ranked_scheme, ranked_testbed
 from p4sched.lab.schemes import Link
 
 LINK = Link(20_000_000, 10_000_000)
@@ -50,6 +54,27 @@ def test_every_user_reaches_the_server_and_is_counted(switch: str, name: str, tm
         delivered = asyncio.run(count(network))
     # One echo request: 14 bytes of Ethernet, 20 of IPv4, 8 of ICMP, 56 of payload.
     assert delivered == dict.fromkeys(range(1, 10), 98)
+
+
+@ON_EMBEDDED
+def test_a_worker_brings_what_egress_knows_to_ingress(tmp_path: Path) -> None:
+    async def brought(network: Dumbbell) -> int:
+        aifo = ranked_scheme("aifo", Sizes())
+        worked = replace(aifo, scheme=with_depth(aifo.scheme, Depth.WORKER))
+        async with ranked_testbed(network, worked, LINK, RankSource.HEADER, [1]) as testbed:
+            await Worker(1_000_000).start(network, testbed)
+            port = network.bottleneck_port
+            await testbed.session.finsy.modify([fy.P4RegisterEntry("queue_length_egress", index=port, data=7)])
+            deadline = time.monotonic() + 10
+            while time.monotonic() < deadline:
+                (found,) = await testbed.session.read([fy.P4RegisterEntry("queue_length_ingress", index=port)])
+                assert isinstance(found, fy.P4RegisterEntry)
+                if found.data:
+                    return int(found.data)
+            return 0
+
+    with run.clean_run("test", tmp_path) as ledger, dumbbell(ledger, 1, "embedded", tmp_path, hosts=1) as network:
+        assert asyncio.run(brought(network)) == 7
 
 
 @pytest.mark.parametrize("switch", [BMV2])
