@@ -62,6 +62,8 @@ fn packets(c: &mut Criterion) {
         ("strict", Discipline::Strict),
         ("fifo", Discipline::Fifo),
         ("drr", Discipline::Drr),
+        ("afq", Discipline::Afq),
+        ("stfq", Discipline::Stfq),
         ("pifo", Discipline::Pifo),
     ];
     for (name, discipline) in disciplines {

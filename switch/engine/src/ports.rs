@@ -9,8 +9,8 @@ use thiserror::Error;
 pub struct PortSettings {
     /// Rate, delay, discipline, room.
     pub config: PortConfig,
-    /// The field that names a packet's user, as `meta.user` or `ipv4.src_addr`; required by [`Discipline::Drr`]. Read when
-    /// ingress is done; the low 64 bits count.
+    /// The field that names a packet's user, as `meta.user` or `ipv4.src_addr`; required by [`Discipline::Drr`],
+    /// [`Discipline::Afq`] and [`Discipline::Stfq`]. Read when ingress is done; the low 64 bits count.
     pub user_field: Option<String>,
     /// The field that holds a packet's rank, smaller = more urgent; required by [`Discipline::Pifo`]. Read like
     /// `user_field`.
@@ -28,7 +28,7 @@ pub enum PortError {
     FieldMissing {
         /// The port.
         port: Port,
-        /// `drr` or `pifo`.
+        /// `drr`, `afq`, `stfq` or `pifo`.
         discipline: &'static str,
         /// `user_field` or `rank_field`.
         setting: &'static str,
@@ -95,13 +95,19 @@ pub(crate) fn check(port: Port, settings: &PortSettings) -> Result<(), PortError
         return Err(PortError::NoSuchPort { port });
     }
     settings.config.check(port)?;
-    match settings.config.discipline {
-        Discipline::Drr if settings.user_field.is_none() => Err(PortError::FieldMissing {
+    let needs_user = |discipline| match settings.user_field {
+        Some(_) => Ok(()),
+        None => Err(PortError::FieldMissing {
             port,
-            discipline: "drr",
+            discipline,
             setting: "user_field",
             meaning: "a packet's user (for example meta.user)",
         }),
+    };
+    match settings.config.discipline {
+        Discipline::Drr => needs_user("drr"),
+        Discipline::Afq => needs_user("afq"),
+        Discipline::Stfq => needs_user("stfq"),
         Discipline::Pifo if settings.rank_field.is_none() => Err(PortError::FieldMissing {
             port,
             discipline: "pifo",

@@ -92,7 +92,13 @@ fn the_depth_register_is_exact_whatever_the_program_writes() {
 
 #[test]
 fn with_one_buffer_every_cell_of_the_port_holds_its_depth() {
-    for discipline in [Discipline::Fifo, Discipline::Drr, Discipline::Pifo] {
+    for discipline in [
+        Discipline::Fifo,
+        Discipline::Drr,
+        Discipline::Afq,
+        Discipline::Stfq,
+        Discipline::Pifo,
+    ] {
         let mut switch = Switch::with_port(2, with_discipline(discipline, shaped(ONE_A_MILLISECOND)));
         switch.receive(0, FULL);
         switch.advance(0);

@@ -41,9 +41,11 @@ fn discipline_of(port: u32, discipline: tm::Discipline) -> Result<Discipline, Fa
         tm::Discipline::Strict => Ok(Discipline::Strict),
         tm::Discipline::Fifo => Ok(Discipline::Fifo),
         tm::Discipline::Drr => Ok(Discipline::Drr),
+        tm::Discipline::Afq => Ok(Discipline::Afq),
+        tm::Discipline::Stfq => Ok(Discipline::Stfq),
         tm::Discipline::Pifo => Ok(Discipline::Pifo),
         tm::Discipline::Unspecified => Err(Fault::invalid(format!(
-            "port {port}: the discipline is strict, fifo, drr or pifo"
+            "port {port}: the discipline is strict, fifo, drr, afq, stfq or pifo"
         ))),
     }
 }
@@ -55,6 +57,11 @@ fn apply(settings: &mut PortSettings, given: &tm::PortConfig) -> Result<(), Faul
     config.delay_ns = given.delay_ns.unwrap_or(config.delay_ns);
     config.buffer_packets = given.buffer_packets.unwrap_or(config.buffer_packets);
     config.quantum_bytes = given.quantum_bytes.unwrap_or(config.quantum_bytes);
+    if let Some(calendar) = &given.calendar {
+        let kept = config.calendar;
+        config.calendar.queues = calendar.queues.unwrap_or(kept.queues);
+        config.calendar.bytes_per_round = calendar.bytes_per_round.unwrap_or(kept.bytes_per_round);
+    }
     if given.discipline.is_some() {
         config.discipline = discipline_of(given.port, given.discipline())?;
     }
@@ -87,6 +94,8 @@ fn to_response(port: Port, settings: PortSettings) -> tm::PortConfig {
         Discipline::Strict => tm::Discipline::Strict,
         Discipline::Fifo => tm::Discipline::Fifo,
         Discipline::Drr => tm::Discipline::Drr,
+        Discipline::Afq => tm::Discipline::Afq,
+        Discipline::Stfq => tm::Discipline::Stfq,
         Discipline::Pifo => tm::Discipline::Pifo,
     };
     let queues = config.queues.iter().zip(0..).map(|(queue, number)| tm::QueueConfig {
@@ -104,6 +113,10 @@ fn to_response(port: Port, settings: PortSettings) -> tm::PortConfig {
         user_field: settings.user_field,
         rank_field: settings.rank_field,
         quantum_bytes: Some(config.quantum_bytes),
+        calendar: Some(tm::Calendar {
+            queues: Some(config.calendar.queues),
+            bytes_per_round: Some(config.calendar.bytes_per_round),
+        }),
     }
 }
 

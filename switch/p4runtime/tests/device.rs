@@ -354,6 +354,10 @@ fn port_settings_change_all_together_or_not_at_all() {
     let drr = tm::PortConfig {
         discipline: Some(tm::Discipline::Drr.into()),
         user_field: Some("meta.user".to_owned()),
+        calendar: Some(tm::Calendar {
+            queues: Some(12),
+            bytes_per_round: None,
+        }),
         queues,
         ..port(2, 8_000_000)
     };
@@ -375,6 +379,8 @@ fn port_settings_change_all_together_or_not_at_all() {
         Ok(()),
         "packets that recirculate are paced"
     );
+    let calendar = settings.calendar.unwrap_or_default();
+    assert_eq!((calendar.queues, calendar.bytes_per_round), (Some(12), Some(1514)));
     let cases = [
         (vec![port(1, 1000), port(9, 1000)], Code::NotFound),
         (vec![port(1, 1000), port(2, 1)], Code::InvalidArgument),
@@ -386,6 +392,16 @@ fn port_settings_change_all_together_or_not_at_all() {
                     ..port(2, 1000)
                 },
             ],
+            Code::InvalidArgument,
+        ),
+        (
+            vec![tm::PortConfig {
+                calendar: Some(tm::Calendar {
+                    queues: Some(7),
+                    bytes_per_round: Some(200),
+                }),
+                ..port(1, 1000)
+            }],
             Code::InvalidArgument,
         ),
         (

@@ -42,6 +42,8 @@ fn disciplines(c: &mut Criterion) {
         ("strict", Discipline::Strict),
         ("fifo", Discipline::Fifo),
         ("drr", Discipline::Drr),
+        ("afq", Discipline::Afq),
+        ("stfq", Discipline::Stfq),
         ("pifo", Discipline::Pifo),
     ];
     for (name, discipline) in disciplines {

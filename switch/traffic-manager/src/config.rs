@@ -16,6 +16,15 @@ pub const DEFAULT_QUANTUM_BYTES: u32 = 1514;
 /// Smallest DRR quantum accepted, in bytes. Each packet costs about length / quantum visits.
 pub const MIN_QUANTUM_BYTES: u32 = 64;
 
+/// Default number n of queues in the calendar of [`Discipline::Afq`], as in the paper's comparisons (NSDI 2018).
+pub const DEFAULT_CALENDAR_QUEUES: u32 = 32;
+
+/// Most queues of a calendar.
+pub const MAX_CALENDAR_QUEUES: u32 = 4096;
+
+/// Largest Ethernet frame without FCS, in bytes.
+pub const LARGEST_FRAME_BYTES: u32 = 1514;
+
 /// Lowest rate of a shaped port, in bit/s: a full frame then holds the link for 12 s. A frame on the link ends at the
 /// rate it began with, so a much lower rate would keep a port busy long after the rate was corrected.
 pub const MIN_RATE_BPS: u64 = 1000;
@@ -33,6 +42,10 @@ pub enum Discipline {
     Fifo,
     /// Deficit round robin over the users in one shared buffer.
     Drr,
+    /// Approximate fair queueing: a calendar of queues, each user a number of bytes a round, in one shared buffer.
+    Afq,
+    /// Start-time fair queueing over the users: one buffer sorted by virtual start times, with push-out.
+    Stfq,
     /// One buffer sorted by (rank, arrival) with push-out.
     Pifo,
 }
@@ -62,6 +75,24 @@ impl Default for QueueConfig {
     }
 }
 
+/// The calendar of [`Discipline::Afq`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Calendar {
+    /// n, the rounds that packets can be filed for; each has a queue of its own.
+    pub queues: u32,
+    /// BpR, the bytes that a user may send in one round.
+    pub bytes_per_round: u32,
+}
+
+impl Default for Calendar {
+    fn default() -> Self {
+        Calendar {
+            queues: DEFAULT_CALENDAR_QUEUES,
+            bytes_per_round: LARGEST_FRAME_BYTES,
+        }
+    }
+}
+
 /// Everything a port can be told.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PortConfig {
@@ -73,10 +104,12 @@ pub struct PortConfig {
     pub discipline: Discipline,
     /// The eight queues of [`Discipline::Strict`], index = priority. Other disciplines don't use them.
     pub queues: [QueueConfig; QUEUES],
-    /// Room in packets of the one buffer of [`Discipline::Fifo`], [`Discipline::Drr`] and [`Discipline::Pifo`].
+    /// Room in packets of the one buffer of every discipline but [`Discipline::Strict`].
     pub buffer_packets: u32,
     /// Bytes a user may send in one round of [`Discipline::Drr`].
     pub quantum_bytes: u32,
+    /// The rounds of [`Discipline::Afq`].
+    pub calendar: Calendar,
 }
 
 impl Default for PortConfig {
@@ -89,6 +122,7 @@ impl Default for PortConfig {
             queues: [QueueConfig::default(); QUEUES],
             buffer_packets: DEFAULT_DEPTH_PACKETS,
             quantum_bytes: DEFAULT_QUANTUM_BYTES,
+            calendar: Calendar::default(),
         }
     }
 }
@@ -115,6 +149,20 @@ impl PortConfig {
             return Err(ConfigError::Quantum {
                 port,
                 quantum_bytes: self.quantum_bytes,
+            });
+        }
+        let Calendar {
+            queues,
+            bytes_per_round,
+        } = self.calendar;
+        if !(1..=MAX_CALENDAR_QUEUES).contains(&queues) {
+            return Err(ConfigError::CalendarQueues { port, queues });
+        }
+        if u64::from(queues) * u64::from(bytes_per_round) <= u64::from(LARGEST_FRAME_BYTES) {
+            return Err(ConfigError::CalendarBytes {
+                port,
+                queues,
+                bytes_per_round,
             });
         }
         Ok(())
@@ -150,5 +198,26 @@ pub enum ConfigError {
         port: Port,
         /// What was asked for.
         quantum_bytes: u32,
+    },
+    /// A calendar without queues, or with more than [`MAX_CALENDAR_QUEUES`].
+    #[error("port {port}: a calendar of {queues} queues; use 1 to {MAX_CALENDAR_QUEUES}")]
+    CalendarQueues {
+        /// The port.
+        port: Port,
+        /// What was asked for.
+        queues: u32,
+    },
+    /// A calendar whose rounds together do not hold a full frame, so that no such frame would ever pass.
+    #[error(
+        "port {port}: {queues} rounds of {bytes_per_round} bytes can not hold a frame of {LARGEST_FRAME_BYTES} bytes; \
+         use more queues or more bytes a round"
+    )]
+    CalendarBytes {
+        /// The port.
+        port: Port,
+        /// Rounds.
+        queues: u32,
+        /// Bytes a user has in a round.
+        bytes_per_round: u32,
     },
 }

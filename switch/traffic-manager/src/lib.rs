@@ -12,7 +12,8 @@
 //! port that is not shaped a packet leaves when it is enqueued. Ends of transmissions keep their fractions of a nanosecond,
 //! so the rate is exact over any busy period.
 //!
-//! Disciplines: [`Discipline::Strict`], [`Discipline::Fifo`], [`Discipline::Drr`], [`Discipline::Pifo`], one module each.
+//! Disciplines: [`Discipline::Strict`], [`Discipline::Fifo`], [`Discipline::Drr`], [`Discipline::Afq`],
+//! [`Discipline::Stfq`], [`Discipline::Pifo`], one module each.
 //!
 //! ```
 //! use p4sched_traffic_manager::{Offered, PortConfig, TrafficManager};
@@ -29,6 +30,7 @@
 //! # Ok::<(), p4sched_traffic_manager::ConfigError>(())
 //! ```
 
+mod afq;
 mod config;
 mod drr;
 mod fifo;
@@ -39,13 +41,16 @@ mod pifo;
 mod port;
 mod slab;
 mod stats;
+mod stfq;
 mod strict;
 mod traffic_manager;
+mod user_clocks;
 mod user_queues;
 
 pub use config::{
-    ConfigError, DEFAULT_DEPTH_PACKETS, DEFAULT_QUANTUM_BYTES, Discipline, MAX_DELAY_NS, MIN_QUANTUM_BYTES,
-    MIN_RATE_BPS, PortConfig, QUEUES, QueueConfig,
+    Calendar, ConfigError, DEFAULT_CALENDAR_QUEUES, DEFAULT_DEPTH_PACKETS, DEFAULT_QUANTUM_BYTES, Discipline,
+    LARGEST_FRAME_BYTES, MAX_CALENDAR_QUEUES, MAX_DELAY_NS, MIN_QUANTUM_BYTES, MIN_RATE_BPS, PortConfig, QUEUES,
+    QueueConfig,
 };
 pub use packet::{Departure, DropReason, Enqueued, Offered, Removed};
 pub use stats::{Count, PortStats, QueueStats};

@@ -11,7 +11,7 @@ pub struct Offered<P> {
     pub priority: u8,
     /// Length in bytes that the shaper charges.
     pub len: u32,
-    /// Whose packet it is, for [`crate::Discipline::Drr`].
+    /// Whose packet it is, for [`crate::Discipline::Drr`], [`crate::Discipline::Afq`] and [`crate::Discipline::Stfq`].
     pub user: u64,
     /// How urgent it is (smaller = more), for [`crate::Discipline::Pifo`].
     pub rank: u64,
@@ -52,7 +52,7 @@ pub enum Enqueued<P> {
 /// Why a packet was not taken.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum DropReason {
-    /// No room for it.
+    /// No room for it; under [`crate::Discipline::Afq`] also if its user has booked all rounds of the calendar.
     Full,
     /// Its priority is above 7. BMv2 drops such packets too.
     NoSuchQueue,

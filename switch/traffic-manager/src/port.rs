@@ -1,10 +1,12 @@
 //! One port: a discipline, a link, and counts.
 
+use crate::afq::Afq;
 use crate::drr::Drr;
 use crate::fifo::Fifo;
 use crate::pace::Pace;
 use crate::packet::{Queued, Verdict};
 use crate::pifo::Pifo;
+use crate::stfq::Stfq;
 use crate::strict::Strict;
 use crate::{
     Departure, Discipline, DropReason, Enqueued, Nanos, Offered, Port, PortConfig, PortStats, QUEUES, Removed,
@@ -18,15 +20,19 @@ enum Buffer<P> {
     Strict(Strict<P>),
     Fifo(Fifo<P>),
     Drr(Drr<P>),
+    Afq(Afq<P>),
+    Stfq(Stfq<P>),
     Pifo(Pifo<P>),
 }
 
 impl<P> Buffer<P> {
-    fn new(discipline: Discipline) -> Self {
-        match discipline {
+    fn new(config: &PortConfig) -> Self {
+        match config.discipline {
             Discipline::Strict => Buffer::Strict(Strict::new()),
             Discipline::Fifo => Buffer::Fifo(Fifo::new()),
             Discipline::Drr => Buffer::Drr(Drr::new()),
+            Discipline::Afq => Buffer::Afq(Afq::new(config.calendar)),
+            Discipline::Stfq => Buffer::Stfq(Stfq::new()),
             Discipline::Pifo => Buffer::Pifo(Pifo::new()),
         }
     }
@@ -37,6 +43,8 @@ impl<P> Buffer<P> {
             Buffer::Strict(strict) => strict.offer(packet, &config.queues),
             Buffer::Fifo(fifo) => fifo.offer(packet, room),
             Buffer::Drr(drr) => drr.offer(packet, room),
+            Buffer::Afq(afq) => afq.offer(packet, room),
+            Buffer::Stfq(stfq) => stfq.offer(packet, room),
             Buffer::Pifo(pifo) => pifo.offer(packet, room),
         }
     }
@@ -46,6 +54,8 @@ impl<P> Buffer<P> {
             Buffer::Strict(strict) => strict.take(at),
             Buffer::Fifo(fifo) => fifo.take(),
             Buffer::Drr(drr) => drr.take(config.quantum_bytes),
+            Buffer::Afq(afq) => afq.take(),
+            Buffer::Stfq(stfq) => stfq.take(),
             Buffer::Pifo(pifo) => pifo.take(),
         }
     }
@@ -56,6 +66,8 @@ impl<P> Buffer<P> {
             Buffer::Strict(strict) => strict.append(packet),
             Buffer::Fifo(fifo) => fifo.append(packet),
             Buffer::Drr(drr) => drr.append(packet),
+            Buffer::Afq(afq) => afq.append(packet),
+            Buffer::Stfq(stfq) => stfq.append(packet),
             Buffer::Pifo(pifo) => pifo.append(packet),
         }
     }
@@ -66,6 +78,8 @@ impl<P> Buffer<P> {
             Buffer::Strict(strict) => strict.len(queue),
             Buffer::Fifo(fifo) => fifo.len(),
             Buffer::Drr(drr) => drr.len(),
+            Buffer::Afq(afq) => afq.len(),
+            Buffer::Stfq(stfq) => stfq.len(),
             Buffer::Pifo(pifo) => pifo.len(),
         };
         depth as u32
@@ -75,6 +89,10 @@ impl<P> Buffer<P> {
     fn empty(&mut self, config: &PortConfig) -> Vec<Queued<P>> {
         let mut packets: Vec<_> = std::iter::from_fn(|| self.take(NEVER, config)).collect();
         packets.sort_by_key(|packet| packet.arrival);
+        if let Buffer::Afq(_) | Buffer::Stfq(_) = self {
+            // Nobody is charged for packets that are not sent, nor twice for those that are filed anew.
+            *self = Buffer::new(config);
+        }
         packets
     }
 }
@@ -100,7 +118,7 @@ impl<P> PortQueues<P> {
         let config = PortConfig::default();
         PortQueues {
             port,
-            buffer: Buffer::new(config.discipline),
+            buffer: Buffer::new(&config),
             config,
             link: Pace::default(),
             last_arrival_ns: 0,
@@ -234,13 +252,14 @@ impl<P> PortQueues<P> {
         if old.rate_bps != self.config.rate_bps {
             self.link.rate_changed();
         }
-        let refiled = old.discipline != self.config.discipline;
+        let refiled = old.discipline != self.config.discipline
+            || (old.discipline == Discipline::Afq && old.calendar != self.config.calendar);
         if refiled {
             let mut packets = self.buffer.empty(&old);
             for packet in &mut packets {
                 packet.eligible_ns = now;
             }
-            self.buffer = Buffer::new(self.config.discipline);
+            self.buffer = Buffer::new(&self.config);
             self.refile(packets);
             self.backlogged_since = now;
         }

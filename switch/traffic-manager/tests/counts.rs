@@ -5,7 +5,7 @@ mod common;
 use std::collections::HashMap;
 
 use common::*;
-use p4sched_traffic_manager::{Discipline, Enqueued, Offered, PortConfig, QueueConfig, TrafficManager};
+use p4sched_traffic_manager::{Calendar, Discipline, Enqueued, Offered, PortConfig, QueueConfig, TrafficManager};
 use proptest::prelude::*;
 
 #[derive(Debug, Clone)]
@@ -28,6 +28,8 @@ fn discipline() -> impl Strategy<Value = Discipline> {
         Just(Discipline::Strict),
         Just(Discipline::Fifo),
         Just(Discipline::Drr),
+        Just(Discipline::Afq),
+        Just(Discipline::Stfq),
         Just(Discipline::Pifo)
     ]
 }
@@ -53,6 +55,10 @@ fn config() -> impl Strategy<Value = PortConfig> {
                 }; 8],
                 buffer_packets,
                 quantum_bytes: 500,
+                calendar: Calendar {
+                    queues: 4,
+                    bytes_per_round: 600,
+                },
             },
         )
 }

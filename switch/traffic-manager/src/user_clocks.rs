@@ -1,0 +1,38 @@
+//! How far each user has got on a virtual clock that never runs back, such as bytes a user was given so far.
+
+use hashbrown::HashMap;
+
+/// Users are not looked through for forgettable ones below this number.
+const FEW_USERS: usize = 1024;
+
+/// A reading for each user. One at or before the virtual time is as good as none, and is forgotten in time.
+#[derive(Debug)]
+pub(crate) struct UserClocks {
+    readings: HashMap<u64, u64>,
+    /// Number of readings at which the old ones are forgotten.
+    crowded: usize,
+}
+
+impl UserClocks {
+    pub fn new() -> Self {
+        UserClocks {
+            readings: HashMap::new(),
+            crowded: FEW_USERS,
+        }
+    }
+
+    /// The user's reading, or the virtual time if that is later.
+    pub fn at_least(&self, user: u64, virtual_time: u64) -> u64 {
+        self.readings
+            .get(&user)
+            .map_or(virtual_time, |&reading| reading.max(virtual_time))
+    }
+
+    pub fn set(&mut self, user: u64, reading: u64, virtual_time: u64) {
+        if self.readings.len() >= self.crowded {
+            self.readings.retain(|_, reading| *reading > virtual_time);
+            self.crowded = FEW_USERS.max(2 * self.readings.len());
+        }
+        self.readings.insert(user, reading);
+    }
+}

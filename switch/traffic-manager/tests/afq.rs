@@ -1,0 +1,166 @@
+//! Approximate fair queueing: the same decisions as the reference model, and what a user can count on.
+
+mod common;
+
+use common::*;
+use p4sched_schedulers::afq::{Afq, AfqConfig};
+use p4sched_schedulers::scheduler::{Packet, Scheduler};
+use p4sched_traffic_manager::{Calendar, Discipline, Enqueued, PortConfig, TrafficManager};
+use proptest::prelude::*;
+
+/// More than any test queues: the model's queues have room of their own, the port's share the buffer.
+const AMPLE: usize = 1 << 20;
+
+fn afq(buffer_packets: u32, queues: u32, bytes_per_round: u32) -> PortConfig {
+    PortConfig {
+        discipline: Discipline::Afq,
+        buffer_packets,
+        calendar: Calendar {
+            queues,
+            bytes_per_round,
+        },
+        rate_bps: 12_000_000,
+        ..Default::default()
+    }
+}
+
+#[test]
+fn a_user_can_not_book_more_rounds_than_the_calendar_has() {
+    let mut tm = port_1(afq(100, 4, 1514));
+    // Frames that end in rounds 0, 1, 2, 3: 1000, 2000, 3100, 4600 bytes; the next would end in round 4.
+    for (len, item, taken) in [
+        (1000, 0, true),
+        (1000, 1, true),
+        (1100, 2, true),
+        (1500, 3, true),
+        (1500, 4, false),
+    ] {
+        assert_eq!(was_dropped(&tm.enqueue(0, with_user(1, len, item))), !taken, "{item}");
+    }
+    // Another user's first frame belongs to the round that is being served.
+    tm.enqueue(0, with_user(2, 1000, 10));
+    assert_eq!(items(&mut tm, SECOND), [0, 10, 1, 2, 3]);
+}
+
+#[test]
+fn a_full_buffer_drops_the_arriving_packet_and_does_not_charge_for_it() {
+    let mut tm = port_1(afq(2, 32, 1514));
+    tm.enqueue(0, with_user(1, 1500, 0));
+    tm.enqueue(0, with_user(1, 1500, 1));
+    assert!(was_dropped(&tm.enqueue(0, with_user(2, 1500, 2))));
+    // 1 ms a frame: the first one has left, and user 2 is still in the first round.
+    assert_eq!(departures(&mut tm, 0).len(), 1);
+    tm.enqueue(0, with_user(2, 1500, 3));
+    assert_eq!(items(&mut tm, SECOND), [3, 1]);
+}
+
+#[test]
+fn another_calendar_keeps_all_packets_in_the_order_of_each_user() {
+    let mut tm = port_1(afq(100, 32, 1514));
+    for item in 0..20 {
+        tm.enqueue(0, with_user(u64::from(item) % 2, 1500, item));
+    }
+    tm.set_port(0, 1, afq(100, 2, 1514)).unwrap();
+    let sent = items(&mut tm, SECOND);
+    assert_eq!(sent.len(), 20);
+    for user in 0..2 {
+        assert!(sent.iter().filter(|&item| item % 2 == user).is_sorted());
+    }
+}
+
+#[test]
+fn bids_are_forgotten_only_when_their_rounds_are_over() {
+    let mut tm = port_1(afq(100_000, 4, 1514));
+    let books_three_rounds = |tm: &mut TrafficManager<u32>| {
+        let taken: Vec<bool> = (0..5)
+            .map(|_| !was_dropped(&tm.enqueue(0, with_user(0, 1514, 0))))
+            .collect();
+        assert_eq!(taken, [true, true, true, false, false]);
+    };
+    books_three_rounds(&mut tm);
+    // Thousands of other users, while the three rounds are still to come.
+    for user in 1..5000 {
+        tm.enqueue(0, with_user(user, 1000, 1));
+    }
+    assert!(was_dropped(&tm.enqueue(0, with_user(0, 1514, 0))));
+    // Thousands more in rounds of their own: those three are over.
+    for user in 5000..10_000 {
+        tm.enqueue(0, with_user(user, 1514, 1));
+        tm.dequeue(u64::MAX - 1);
+    }
+    departures(&mut tm, u64::MAX - 1);
+    books_three_rounds(&mut tm);
+}
+
+#[test]
+fn a_calendar_that_holds_no_full_frame_is_refused() {
+    for (queues, bytes_per_round) in [(0, 1514), (4097, 1514), (1, 1514), (8, 189), (32, 0)] {
+        let error = afq(100, queues, bytes_per_round).check(3).unwrap_err().to_string();
+        assert!(error.starts_with("port 3: "), "{error}");
+    }
+    assert_eq!(afq(100, 8, 190).check(3), Ok(()));
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(256))]
+
+    /// Each packet is taken or dropped as by the model, and leaves in the same order; a full buffer alone drops more.
+    #[test]
+    fn afq_decides_as_the_reference_model(
+        queues in 1..40u32,
+        log_bytes_per_round in 6..13u32,
+        buffer in 1..200u32,
+        users in 1..9u64,
+        steps in prop::collection::vec((0..9u64, 64..1515u32, 0..5u8), 1..600),
+    ) {
+        // The smallest calendar that holds a full frame, if the one drawn does not.
+        let queues = queues.max((1514 >> log_bytes_per_round) + 1);
+        let mut model = Afq::new(AfqConfig {
+            queues: queues as usize,
+            queue_size: AMPLE,
+            log_bytes_per_round,
+            sketch: None,
+        }).unwrap();
+        let config = afq(buffer, queues, 1 << log_bytes_per_round);
+        let mut tm = port_1(PortConfig { rate_bps: 0, ..config });
+        for (number, (user, len, step)) in steps.into_iter().enumerate() {
+            if step < 2 {
+                let sent = tm.dequeue(u64::MAX - 1).map(|departure| u64::from(departure.item));
+                prop_assert_eq!(sent, model.dequeue(0).map(|packet| packet.id));
+                continue;
+            }
+            let user = user % users;
+            let packet = Packet { id: number as u64, rank: 0, user: 0, flow: user as u32, len };
+            let taken = model.len() < buffer as usize && model.enqueue(0, packet).is_queued();
+            match tm.enqueue(0, with_user(user, len, number as u32)) {
+                Enqueued::Queued { .. } => prop_assert!(taken),
+                Enqueued::Dropped { .. } => prop_assert!(!taken),
+                Enqueued::PushedOut { .. } => prop_assert!(false, "AFQ pushes nothing out"),
+            }
+        }
+        while let Some(packet) = model.dequeue(0) {
+            prop_assert_eq!(tm.dequeue(u64::MAX - 1).map(|departure| u64::from(departure.item)), Some(packet.id));
+        }
+        prop_assert!(tm.dequeue(u64::MAX - 1).is_none());
+    }
+
+    /// Users that always have packets waiting get equal bytes: they are at most a round and a frame apart.
+    #[test]
+    fn backlogged_users_are_at_most_a_round_and_a_frame_apart(
+        bytes_per_round in 1514..6000u32,
+        lens in prop::collection::vec(64..1515u32, 2..9),
+    ) {
+        let mut tm = port_1(afq(10_000, 16, bytes_per_round));
+        let mut bytes = vec![0i64; lens.len()];
+        for _ in 0..2000 {
+            for (user, &len) in lens.iter().enumerate() {
+                // As many as the calendar takes.
+                while !was_dropped(&tm.enqueue(0, with_user(user as u64, len, user as u32))) {}
+            }
+            let departure = tm.dequeue(u64::MAX - 1).unwrap();
+            bytes[departure.item as usize] += i64::from(departure.len);
+            let apart = bytes.iter().max().unwrap() - bytes.iter().min().unwrap();
+            prop_assert!(apart <= i64::from(bytes_per_round) + 1514, "{} bytes apart", apart);
+        }
+    }
+}

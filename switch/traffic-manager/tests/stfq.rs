@@ -1,0 +1,94 @@
+//! Start-time fair queueing: the same order as the reference model, and nobody pays for what is not sent.
+
+mod common;
+
+use common::*;
+use p4sched_schedulers::pifo::Pifo;
+use p4sched_schedulers::scheduler::{Packet, Scheduler};
+use p4sched_schedulers::stfq::Stfq;
+use p4sched_traffic_manager::{Discipline, Enqueued, PortConfig};
+use proptest::prelude::*;
+
+fn stfq(buffer_packets: u32) -> PortConfig {
+    PortConfig {
+        discipline: Discipline::Stfq,
+        buffer_packets,
+        rate_bps: 12_000_000,
+        ..Default::default()
+    }
+}
+
+#[test]
+fn users_get_equal_bytes_whatever_they_offer() {
+    let mut tm = port_1(stfq(80));
+    let mut bytes = [0u64; 3];
+    // 12 Mbit/s is a full frame a millisecond. The users offer 4, 0.8 and 0.4 links: a third of it each.
+    for tick in 0..20_000 {
+        let now = tick * 250_000;
+        for departure in departures(&mut tm, now) {
+            bytes[departure.item as usize] += u64::from(departure.len);
+        }
+        for (user, every) in [(0, 1), (1, 5), (2, 10)] {
+            if tick % every == 0 {
+                tm.enqueue(now, with_user(user, 1500, user as u32));
+            }
+        }
+    }
+    // 5 s: 7.5 MB. Arrivals in the last 80 packets of buffer may be out by a buffer.
+    for sent in bytes {
+        assert!(sent.abs_diff(2_500_000) <= 80 * 1500, "{bytes:?}");
+    }
+}
+
+#[test]
+fn a_user_that_loses_a_packet_is_where_it_was() {
+    let mut tm = port_1(stfq(3));
+    // Starts 0, 1500, 3000. User 2 starts at 0, and item 2 goes; again, and item 1 goes.
+    for item in 0..3 {
+        tm.enqueue(0, with_user(1, 1500, item));
+    }
+    for (item, gone) in [(10, 2), (11, 1)] {
+        let Enqueued::PushedOut { victim, .. } = tm.enqueue(0, with_user(2, 1000, item)) else {
+            panic!("push-out expected")
+        };
+        assert_eq!(victim.item, gone);
+    }
+    // User 1 sends item 0, so it stands at 1500, not at 4500: before user 2's third packet, which starts at 2000.
+    assert_eq!(departures(&mut tm, 0).len(), 1);
+    tm.enqueue(0, with_user(2, 1000, 12));
+    let Enqueued::PushedOut { victim, .. } = tm.enqueue(0, with_user(1, 1500, 3)) else {
+        panic!("push-out expected")
+    };
+    assert_eq!(victim.item, 12);
+    assert_eq!(items(&mut tm, SECOND), [10, 11, 3]);
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(128))]
+
+    /// Each packet is taken, dropped or pushed out as by the model, and leaves in the same order.
+    #[test]
+    fn stfq_decides_as_the_reference_model(
+        users in 1..9u64,
+        buffer in 1..60u32,
+        steps in prop::collection::vec((0..9u64, 64..1515u32, 0..5u8), 1..600),
+    ) {
+        let mut model = Stfq::new(Pifo::new(buffer as usize).unwrap(), 0).unwrap();
+        let mut tm = port_1(PortConfig { rate_bps: 0, ..stfq(buffer) });
+        for (number, (user, len, step)) in steps.into_iter().enumerate() {
+            if step < 2 {
+                let sent = tm.dequeue(u64::MAX - 1).map(|departure| u64::from(departure.item));
+                prop_assert_eq!(sent, model.dequeue(0).map(|packet| packet.id));
+                continue;
+            }
+            let user = user % users;
+            let packet = Packet { id: number as u64, rank: 0, user: 0, flow: user as u32, len };
+            let lost = match tm.enqueue(0, with_user(user, len, number as u32)) {
+                Enqueued::Queued { .. } => None,
+                Enqueued::Dropped { item, .. } => Some(u64::from(item)),
+                Enqueued::PushedOut { victim, .. } => Some(u64::from(victim.item)),
+            };
+            prop_assert_eq!(lost, model.enqueue(0, packet).lost(packet).map(|packet| packet.id));
+        }
+    }
+}
