@@ -6,7 +6,7 @@ through `simple_switch_CLI`, and refuses the rest by name.
 
 import asyncio
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from enum import StrEnum
 from typing import Protocol
 
@@ -26,7 +26,7 @@ BMV2_RATE_PACKET_BYTES = 1514
 BMV2_LIMITS = (
     "stock BMv2 limits every priority queue of a port on its own, in packets a second: each queue gets the full "
     "rate, so queues do not compete for one link, strict priority never bites, and small packets count as much as "
-    "large ones; it has no propagation delay, no DRR, no PIFO, and reports no queue statistics"
+    "large ones; it has no propagation delay, no DRR, AFQ, STFQ or PIFO, and reports no queue statistics"
 )
 
 
@@ -43,8 +43,16 @@ class Discipline(StrEnum):
     """One queue; the priority is ignored."""
     DRR = "drr"
     """Per-user deficit round robin, an ideal."""
+    AFQ = "afq"
+    """Per-user approximate fair queueing by a calendar of queues, an ideal."""
+    STFQ = "stfq"
+    """Per-user start-time fair queueing, sorted by virtual start times with push-out, an ideal."""
     PIFO = "pifo"
     """One queue sorted by rank with push-out, an ideal."""
+
+
+BEYOND_BMV2 = (Discipline.DRR, Discipline.AFQ, Discipline.STFQ, Discipline.PIFO)
+"""The ideals."""
 
 
 @dataclass(frozen=True)
@@ -54,6 +62,16 @@ class QueueSettings:
     depth_packets: int | None = None
     rate_pps: int | None = None
     """BMv2's per-queue limiter; 0: none."""
+
+
+@dataclass(frozen=True)
+class Calendar:
+    """The rounds of `afq`; None keeps a value."""
+
+    queues: int | None = None
+    """Rounds that packets can be filed for, each with a queue of its own."""
+    bytes_per_round: int | None = None
+    """What a user may send in one round."""
 
 
 @dataclass(frozen=True)
@@ -69,13 +87,14 @@ class PortSettings:
     queues: Mapping[int, QueueSettings] = field(default_factory=dict)
     """By priority, 0..7, 7 most urgent."""
     buffer_packets: int | None = None
-    """Room of the one buffer of `fifo`, `drr` and `pifo`."""
+    """Room of the one buffer of every discipline but `strict`."""
     user_field: str | None = None
-    """Names the user for `drr`, for example "meta.user"."""
+    """Names the user for `drr`, `afq` and `stfq`, for example "meta.user"."""
     rank_field: str | None = None
     """Holds the rank for `pifo`."""
     quantum_bytes: int | None = None
     """What a user may send in one DRR round."""
+    calendar: Calendar | None = None
 
 
 @dataclass(frozen=True)
@@ -244,7 +263,7 @@ def bmv2_commands(port: PortSettings) -> list[str]:
     """
     for asked, what in (
         (port.delay_ns, "a propagation delay"),
-        (port.discipline in (Discipline.DRR, Discipline.PIFO), f"the discipline '{port.discipline}'"),
+        (port.discipline in BEYOND_BMV2, f"the discipline '{port.discipline}'"),
     ):
         if asked:
             raise TrafficManagerError(f"port {port.port}: BMv2 cannot do {what}; {BMV2_LIMITS}")
@@ -288,6 +307,8 @@ def _port_message(port: PortSettings) -> pb.PortConfig:
             for number, queue in sorted(port.queues.items())
         ],
     )
+    if port.calendar is not None:
+        message.calendar.CopyFrom(pb.Calendar(**asdict(port.calendar)))
     if port.discipline is not None:
         message.discipline = pb.Discipline.Value(f"DISCIPLINE_{port.discipline.name}")
     return message

@@ -50,6 +50,8 @@ def test_one_buffer_is_every_queue_of_the_port() -> None:
     [
         (PortSettings(3, delay_ns=5_000_000), "a propagation delay"),
         (PortSettings(3, discipline=Discipline.DRR), "'drr'"),
+        (PortSettings(3, discipline=Discipline.AFQ), "'afq'"),
+        (PortSettings(3, discipline=Discipline.STFQ), "'stfq'"),
         (PortSettings(3, discipline=Discipline.PIFO), "'pifo'"),
     ],
 )

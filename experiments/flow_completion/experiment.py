@@ -156,28 +156,43 @@ async def _measure(
         for place, (load, flows) in enumerate(plans.items()):
             tell(f"load {load:g}: {len(flows)} flows")
             network.check_alive()
-            deadline = LEAD_S + seconds + DRAIN_S
-            before = read_counters(network.sender_pids())
-            with GeneratedTraffic(network, ledger, folder / f"load-{load:g}") as traffic:
-                await traffic.serve_tcp(FIRST_TCP_PORT + place, deadline + 0.5, len(flows))
-                for seat in network.seats:
-                    own = [flow for flow in flows if flow["src"] == seat.address]
-                    traffic.send_tcp(seat.host, own, CONGESTION_CONTROL, deadline)
-                completed = await traffic.report("serve", deadline + 5)
-            tcp = read_counters(network.sender_pids()) - before
-            found.append(
-                {"load": load}
-                | completion.summarise(completion.joined(flows, completed), scale)
-                | {
-                    "segments_sent": tcp.segments_sent,
-                    "segments_retransmitted": tcp.segments_retransmitted,
-                    "syn_retransmissions": tcp.syn_retransmissions,
-                    "timeouts": tcp.timeouts,
-                }
-            )
+            deadline, port = LEAD_S + seconds + DRAIN_S, FIRST_TCP_PORT + place
+            found.append(await at_load(network, load, flows, port, deadline, scale, ledger, folder / f"load-{load:g}"))
         observation = await observer.finish()
         counted = await decisions(testbed.session, ranked, network.bottleneck_port)
     return SchemeOutcome({"loads": found}, observation, ranked.scheme.label, counted, testbed.notes)
+
+
+async def at_load(
+    network: Dumbbell,
+    load: float,
+    flows: Sequence[dict[str, Any]],
+    port: int,
+    deadline: float,
+    scale: float,
+    ledger: Ledger,
+    folder: Path,
+) -> dict[str, Any]:
+    """Sends the flows that make a load, and gives up those that are not done at the deadline (in seconds from now)."""
+    before = read_counters(network.sender_pids())
+    with GeneratedTraffic(network, ledger, folder) as traffic:
+        await traffic.serve_tcp(port, deadline + 0.5, len(flows))
+        for host in dict.fromkeys(seat.host for seat in network.seats):
+            sources = {seat.address for seat in network.seats if seat.host == host}
+            own = [flow for flow in flows if flow["src"] in sources]
+            traffic.send_tcp(host, own, CONGESTION_CONTROL, deadline)
+        completed = await traffic.report("serve", deadline + 5)
+    tcp = read_counters(network.sender_pids()) - before
+    return (
+        {"load": load}
+        | completion.summarise(completion.joined(flows, completed), scale)
+        | {
+            "segments_sent": tcp.segments_sent,
+            "segments_retransmitted": tcp.segments_retransmitted,
+            "syn_retransmissions": tcp.syn_retransmissions,
+            "timeouts": tcp.timeouts,
+        }
+    )
 
 
 def _write(found: Mapping[str, Any], path: Path) -> None:

@@ -100,6 +100,7 @@ def bottleneck(port: int, scheme: Scheme, link: Link) -> PortSettings:
         buffer_packets=None if strict else scheme.depths[0],
         user_field=scheme.user_field,
         rank_field=scheme.rank_field,
+        calendar=scheme.calendar,
     )
 
 

@@ -17,6 +17,9 @@ SCHEME_COLOURS = {
     "rifo": figures.PINK,
     "packs": figures.BLUE,
     "pifo": figures.BLACK,
+    "stfq": figures.BLACK,
+    "drr": figures.SKY,
+    "afq": figures.YELLOW,
 }
 FLOW_COLOURS = (figures.BLUE, figures.ORANGE, figures.GREEN, figures.PINK)
 

@@ -2,7 +2,7 @@
 
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import IntEnum
 
 from p4sched.errors import UsageError, unknown_name
@@ -11,16 +11,25 @@ from p4sched.lab.programming import Testbed, programmed
 from p4sched.lab.schemes import Link, Scheme
 from p4sched.laws.ranked import headroom_numerator
 from p4sched.reader import Reader
+from p4sched.traffic_manager import Calendar
 
 NAMES = ("fifo", "sp_pifo", "aifo", "rifo", "packs", "pifo")
+FAIR_IDEALS = ("stfq", "drr", "afq")
+"""Fair without the program's ranks: they know each packet's flow, from `RankSource.STFQ`."""
 QUEUES = 8
 LARGEST_WINDOW = 32
 """Entries that the programs were compiled for (p4/include/window.p4)."""
 LONGEST_QUEUE = 65535
+LARGEST_CALENDAR = 4096
+LARGEST_ROUND_BYTES = 2**30
+LARGEST_FRAME_BYTES = 1514
 BMV2_REASON = {
     "sp_pifo": "BMv2 limits every priority queue on its own, so its queues never compete for the link",
     "packs": "BMv2 limits every priority queue on its own, so its queues never compete for the link",
     "pifo": "BMv2 has no queue sorted by rank",
+    "stfq": "BMv2 has no queue sorted by rank",
+    "drr": "BMv2 has no deficit round robin",
+    "afq": "BMv2 has no calendar of queues",
 }
 
 
@@ -42,7 +51,7 @@ class Sizes:
     """Queues and parameters; the defaults are each paper's own."""
 
     buffer: int = 80
-    """FIFO's and PIFO's one queue, packets."""
+    """FIFO's and PIFO's one queue, and what the queues of the other ideals share, packets."""
     queue: int = 10
     """Each of the queues of SP-PIFO and PACKS (PACKS 6.1)."""
     queues: int = QUEUES
@@ -65,6 +74,10 @@ class Sizes:
     """|W| (PACKS 5)."""
     packs_headroom: float = 0.0
     packs_sampling: int = 1
+    afq_queues: int = 32
+    """n."""
+    afq_bytes: int = LARGEST_FRAME_BYTES
+    """BpR, a user's bytes in a round."""
 
     def __post_init__(self) -> None:
         for what, packets in (
@@ -77,6 +90,15 @@ class Sizes:
                 raise UsageError(f"{what} of {packets} packets: it must be 1 to {LONGEST_QUEUE}")
         if not 1 <= self.queues <= QUEUES:
             raise UsageError(f"{self.queues} queues: the programs were compiled for 1 to {QUEUES}")
+        if not 1 <= self.afq_queues <= LARGEST_CALENDAR:
+            raise UsageError(f"a calendar of {self.afq_queues} queues: AFQ has 1 to {LARGEST_CALENDAR}")
+        if self.afq_bytes > LARGEST_ROUND_BYTES:
+            raise UsageError(f"AFQ rounds of {self.afq_bytes} bytes: they have at most {LARGEST_ROUND_BYTES}")
+        if self.afq_bytes < 1 or self.afq_queues * self.afq_bytes <= LARGEST_FRAME_BYTES:
+            raise UsageError(
+                f"{self.afq_queues} AFQ rounds of {self.afq_bytes} bytes cannot hold a frame of {LARGEST_FRAME_BYTES}:"
+                " more queues, or more bytes a round"
+            )
         for window in (self.aifo_window, self.packs_window):
             if not 1 <= window <= LARGEST_WINDOW:
                 raise UsageError(
@@ -144,9 +166,8 @@ def ranked_scheme(name: str, sizes: Sizes) -> RankedScheme:
     match name:
         case "fifo":
             return RankedScheme(Scheme(name, "fifo", "fifo", f"{sizes.buffer} packets", (sizes.buffer,)))
-        case "pifo":
-            ideal = Scheme(name, "fifo", "pifo", "ideal", (sizes.buffer,), rank_field="meta.rank", bmv2=False)
-            return RankedScheme(ideal)
+        case "pifo" | "stfq" | "drr" | "afq":
+            return RankedScheme(_ideal(name, sizes))
         case "sp_pifo":
             strict = Scheme(name, "sp_pifo", "strict", many, queues, bmv2=False)
             return RankedScheme(strict, "sp_pifo_params", "set_sp_pifo", rooms)
@@ -183,7 +204,18 @@ def ranked_scheme(name: str, sizes: Sizes) -> RankedScheme:
                 },
             )
         case _:
-            raise unknown_name("scheme", name, NAMES)
+            raise unknown_name("scheme", name, (*NAMES, *FAIR_IDEALS))
+
+
+def _ideal(name: str, sizes: Sizes) -> Scheme:
+    """A discipline of the embedded switch's own; the program only names each packet's rank or flow."""
+    ideal = Scheme(name, "fifo", name, "ideal", (sizes.buffer,), bmv2=False)
+    if name == "pifo":
+        return replace(ideal, rank_field="meta.rank")
+    if name in ("stfq", "drr"):
+        return replace(ideal, user_field="meta.flow")
+    label = f"{sizes.afq_queues} rounds of {sizes.afq_bytes} B"
+    return replace(ideal, label=label, user_field="meta.flow", calendar=Calendar(sizes.afq_queues, sizes.afq_bytes))
 
 
 @asynccontextmanager
@@ -200,7 +232,7 @@ async def ranked_testbed(
 
 
 async def decisions(reader: Reader, ranked: RankedScheme, port: int) -> dict[str, int]:
-    """Packets for a port that the program admitted and dropped so far; empty for FIFO and PIFO."""
+    """Packets for a port that the program admitted and dropped so far; empty for FIFO and the ideals."""
     if ranked.table is None:
         return {}
     cells = [(port << 3) | priority for priority in range(QUEUES)]

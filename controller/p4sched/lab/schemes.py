@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from p4sched.bands import Bands
 from p4sched.errors import UsageError
 from p4sched.laws import fdpa
+from p4sched.traffic_manager import Calendar
 
 MTU_BYTES = fdpa.MTU_BYTES
 URGENT = 7
@@ -48,6 +49,8 @@ class Scheme:
     """Room in packets of queues 7, 6, ...; of the one buffer for a discipline with one."""
     user_field: str | None = None
     rank_field: str | None = None
+    calendar: Calendar | None = None
+    """Of the discipline `afq`."""
     bmv2: bool = True
     """Whether stock BMv2 has it."""
     macros: tuple[str, ...] = ()

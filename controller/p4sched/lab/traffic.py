@@ -114,6 +114,18 @@ class Iperf3Traffic:
         """Users whose client has ended, for whatever reason."""
         return [user for user, client in self._clients.items() if client.poll() is not None]
 
+    def check(self) -> None:
+        """Raises LabError if a user's traffic is gone: what is measured then is not the scheme."""
+        failed, users = self.failed(), len(self._clients)
+        if failed:
+            user, reason = next(iter(failed.items()))
+            raise LabError(f"the iperf3 clients of {len(failed)} of {users} users failed, user {user}'s: {reason}")
+        if early := self.ended():
+            raise LabError(
+                f"the traffic of {len(early)} of {users} users ended before the last sample:"
+                " this machine is too busy to start so many clients in time"
+            )
+
     async def finish(self, patience: float = FINISH_SECONDS) -> dict[int, TransferReport]:
         """Waits up to `patience` seconds for the clients to end; the reports of those that did."""
         deadline = time.monotonic() + patience

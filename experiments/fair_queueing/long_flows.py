@@ -1,0 +1,115 @@
+"""Long TCP flows with different round-trip times: how fairly do they share the link?"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from statistics import fmean
+from typing import Any
+
+from p4sched.lab.ledger import Ledger
+from p4sched.lab.measurement import Sample, departures_of, sample_rates
+from p4sched.lab.network import Dumbbell
+from p4sched.lab.programming import Testbed
+from p4sched.lab.ranked_run import Tell
+from p4sched.lab.schemes import Link
+from p4sched.lab.traffic import Iperf3Traffic, spare_seconds, transfers
+from p4sched.metrics import jain_index, median_interval, normalised_throughput
+from p4sched.traffic_manager import PortSettings
+
+RTT_FACTORS = (1, 2, 4, 8)
+"""Round-trip times of the hosts, in times the link's own; the flows are dealt to the hosts in turn."""
+HOSTS = len(RTT_FACTORS)
+
+
+@dataclass(frozen=True)
+class LongFlows:
+    """What each flow got."""
+
+    rtts_ms: Sequence[float]
+    """While nothing queues."""
+    samples: Sequence[Sample]
+
+    def mean_rates(self) -> list[float]:
+        """Of each flow over all samples, bit/s."""
+        return [fmean(sample.rates[place] for sample in self.samples) for place in range(len(self.rtts_ms))]
+
+
+async def measure(
+    network: Dumbbell,
+    testbed: Testbed,
+    link: Link,
+    congestion_control: str,
+    warm_up_s: int,
+    seconds: int,
+    ledger: Ledger,
+    folder: Path,
+    tell: Tell,
+) -> LongFlows:
+    """Runs a flow for each user of the network; samples of a second each follow the warm-up."""
+    factors = await _spread(network, testbed, link)
+    users = [seat.user for seat in network.seats]
+    planned = transfers(network.seats, [1] * len(users))
+    read = departures_of(testbed.session, users)
+
+    def on_sample(sample: Sample) -> None:
+        network.check_alive()
+        tell(f"{len(users)} long flows: Jain's index {jain_index(sample.rates):.3f}")
+
+    with Iperf3Traffic(network, ledger, folder, congestion_control) as traffic:
+        await traffic.serve(planned)
+        traffic.send(planned, seconds + spare_seconds(len(planned)), warm_up_s)
+        await sample_rates(read, users, warm_up_s, on_sample=on_sample)
+        traffic.check()
+        samples = await sample_rates(read, users, seconds, on_sample=on_sample)
+        traffic.check()
+    await _delay(network, testbed, link, dict.fromkeys(factors, 1))
+    return LongFlows([factors[seat.host] * link.rtt_ns / 1e6 for seat in network.seats], samples)
+
+
+async def _spread(network: Dumbbell, testbed: Testbed, link: Link) -> dict[str, int]:
+    """Gives each host its round-trip time; returns the factors. BMv2 has no delay: all hosts stay alike."""
+    hosts = list(dict.fromkeys(seat.host for seat in network.seats))
+    if network.thrift_port is not None:
+        return dict.fromkeys(hosts, 1)
+    factors = dict(zip(hosts, RTT_FACTORS, strict=False))
+    await _delay(network, testbed, link, factors)
+    return factors
+
+
+async def _delay(network: Dumbbell, testbed: Testbed, link: Link, factors: Mapping[str, int]) -> None:
+    """The links to the hosts delay what the bottleneck's link does not."""
+    if network.thrift_port is not None:
+        return
+    ahead = link.rtt_ns - link.rtt_ns // 2
+    ports = {station.name: station.port for station in network.stations()}
+    await testbed.traffic_manager.set_ports(
+        [PortSettings(ports[host], delay_ns=factor * link.rtt_ns - ahead) for host, factor in factors.items()]
+    )
+
+
+def summarise(flows: LongFlows, rate_bps: int) -> dict[str, Any]:
+    """The part of summary.json on long flows. `share`: of the link, in fair shares."""
+    jain = median_interval([jain_index(sample.rates) for sample in flows.samples])
+    throughput = median_interval([normalised_throughput(sample.rates, rate_bps) for sample in flows.samples])
+    rates = flows.mean_rates()
+    return {
+        "jain_index": jain.median,
+        "jain_index_interval_80": [jain.low, jain.high],
+        "jain_index_of_means": jain_index(rates),
+        "throughput": throughput.median,
+        "throughput_interval_80": [throughput.low, throughput.high],
+        "flows": [
+            {"flow": number, "rtt_ms": rtt, "rate_bps": rate, "share": rate * len(rates) / rate_bps}
+            for number, (rtt, rate) in enumerate(zip(flows.rtts_ms, rates, strict=True), start=1)
+        ],
+    }
+
+
+def sample_rows(name: str, flows: LongFlows) -> list[list[object]]:
+    """Rows of samples.csv: scheme, second, flow, RTT, rate, Jain's index of the sample."""
+    begun = flows.samples[0].start
+    return [
+        [name, f"{sample.end - begun:.2f}", number, f"{rtt:g}", round(rate), f"{jain_index(sample.rates):.4f}"]
+        for sample in flows.samples
+        for number, (rtt, rate) in enumerate(zip(flows.rtts_ms, sample.rates, strict=True), start=1)
+    ]
