@@ -269,14 +269,15 @@ impl Expr {
     #[must_use]
     pub fn nesting(&self) -> usize {
         match &self.kind {
-            ExprKind::Int(_) | ExprKind::Bool(_) | ExprKind::Param(_) => 3,
+            ExprKind::Int(_) | ExprKind::Bool(_) => 2,
+            ExprKind::Param(_) => 4,
             // An element of a stack is searched for by halving, which may take 12 decisions for 4096 elements.
             ExprKind::Field(FieldRef {
                 header: HeaderRef::Element(_, index),
                 ..
             })
             | ExprKind::Valid(HeaderRef::Element(_, index)) => 28 + index.nesting(),
-            ExprKind::Field(_) | ExprKind::LastIndex(_) | ExprKind::Lookahead(..) => 4,
+            ExprKind::Field(_) | ExprKind::LastIndex(_) | ExprKind::Lookahead(..) => 5,
             ExprKind::Valid(_) | ExprKind::ValidUnion(_) => 10,
             ExprKind::Unary(_, e) => 4 + e.nesting(),
             ExprKind::Cast(e) => 2 + e.nesting(),
@@ -288,7 +289,7 @@ impl Expr {
                 };
                 own + a.nesting().max(b.nesting())
             }
-            ExprKind::Conditional(a, b, c) => 4 + a.nesting().max(b.nesting()).max(c.nesting()),
+            ExprKind::Conditional(a, b, c) => 6 + a.nesting().max(b.nesting()).max(c.nesting()),
         }
     }
 

@@ -5,7 +5,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use super::Lowerer;
+use super::{Lowerer, Named};
 use crate::{
     ir::{self, Action, ActionCall, Condition, Label, Next, Node, Outcome, Pipeline, Stmt, Table},
     source::Span,
@@ -266,7 +266,11 @@ impl Lowerer<'_> {
             let stem: String = file.split('.').next().unwrap_or("").chars().map(plain).collect();
             (stem, p.line)
         });
-        let name = self.fresh_action(&format!("{}{}", stem.0, stem.1));
+        let actions = &self.ir.actions;
+        let taken = |name: &str| actions.iter().any(|a| a.name == name);
+        let name = self
+            .numbers
+            .fresh(Named::Action, &format!("{}{}", stem.0, stem.1), taken);
         let annotations = ir::no_annotations();
         self.ir.actions.push(Action {
             name: name.clone(),
@@ -301,16 +305,6 @@ impl Lowerer<'_> {
         graph.pipeline.tables.push((table, Next::Any(next)));
         Some(Node::Table(table))
     }
-
-    fn fresh_action(&self, wanted: &str) -> String {
-        let mut name = wanted.to_owned();
-        let mut n = 0;
-        while self.ir.actions.iter().any(|a| a.name == name) {
-            name = format!("{wanted}_{n}");
-            n += 1;
-        }
-        name
-    }
 }
 
 fn plain(c: char) -> char {
@@ -323,5 +317,67 @@ fn place(stmt: &Stmt) -> Option<Span> {
         Stmt::If(_, _, _, span) | Stmt::Exit(span) | Stmt::Loop(_, span) | Stmt::Apply(_, _, span) => Some(*span),
         Stmt::Block(_, inner) => inner.iter().find_map(place),
         Stmt::Break(_) => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ir::{Expr, Primitive, Ty};
+
+    fn step(op: &'static str) -> Stmt {
+        Stmt::Primitive(Primitive {
+            op,
+            args: Vec::new(),
+            span: Span::default(),
+        })
+    }
+
+    fn choice(yes: Vec<Stmt>, no: Vec<Stmt>) -> Stmt {
+        let condition = Expr {
+            kind: ir::ExprKind::Param(0),
+            ty: Ty::Bool,
+        };
+        Stmt::If(condition, yes, no, Span::default())
+    }
+
+    /// The statements as text.
+    fn show(stmts: &[Stmt]) -> String {
+        let one = |stmt: &Stmt| match stmt {
+            Stmt::Primitive(p) => p.op.to_owned(),
+            Stmt::If(_, yes, no, _) => format!("if[{}][{}]", show(yes), show(no)),
+            Stmt::Block(label, inner) => format!("block{}[{}]", label.0, show(inner)),
+            Stmt::Loop(inner, _) => format!("loop[{}]", show(inner)),
+            Stmt::Break(label) => format!("break{}", label.0),
+            Stmt::Apply(table, ..) => format!("apply{table}"),
+            Stmt::Exit(_) => "exit".to_owned(),
+        };
+        stmts.iter().map(one).collect::<Vec<_>>().join(" ")
+    }
+
+    fn block(stmts: Vec<Stmt>) -> String {
+        show(&flattened(vec![Stmt::Block(Label(1), stmts), step("after")]))
+    }
+
+    #[test]
+    fn a_block_that_nothing_leaves_early_is_opened() {
+        assert_eq!(block(vec![step("a"), step("b")]), "a b after");
+        assert_eq!(block(vec![step("a"), Stmt::Break(Label(1))]), "a after");
+        let last = choice(vec![step("a"), Stmt::Break(Label(1))], vec![step("b")]);
+        assert_eq!(block(vec![last]), "if[a][b] after");
+    }
+
+    #[test]
+    fn a_block_that_is_left_early_stays() {
+        let leave = choice(vec![Stmt::Break(Label(1))], Vec::new());
+        assert_eq!(block(vec![leave, step("a")]), "block1[if[break1][] a] after");
+    }
+
+    #[test]
+    fn what_follows_a_jump_and_empty_decisions_are_removed() {
+        assert_eq!(show(&flattened(vec![Stmt::Exit(Span::default()), step("a")])), "exit");
+        assert_eq!(show(&flattened(vec![choice(Vec::new(), Vec::new()), step("a")])), "a");
+        let inner = choice(vec![Stmt::Break(Label(1)), step("never")], Vec::new());
+        assert_eq!(block(vec![inner, step("a")]), "block1[if[break1][] a] after");
     }
 }

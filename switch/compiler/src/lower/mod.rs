@@ -45,6 +45,7 @@ pub(crate) fn lower(program: &Program, map: &SourceMap, reporter: &mut Reporter)
         globals: HashMap::new(),
         header_types: HashMap::new(),
         names: HashSet::new(),
+        numbers: Numbers::default(),
         returns: Vec::new(),
         loops: Vec::new(),
         copy_outs: Vec::new(),
@@ -131,6 +132,37 @@ struct ReturnTo {
     result: Option<Loc>,
 }
 
+/// Makes names that differ in a number at their end. Where it stopped counting is kept for each name, since a program may
+/// have very many of one.
+#[derive(Default)]
+struct Numbers(HashMap<(Named, String), usize>);
+
+/// What a name is for.
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+enum Named {
+    Storage,
+    HeaderType,
+    Action,
+    State,
+}
+
+impl Numbers {
+    /// `wanted`, or with the first number for which it is not taken.
+    fn fresh(&mut self, what: Named, wanted: &str, taken: impl Fn(&str) -> bool) -> String {
+        if !taken(wanted) {
+            return wanted.to_owned();
+        }
+        let next = self.0.entry((what, wanted.to_owned())).or_default();
+        loop {
+            let name = format!("{wanted}_{next}");
+            *next += 1;
+            if !taken(&name) {
+                return name;
+            }
+        }
+    }
+}
+
 struct Lowerer<'a> {
     program: &'a Program,
     map: &'a SourceMap,
@@ -142,6 +174,7 @@ struct Lowerer<'a> {
     header_types: HashMap<StructId, usize>,
     /// Names of storage that are taken.
     names: HashSet<String>,
+    numbers: Numbers,
     returns: Vec<ReturnTo>,
     /// Labels of `break` and `continue`.
     loops: Vec<(Label, Label)>,
@@ -269,12 +302,10 @@ impl Lowerer<'_> {
 
     /// A name for storage that no other has.
     fn fresh_name(&mut self, wanted: &str) -> String {
-        let mut name = wanted.to_owned();
-        let mut n = 0;
-        while !self.names.insert(name.clone()) {
-            name = format!("{wanted}_{n}");
-            n += 1;
-        }
+        let name = self
+            .numbers
+            .fresh(Named::Storage, wanted, |name| self.names.contains(name));
+        self.names.insert(name.clone());
         name
     }
 

@@ -3,7 +3,7 @@
 //! As in p4c's output, all numbers and bools outside of headers are fields of one metadata header, `scalars`.
 
 use super::{
-    Lowerer,
+    Lowerer, Named,
     value::{Loc, Value},
 };
 use crate::{
@@ -98,21 +98,13 @@ impl Lowerer<'_> {
             );
             self.error(def.span, message);
         }
-        let name = self.fresh_type_name(&name);
+        let types = &self.ir.header_types;
+        let taken = |name: &str| types.iter().any(|t| t.name == name);
+        let name = self.numbers.fresh(Named::HeaderType, &name, taken);
         self.ir.header_types.push(HeaderType { name, fields });
         let index = self.ir.header_types.len() - 1;
         self.header_types.insert(id, index);
         index
-    }
-
-    fn fresh_type_name(&self, wanted: &str) -> String {
-        let mut name = wanted.to_owned();
-        let mut n = 0;
-        while self.ir.header_types.iter().any(|t| t.name == name) {
-            name = format!("{wanted}_{n}");
-            n += 1;
-        }
-        name
     }
 
     fn header(&mut self, name: &str, id: StructId, metadata: bool) -> usize {

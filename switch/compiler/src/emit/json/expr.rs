@@ -308,3 +308,116 @@ impl Emitter<'_> {
         Value::Object(out)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{ir::Ir, source::SourceMap};
+
+    fn written(e: &Expr) -> Value {
+        let (ir, map) = (Ir::default(), SourceMap::default());
+        let emitter = Emitter {
+            ir: &ir,
+            map: &map,
+            errors: &[],
+        };
+        emitter.value(e)
+    }
+
+    fn param(ty: Ty) -> Expr {
+        Expr {
+            kind: ExprKind::Param(0),
+            ty,
+        }
+    }
+
+    const BYTE: Ty = Ty::Bits {
+        signed: false,
+        width: 8,
+    };
+    const SIGNED: Ty = Ty::Bits { signed: true, width: 8 };
+
+    #[test]
+    fn numbers_have_as_many_digits_as_their_width_needs_bytes() {
+        assert_eq!(hex(&BigInt::from(5), 1), "0x05");
+        assert_eq!(hex(&BigInt::from(5), 9), "0x0005");
+        assert_eq!(hex(&BigInt::from(-5), 16), "-0x0005");
+        assert_eq!(hex(&BigInt::ZERO, 48), "0x000000000000");
+    }
+
+    #[test]
+    fn results_are_cut_to_their_width() {
+        let sum = |ty| written(&Expr::binary(BinaryOp::Add, param(ty), param(ty), ty));
+        assert_eq!(sum(BYTE)["value"]["op"], "&");
+        assert_eq!(sum(BYTE)["value"]["right"]["value"], "0xff");
+        assert_eq!(sum(SIGNED)["value"]["op"], "two_comp_mod");
+        let saturated = |ty| written(&Expr::binary(BinaryOp::SatSub, param(ty), param(ty), ty));
+        assert_eq!(saturated(BYTE)["value"]["op"], "usat_cast");
+        assert_eq!(saturated(SIGNED)["value"]["op"], "sat_cast");
+        // What cannot grow is not cut.
+        let shifted = written(&Expr::binary(BinaryOp::Shr, param(BYTE), param(BYTE), BYTE));
+        assert_eq!(shifted["value"]["op"], ">>");
+        assert_eq!(
+            written(&param(BYTE).cast(Ty::bit(16))),
+            json!({"type": "local", "value": 0})
+        );
+        assert_eq!(
+            written(&param(BYTE).cast(Ty::bit(4)))["value"]["right"]["value"],
+            "0x0f"
+        );
+    }
+
+    #[test]
+    fn subtracting_a_constant_adds_its_complement() {
+        let difference = written(&Expr::binary(BinaryOp::Sub, param(BYTE), Expr::number(3, 8), BYTE));
+        let sum = &difference["value"]["left"]["value"];
+        assert_eq!((&sum["op"], &sum["right"]["value"]), (&json!("+"), &json!("0xfd")));
+    }
+
+    fn depth(value: &Value) -> usize {
+        match value {
+            Value::Object(fields) => 1 + fields.values().map(depth).max().unwrap_or(0),
+            Value::Array(list) => 1 + list.iter().map(depth).max().unwrap_or(0),
+            _ => 1,
+        }
+    }
+
+    #[test]
+    fn the_computed_nesting_is_never_less_than_that_of_the_json() {
+        use BinaryOp as B;
+        let leaf = || param(BYTE);
+        let mut list = vec![leaf(), param(Ty::Bool), param(SIGNED).cast(BYTE)];
+        for op in [B::Add, B::Sub, B::Mul, B::Shl, B::Shr, B::SatAdd, B::BitAnd, B::BitXor] {
+            list.push(Expr::binary(op, leaf(), leaf(), BYTE));
+        }
+        for op in [B::Eq, B::Less] {
+            list.push(Expr::binary(op, leaf(), leaf(), Ty::Bool));
+        }
+        for _ in 0..3 {
+            for e in list.clone() {
+                let wrapped = match e.ty {
+                    Ty::Bool => vec![
+                        Expr::conditional(e.clone(), leaf(), leaf()),
+                        Expr::conditional(e.clone(), e.clone(), param(Ty::Bool)),
+                        e.clone().and(param(Ty::Bool)),
+                        Expr::unary(UnaryOp::Not, e.clone()),
+                        Expr::binary(B::Eq, e.clone(), param(Ty::Bool), Ty::Bool),
+                        e.cast(Ty::bit(1)),
+                    ],
+                    _ => vec![
+                        Expr::unary(UnaryOp::Minus, e.clone()),
+                        Expr::unary(UnaryOp::Complement, e.clone()),
+                        e.clone().cast(Ty::bit(1)).cast(Ty::Bool),
+                        e.clone().cast(SIGNED).cast(Ty::Bits { signed: true, width: 4 }),
+                        Expr::binary(B::Less, e.clone(), leaf(), Ty::Bool),
+                    ],
+                };
+                list.extend(wrapped);
+            }
+            list.truncate(2000);
+        }
+        for e in &list {
+            assert!(e.nesting() >= depth(&written(e)), "{e:?}");
+        }
+    }
+}

@@ -7,7 +7,7 @@ use std::collections::HashMap;
 
 use num_bigint::BigInt;
 
-use super::{FrameRef, Lowerer, flow::flattened, value::Value};
+use super::{FrameRef, Lowerer, Named, flow::flattened, value::Value};
 use crate::{
     ir::{Arg, Case, Expr, HeaderRef, Label, ParserOp, ParserState, Primitive, Stmt, Ty},
     source::Span,
@@ -191,12 +191,9 @@ impl Lowerer<'_> {
     }
 
     fn new_state(&mut self, wanted: &str, span: Span) -> usize {
-        let mut name = wanted.to_owned();
-        let mut n = 0;
-        while self.ir.states.iter().any(|s| s.name == name) {
-            name = format!("{wanted}_{n}");
-            n += 1;
-        }
+        let states = &self.ir.states;
+        let taken = |name: &str| states.iter().any(|s| s.name == name);
+        let name = self.numbers.fresh(Named::State, wanted, taken);
         self.spend(span, 1);
         self.ir.states.push(ParserState {
             name,
