@@ -3,9 +3,10 @@
 
 mod common;
 
-use std::{path::Path, sync::LazyLock};
+use std::sync::LazyLock;
 
-use p4sched_compiler::{EmbeddedIncludes, IncludeResolver, Input, Options, compile, embedded, preprocess};
+use common::{Lab, lab_program};
+use p4sched_compiler::{EmbeddedIncludes, Input, Options, compile, preprocess};
 use p4sched_dataplane::Pipeline;
 use proptest::prelude::*;
 
@@ -29,18 +30,6 @@ fn exercise(text: &str) -> Result<(), TestCaseError> {
         }
     }
     Ok(())
-}
-
-/// Files below `p4/`; those of the architecture are left empty.
-struct Lab;
-
-impl IncludeResolver for Lab {
-    fn include(&self, path: &str, from: &str, _angled: bool) -> Option<(String, String)> {
-        let file = Path::new(from).parent()?.join(path);
-        let text = std::fs::read_to_string(&file).ok();
-        let found = text.map(|text| (file.display().to_string(), text));
-        found.or_else(|| embedded(path).map(|_| (path.to_owned(), String::new())))
-    }
 }
 
 /// A program that uses much of the language.
@@ -92,15 +81,16 @@ V1Switch(P(), V(), I(), E(), C(), D()) main;
 /// Programs to change: the mixed one, and those of the lab with what they include.
 static PROGRAMS: LazyLock<Vec<String>> = LazyLock::new(|| {
     let mut list = vec![MIXED.to_owned()];
-    let directory = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../p4");
+    let includes = Lab {
+        with_architecture: false,
+    };
     for name in ["fdpa", "packs", "rifo"] {
-        let file = directory.join(name).with_extension("p4").display().to_string();
-        let text = std::fs::read_to_string(&file).expect("a program of the lab");
+        let (file, text) = lab_program(name);
         let input = Input {
             name: &file,
             text: &text,
         };
-        list.push(preprocess(&input, &Lab, &Options::default()).expect("a program that compiles"));
+        list.push(preprocess(&input, &includes, &Options::default()).expect("a program that compiles"));
     }
     list
 });
@@ -304,6 +294,16 @@ fn deep_nesting_gets_a_message_or_loads() {
             assert!(exercise(&in_apply(s)).is_ok(), "{s}");
         }
     }
+}
+
+#[test]
+fn very_many_variables_and_states_are_no_trouble() {
+    let round = "bit<8> x = twice(n); bit<8> y = twice(x); bool z = x > y; if (z) { n = x; } else { n = y; }";
+    let loops = format!("for (bit<16> i in 1 .. 1000) {{ {round} }}");
+    assert!(exercise(&in_apply(&loops)).is_ok());
+    let start = "state start {";
+    let states = "for (bit<16> i in 1 .. 1000) { if (meta.kept == 1) { meta.kept = 2; } else { meta.kept = 3; } }";
+    assert!(exercise(&PROGRAMS[0].replace(start, &format!("{start} {states}"))).is_ok());
 }
 
 #[test]

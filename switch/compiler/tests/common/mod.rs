@@ -4,7 +4,9 @@
 #[path = "../../../dataplane/tests/common/mod.rs"]
 pub mod switch;
 
-use p4sched_compiler::{Compiled, EmbeddedIncludes, Input, Options, compile};
+use std::path::Path;
+
+use p4sched_compiler::{Compiled, EmbeddedIncludes, IncludeResolver, Input, Options, compile, embedded};
 
 /// Compiles a program that is expected to be right.
 pub fn compiled(text: &str) -> Compiled {
@@ -28,4 +30,29 @@ pub fn messages(text: &str) -> String {
             None => format!("{}\n", d.message),
         })
         .collect()
+}
+
+/// Files below `p4/`, and those of the architecture, which are left empty if so wanted.
+pub struct Lab {
+    pub with_architecture: bool,
+}
+
+impl IncludeResolver for Lab {
+    fn include(&self, path: &str, from: &str, _angled: bool) -> Option<(String, String)> {
+        let file = Path::new(from).parent()?.join(path);
+        if let Ok(text) = std::fs::read_to_string(&file) {
+            return Some((file.display().to_string(), text));
+        }
+        let text = embedded(path)?;
+        let text = if self.with_architecture { text } else { "" };
+        Some((path.to_owned(), text.to_owned()))
+    }
+}
+
+/// File and text of a program of the lab.
+pub fn lab_program(name: &str) -> (String, String) {
+    let directory = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../p4");
+    let file = directory.join(name).with_extension("p4").display().to_string();
+    let text = std::fs::read_to_string(&file).expect("a program of the lab");
+    (file, text)
 }

@@ -1,23 +1,7 @@
 //! Calls: how arguments are copied in and out, functions, actions, controls within controls (P4_16 specification,
 //! sections 6.8, 10, 12 and 15).
 
-use super::common::switch::{Parts, SMALL};
-
-#[track_caller]
-fn check(types: &str, ingress: &str, apply: &str, rows: &[([u8; 4], [u8; 4])]) {
-    let types = format!("{SMALL} {types}");
-    let apply = format!("sm.egress_spec = 2; {apply}");
-    let mut switch = Parts {
-        types: &types,
-        ingress,
-        ingress_apply: &apply,
-        ..Parts::small()
-    }
-    .load();
-    for (frame, expected) in rows {
-        assert_eq!(switch.forward(frame).1, expected, "for {frame:?}");
-    }
-}
+use super::check_with as check;
 
 #[test]
 fn a_function_returns_from_any_place() {

@@ -3,6 +3,8 @@
 #[path = "../common/mod.rs"]
 mod common;
 
+use common::switch::{Parts, SMALL};
+
 mod arithmetic;
 mod calls;
 mod expressions;
@@ -12,3 +14,21 @@ mod operands;
 mod parsers;
 mod statements;
 mod tables;
+
+/// Declarations and statements of a program about `h_t { bit<8> a; bit<8> b; bit<16> c; }`, with frames and what comes
+/// out for each.
+#[track_caller]
+fn check_with(types: &str, ingress: &str, apply: &str, rows: &[([u8; 4], [u8; 4])]) {
+    let types = format!("{SMALL} {types}");
+    let apply = format!("sm.egress_spec = 2; {apply}");
+    let mut switch = Parts {
+        types: &types,
+        ingress,
+        ingress_apply: &apply,
+        ..Parts::small()
+    }
+    .load();
+    for (frame, expected) in rows {
+        assert_eq!(switch.forward(frame).1, expected, "for {frame:?}");
+    }
+}

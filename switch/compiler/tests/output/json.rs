@@ -210,6 +210,23 @@ fn the_graph_joins_tables_conditions_and_hidden_tables() {
 }
 
 #[test]
+fn decisions_between_tables_become_jumps_in_one_action() {
+    let text = Parts {
+        ingress_apply: "if (hdr.h.a == 1) { hdr.h.b = 2; } else { hdr.h.b = 3; } hdr.h.c = 4;",
+        ..Parts::small()
+    }
+    .source();
+    let json = json_of(&text);
+    assert_eq!(json["pipelines"][0]["conditionals"], json!([]));
+    let primitives = json["actions"][0]["primitives"].as_array().expect("a list").clone();
+    let ops: Vec<&Value> = primitives.iter().map(|p| &p["op"]).collect();
+    assert_eq!(ops, ["_jump_if_zero", "assign", "_jump", "assign", "assign"]);
+    // To the other branch, and past it.
+    assert_eq!(primitives[0]["parameters"][1]["value"], "0x3");
+    assert_eq!(primitives[2]["parameters"][0]["value"], "0x4");
+}
+
+#[test]
 fn externs_have_sizes_and_widths() {
     let json = json_of(ROUTER);
     let register = named(&json["register_arrays"], "I.depths");
@@ -339,4 +356,34 @@ fn large_headers_are_compared_without_deep_nesting() {
     assert_eq!(switch.forward(&frame).0, 3);
     frame[239] = 6;
     assert_eq!(switch.forward(&frame).0, 2);
+}
+
+/// Whether a look ahead stands within an expression, where BMv2 does not take it.
+fn looks_ahead_within(value: &Value, inside: bool) -> bool {
+    match value {
+        Value::Object(fields) if inside && fields.get("type") == Some(&json!("lookahead")) => true,
+        Value::Object(fields) => {
+            let inside = inside || fields.get("type") == Some(&json!("expression"));
+            fields.values().any(|v| looks_ahead_within(v, inside))
+        }
+        Value::Array(list) => list.iter().any(|v| looks_ahead_within(v, inside)),
+        _ => false,
+    }
+}
+
+#[test]
+fn a_look_ahead_is_never_part_of_an_expression() {
+    let types = "header h_t { bit<8> a; varbit<64> v; } struct headers_t { h_t h; } struct meta_t { bit<8> kept; }";
+    let text = Parts {
+        types,
+        parser: "state start { p.extract(hdr.h, (bit<32>)(p.lookahead<bit<8>>() & 7) * 8);
+            meta.kept = p.lookahead<bit<16>>()[7:0] + 1; p.advance((bit<32>)p.lookahead<bit<8>>());
+            verify(p.lookahead<bit<8>>() != 3, error.NoMatch);
+            transition select(p.lookahead<bit<8>>() + 1, p.lookahead<bit<8>>()) { (1, 2): accept; default: reject; } }",
+        ..Parts::small()
+    }
+    .source();
+    let json = json_of(&text);
+    assert!(json.to_string().contains("lookahead"));
+    assert!(!looks_ahead_within(&json, false), "{json}");
 }

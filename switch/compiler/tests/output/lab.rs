@@ -1,34 +1,20 @@
 //! The programs of the lab: the names and ids that the controller relies on.
 
-use std::path::Path;
-
-use p4sched_compiler::{Compiled, IncludeResolver, Input, Options, compile, embedded};
+use p4sched_compiler::{Compiled, Input, Options, compile};
 use p4sched_dataplane::Pipeline;
 
-/// Finds included files beside the file that includes them, and the compiler's own.
-struct Lab;
-
-impl IncludeResolver for Lab {
-    fn include(&self, path: &str, from: &str, _angled: bool) -> Option<(String, String)> {
-        let file = Path::new(from).parent()?.join(path);
-        let text = std::fs::read_to_string(&file).ok();
-        let found = text.map(|text| (file.display().to_string(), text));
-        found.or_else(|| embedded(path).map(|text| (path.to_owned(), text.to_owned())))
-    }
-}
+use super::common::{Lab, lab_program};
 
 fn program(name: &str) -> Compiled {
-    let directory = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../p4");
-    let file = directory.join(name).with_extension("p4").display().to_string();
-    let text = std::fs::read_to_string(&file).expect("a program of the lab");
-    match compile(
-        &Input {
-            name: &file,
-            text: &text,
-        },
-        &Lab,
-        &Options::default(),
-    ) {
+    let (file, text) = lab_program(name);
+    let input = Input {
+        name: &file,
+        text: &text,
+    };
+    let includes = Lab {
+        with_architecture: true,
+    };
+    match compile(&input, &includes, &Options::default()) {
         Ok(compiled) => compiled,
         Err(diagnostics) => panic!("{diagnostics}"),
     }
