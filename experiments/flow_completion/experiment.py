@@ -208,8 +208,11 @@ def _write(found: Mapping[str, Any], path: Path) -> None:
 
 
 def _table(found: Mapping[str, Any]) -> Table:
-    shown = Table(title="Flow completion times in ms", title_justify="left")
-    columns = ("scheme", "load", "small, mean", "median", "99 %", "large, mean", "flows", "over 1 s", "not done", "run")
+    shown = Table(
+        title="Completion times in ms: mean, median, 99th percentile of small flows, mean of large flows",
+        title_justify="left",
+    )
+    columns = ("scheme", "load", "mean", "median", "99 %", "large", "flows", "over 1 s", "not done", "run")
     for column in columns:
         shown.add_column(column, justify="left" if column in ("scheme", "run") else "right")
     for name, scheme in found["schemes"].items():
