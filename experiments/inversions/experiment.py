@@ -1,4 +1,4 @@
-"""PACKS Fig. 3, 9 and 10: inversions and drops of every rank when a little more arrives than leaves."""
+"""PACKS Fig. 3, 9, 10 and 11: inversions and drops of every rank when a little more arrives than leaves."""
 
 import asyncio
 import csv
@@ -65,6 +65,9 @@ def run(
     in_steps: Annotated[
         bool, typer.Option("--stepped", help="Models and compiled programs in stepped time, at 11 over 10 Gbit/s.")
     ] = False,
+    window_shift: Annotated[
+        int, typer.Option(help="Added to the ranks that the models' windows remember; with --stepped only.")
+    ] = 0,
     scheme_names: options.RankedSchemes = options.ALL_RANKED_SCHEMES,
     queue: Annotated[int, typer.Option(help=f"Packets in each of {QUEUES} queues; single queues hold as many.")] = 10,
     rate: Annotated[
@@ -99,12 +102,15 @@ def run(
     size = window if window is not None else PAPER_WINDOW if in_steps else ranked_schemes.LARGEST_WINDOW
     if size < 1:
         raise UsageError(f"--window {size}: it must hold at least 1 rank")
+    if window_shift and not in_steps:
+        raise UsageError(f"--window-shift {window_shift} needs --stepped: the programs cannot shift their windows")
     depth = depth_for(depth, switch)
     worker = worker_for(depth, worker_round, [ranked_scheme(name, Sizes()).scheme.program for name in wanted])
     configuration = {
         "ranks": ranks,
         "rank_count": RANK_COUNT,
         "window": size,
+        "window_shift": window_shift,
         "queues": QUEUES,
         "queue_size": queue,
         "headroom": 0.0,
@@ -114,7 +120,7 @@ def run(
     if in_steps:
         count = min(packets, QUICK_PACKETS) if quick else packets
         rates = {"rate_bps": PAPER_RATE, "arrival_bps": round(OVERLOAD * PAPER_RATE), "packets": count}
-        found = _run_stepped(stepped.Stream(ranks, size, count, seed, QUEUES, queue), wanted, out)
+        found = _run_stepped(stepped.Stream(ranks, size, count, seed, QUEUES, queue, window_shift), wanted, out)
         found["configuration"] = configuration | rates | {"switch": "none"}
         (out / "summary.json").write_text(json.dumps(found, indent=1) + "\n")
     else:

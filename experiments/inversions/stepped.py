@@ -24,17 +24,20 @@ class Stream:
     seed: int
     queues: int
     queue_size: int
+    window_shift: int = 0
+    """Added to every rank that the models' windows remember, not to the ranks compared with them (PACKS Fig. 11)."""
 
 
 def measure(stream: Stream, wanted: Sequence[str], out: Path) -> dict[str, Any]:
     """The parts of summary.json that stepped time adds.
 
     `schemes` are the models with the window asked for. The programs hold at most 32 ranks, so they run with that window
-    at most, beside models with the same one: their decisions must be the same.
+    at most, beside models with the same one: their decisions must be the same. They cannot shift their windows.
     """
     window = min(stream.window, LARGEST_WINDOW)
-    models = _run("model", stream, stream.window, wanted, out / "model.json")
-    same = models if window == stream.window else _run("model", stream, window, wanted, out / "model_small_window.json")
+    models = _run("model", stream, stream.window, wanted, out / "model.json", stream.window_shift)
+    unchanged = window == stream.window and stream.window_shift == 0
+    same = models if unchanged else _run("model", stream, window, wanted, out / "model_small_window.json")
     programs = _run("p4", stream, window, wanted, out / "p4.json")
     return {
         "schemes": models,
@@ -52,11 +55,13 @@ def equal(program: Mapping[str, Any], model: Mapping[str, Any]) -> bool:
     return all(program[key] == model[key] for key in COMPARED)
 
 
-def _run(what: str, stream: Stream, window: int, wanted: Sequence[str], output: Path) -> dict[str, Any]:
+def _run(
+    what: str, stream: Stream, window: int, wanted: Sequence[str], output: Path, window_shift: int = 0
+) -> dict[str, Any]:
     words = [str(stepped_binary()), "--with", what, "--ranks", stream.ranks, "--window", str(window)]
     words += ["--schemes", ",".join(wanted), "--seed", str(stream.seed), "--packets", str(stream.packets)]
     words += ["--queues", str(stream.queues), "--queue-size", str(stream.queue_size), "--output", str(output)]
-    words += ["--p4-dir", str(P4_DIR)] if what == "p4" else []
+    words += ["--p4-dir", str(P4_DIR)] if what == "p4" else [f"--window-shift={window_shift}"]
     done = subprocess.run(words, capture_output=True, text=True, check=False)
     if done.returncode != 0:
         reason = done.stderr.strip().splitlines()
