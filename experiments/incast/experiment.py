@@ -19,7 +19,7 @@ from experiments.incast.rounds import SPACING_S, TCP_PORT, Plan, per_round, summ
 from p4sched.bands import Bands
 from p4sched.errors import UsageError
 from p4sched.experiment import Experiment, SwitchKind, choose
-from p4sched.lab import ranked_schemes, schemes
+from p4sched.lab import options, ranked_schemes, schemes
 from p4sched.lab.ledger import Ledger
 from p4sched.lab.network import Dumbbell, incast
 from p4sched.lab.observation import Observer
@@ -34,6 +34,7 @@ from p4sched.loop import FdpaLoop, Loop, Update, controlled
 from p4sched.units import Duration, Rate
 
 Decided = Callable[[], dict[str, Any] | None]
+RATE, BMV2_RATE = Rate.parse("100mbit"), Rate.parse("20mbit")
 NAMES = ("fifo", "fdpa", *(name for name in ranked_schemes.NAMES if name != "fifo"))
 BANDS = Bands.parse("1+4*0.5")
 RTTS_PER_INTERVAL = 6
@@ -73,23 +74,20 @@ def run(
     delay: Annotated[
         Duration, typer.Option(parser=Duration.parse, metavar="TIME", help="The control laws' delay target.")
     ] = Duration.parse("5ms"),
-    rate: Annotated[Rate, typer.Option(parser=Rate.parse, metavar="RATE", help="Rate of the receiver's link.")] = (
-        Rate.parse("100mbit")
-    ),
-    rtt: Annotated[
-        Duration, typer.Option(parser=Duration.parse, metavar="TIME", help="Round-trip time while nothing queues.")
-    ] = Duration.parse("5ms"),
+    rate: Annotated[Rate | None, options.rate_option(RATE, BMV2_RATE, "Rate of the receiver's link.")] = None,
+    rtt: options.RoundTripTime = Duration.parse("5ms"),
     duration: Annotated[
         Duration, typer.Option(parser=Duration.parse, metavar="TIME", help=f"Time for rounds, one in {SPACING_S:g} s.")
     ] = Duration.parse("25s"),
     seed: Annotated[int, typer.Option(help="Recorded only: TCP in real time draws nothing.")] = 1,
     quick: Annotated[bool, typer.Option("--quick", help=f"Few rounds: --duration {QUICK_DURATION}.")] = False,
-    switch: Annotated[SwitchKind, typer.Option(help="The project's own switch, or BMv2.")] = SwitchKind.EMBEDDED,
-    out: Annotated[Path, typer.Option(metavar="DIR", help="Folder for the results.")] = Path("results/incast"),
+    switch: options.WhichSwitch = SwitchKind.EMBEDDED,
+    out: options.ResultFolder = Path("results/incast"),
 ) -> None:
     """Lets all senders send a block at the same instant, round after round, through each scheme; the control loops run
     where a scheme has one. Prints a table and writes DIR/summary.json, DIR/rounds.csv and DIR/figure.png, and every
     decision of the controller to DIR/SCHEME."""
+    rate = options.rate_for(rate, switch, RATE, BMV2_RATE)
     wanted = choose("scheme", scheme_names, NAMES)
     rounds = int((QUICK_DURATION if quick else duration).seconds / SPACING_S)
     if rounds < 1:

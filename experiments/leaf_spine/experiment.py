@@ -24,7 +24,7 @@ from experiments.leaf_spine.traffic import (
 )
 from p4sched.errors import UsageError
 from p4sched.experiment import Experiment, SwitchKind, choose
-from p4sched.lab import ranked_schemes
+from p4sched.lab import options, ranked_schemes
 from p4sched.lab.errors import LabError
 from p4sched.lab.fabric import FabricObserver, FabricTestbed, programmed_fabric
 from p4sched.lab.ledger import Ledger
@@ -38,6 +38,7 @@ from p4sched.loop import Loop, controlled
 from p4sched.units import Duration, Rate
 
 WINDOW = 16
+RATE, BMV2_RATE = Rate.parse("40mbit"), Rate.parse("5mbit")
 CONGESTION_CONTROL = "cubic"
 WARM_UP_S = 3
 QUICK_DURATION = Duration.parse("5s")
@@ -71,27 +72,24 @@ def run(
     delay: Annotated[
         Duration, typer.Option(parser=Duration.parse, metavar="TIME", help="The control laws' delay target.")
     ] = Duration.parse("10ms"),
-    rate: Annotated[Rate, typer.Option(parser=Rate.parse, metavar="RATE", help="Rate of the links to hosts.")] = (
-        Rate.parse("40mbit")
-    ),
+    rate: Annotated[Rate | None, options.rate_option(RATE, BMV2_RATE, "Rate of the links to hosts.")] = None,
     fabric_rate: Annotated[
         Rate | None,
         typer.Option(parser=Rate.parse, metavar="RATE", help="Rate of the links between switches; default: --rate."),
     ] = None,
-    rtt: Annotated[
-        Duration, typer.Option(parser=Duration.parse, metavar="TIME", help="Round-trip time while nothing queues.")
-    ] = Duration.parse("10ms"),
+    rtt: options.RoundTripTime = Duration.parse("10ms"),
     duration: Annotated[
         Duration, typer.Option(parser=Duration.parse, metavar="TIME", help="Time that is measured.")
     ] = Duration.parse("20s"),
     seed: Annotated[int, typer.Option(help="Recorded only: TCP in real time draws nothing.")] = 1,
     quick: Annotated[bool, typer.Option("--quick", help=f"A short time: --duration {QUICK_DURATION}.")] = False,
-    switch: Annotated[SwitchKind, typer.Option(help="The project's own switch, or BMv2.")] = SwitchKind.EMBEDDED,
-    out: Annotated[Path, typer.Option(metavar="DIR", help="Folder for the results.")] = Path("results/leaf_spine"),
+    switch: options.WhichSwitch = SwitchKind.EMBEDDED,
+    out: options.ResultFolder = Path("results/leaf_spine"),
 ) -> None:
     """Lets every host send to every host of the other racks, over urgent and other TCP connections; every switch runs
     the scheme on every port, and one controller tunes them all. Prints a table and writes DIR/summary.json,
     DIR/transfers.csv and DIR/figure.png, and every decision to DIR/SCHEME/SWITCH/port-PORT.jsonl."""
+    rate = options.rate_for(rate, switch, RATE, BMV2_RATE)
     wanted = choose("scheme", scheme_names, ranked_schemes.NAMES)
     try:
         shape = Shape(leaves, spines, hosts)
