@@ -146,3 +146,12 @@ def test_without_root_the_message_says_so(monkeypatch: pytest.MonkeyPatch) -> No
     monkeypatch.setattr(os, "geteuid", lambda: 1000)
     with pytest.raises(LabError, match="needs root"):
         run.require_root()
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="needs root")
+def test_root_that_may_not_make_namespaces_is_told_so() -> None:
+    powerless = ["setpriv", "--bounding-set=-sys_admin", "--inh-caps=-sys_admin"]
+    command = "from p4sched.lab.run import require_namespaces; require_namespaces()"
+    done = subprocess.run([*powerless, sys.executable, "-c", command], capture_output=True, text=True, check=False)
+    assert done.returncode == 1
+    assert "LabError: this machine lets nobody make network namespaces (mnexec: " in done.stderr

@@ -4,6 +4,7 @@ import fcntl
 import json
 import os
 import signal
+import subprocess
 import sys
 import threading
 import time
@@ -21,6 +22,20 @@ def require_root() -> None:
     """Raises LabError unless this process may make network namespaces."""
     if os.geteuid() != 0:
         raise LabError("the lab makes network namespaces and needs root: run the command with sudo")
+
+
+def require_namespaces() -> None:
+    """Raises LabError unless mnexec can make a network namespace; Mininet itself would wait for it forever."""
+    try:
+        made = subprocess.run(["mnexec", "-n", "true"], capture_output=True, text=True, check=False, timeout=10)
+    except FileNotFoundError:
+        raise LabError("mnexec is not on the PATH; 'make setup' installs Mininet") from None
+    if made.returncode != 0:
+        reason = " ".join(made.stderr.split()) or f"exit code {made.returncode}"
+        raise LabError(
+            f"this machine lets nobody make network namespaces (mnexec: {reason});"
+            " a container must be privileged, a chroot must be a mount point"
+        )
 
 
 @contextmanager
@@ -53,11 +68,12 @@ def _in_progress(lock: str) -> str:
 
 @contextmanager
 def clean_run(what: str, folder: Path = FOLDER) -> Iterator[Ledger]:
-    """The frame of a run: root, lock, leftovers of a crashed run removed, SIGTERM as orderly as Ctrl-C.
+    """The frame of a run: root, namespaces, lock, leftovers of a crashed run removed, SIGTERM as orderly as Ctrl-C.
 
     Gives the ledger in which the run notes what it makes. Whatever is left of that at the end is taken away.
     """
     require_root()
+    require_namespaces()
     with run_lock(what, folder), _terminate_like_interrupt():
         path = folder / STATE_FILE
         crashed = read_ledger(path)
