@@ -55,7 +55,7 @@ rust_lints() {
 # The version of Python that the lock files were made for, or later.
 interpreter() {
   local candidate
-  for candidate in python3 /usr/bin/python3; do
+  for candidate in /usr/bin/python3 python3; do
     "$candidate" -c 'import sys, venv, ensurepip; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && { echo "$candidate"; return; }
   done
   die "needs Python 3.11 or later with venv"

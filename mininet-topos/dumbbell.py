@@ -24,7 +24,7 @@ from mininet.topo import Topo
 sys.path.insert(0, str(Path(sys._getframe().f_code.co_filename).resolve().parent))
 
 from nodes import NodeError
-from stations import FIRST_GRPC_PORT, Station, attach, fifo_loader, routes, switch_node, whole
+from stations import FIRST_GRPC_PORT, Station, alone, attach, fifo_loader, routes, switch_node, whole
 
 # Names at this level end up among the globals of `mn`, which has a SWITCHES, HOSTS, TOPOS, ... of its own.
 USERS_PER_HOST = 240
@@ -83,11 +83,11 @@ class DumbbellTopo(Topo):
         return [*self.users_side, self.server_side]
 
 
-def standalone(hosts: int = 4, users: int = 0, switch: str = "embedded") -> DumbbellTopo:
+def standalone(hosts: int = 4, users: int = 0, switch: str = "embedded") -> Topo:
     """The dumbbell for `mn`: with fifo.p4 loaded, and the P4Runtime port that P4Runtime clients try first."""
     stations = [*user_stations(hosts, users), server_station(hosts)]
     params = {"after_start": fifo_loader(routes(stations)), "grpc_port": FIRST_GRPC_PORT}
-    return DumbbellTopo(hosts=hosts, users=users, switch=switch, switch_params=params)
+    return alone(DumbbellTopo(hosts=hosts, users=users, switch=switch, switch_params=params))
 
 
 topos = {"dumbbell": standalone}

@@ -23,7 +23,7 @@ from mininet.topo import Topo
 # `mn --custom` executes this file without defining __file__ and without its folder on the path.
 sys.path.insert(0, str(Path(sys._getframe().f_code.co_filename).resolve().parent))
 
-from stations import FIRST_GRPC_PORT, Station, attach, fifo_loader, routes, switch_node, whole
+from stations import FIRST_GRPC_PORT, Station, alone, attach, fifo_loader, routes, switch_node, whole
 
 # Names at this level end up among the globals of `mn`, which has a SWITCHES, HOSTS, TOPOS, ... of its own.
 MOST_SENDERS = 200
@@ -76,11 +76,11 @@ class IncastTopo(Topo):
         return [*self.users_side, self.server_side]
 
 
-def standalone(senders: int = 8, switch: str = "embedded") -> IncastTopo:
+def standalone(senders: int = 8, switch: str = "embedded") -> Topo:
     """The topology for `mn`: with fifo.p4 loaded, and the P4Runtime port that P4Runtime clients try first."""
     stations = [*sender_stations(senders), receiver_station(senders)]
     params = {"after_start": fifo_loader(routes(stations)), "grpc_port": FIRST_GRPC_PORT}
-    return IncastTopo(senders=senders, switch=switch, switch_params=params)
+    return alone(IncastTopo(senders=senders, switch=switch, switch_params=params))
 
 
 topos = {"incast": standalone}

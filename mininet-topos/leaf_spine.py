@@ -29,7 +29,7 @@ from mininet.topo import Topo
 # `mn --custom` executes this file without defining __file__ and without its folder on the path.
 sys.path.insert(0, str(Path(sys._getframe().f_code.co_filename).resolve().parent))
 
-from stations import FIRST_GRPC_PORT, Station, attach, fifo_loader, routes, switch_node, whole
+from stations import FIRST_GRPC_PORT, Station, alone, attach, fifo_loader, routes, switch_node, whole
 
 # Names at this level end up among the globals of `mn`, which has a SWITCHES, HOSTS, TOPOS, ... of its own.
 MOST_LEAVES = 32
@@ -145,7 +145,7 @@ class LeafSpineTopo(Topo):
                 self.addLink(leaf, spine, port1=port, port2=shape.downlinks()[leaf])
 
 
-def standalone(leaves: int = 2, spines: int = 2, hosts: int = 2, switch: str = "embedded") -> LeafSpineTopo:
+def standalone(leaves: int = 2, spines: int = 2, hosts: int = 2, switch: str = "embedded") -> Topo:
     """The topology for `mn`: with fifo.p4 loaded; s1 has the P4Runtime port that clients try first, s2 the next."""
     shape = Shape(leaves, spines, hosts)
     params = {
@@ -155,7 +155,7 @@ def standalone(leaves: int = 2, spines: int = 2, hosts: int = 2, switch: str = "
         }
         for place, name in enumerate(shape.switch_names())
     }
-    return LeafSpineTopo(shape=shape, switch=switch, switch_params=params)
+    return alone(LeafSpineTopo(shape=shape, switch=switch, switch_params=params))
 
 
 topos = {"leaf_spine": standalone}

@@ -8,7 +8,7 @@ Only the standard library and Mininet are imported, so that Debian's `mn` can lo
 import json
 import subprocess
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -79,6 +79,23 @@ def attach(topo: Topo, switch: str, stations: Sequence[Station], congestion_cont
 def routes(stations: Sequence[Station]) -> list[dict[str, Any]]:
     """Entries of `ipv4_routes`: prefix, port, and MAC address of the next hop."""
     return [{"prefix": s.prefix, "port": s.port, "mac": s.mac} for s in stations]
+
+
+def refuse_taken_names(interfaces: Iterable[str]) -> None:
+    """Raises NodeError if one exists: Mininet would remove another network's interface to make its own."""
+    for name in interfaces:
+        if Path("/sys/class/net", name).exists():
+            raise NodeError(
+                f"there is an interface {name} already, of another Mininet network: stop that one first;"
+                " 'mn -c' removes what a crashed one left"
+            )
+
+
+def alone(topo: Topo) -> Topo:
+    """The topology for `mn`, unless it would take the interfaces of a network that runs."""
+    ends = [(link[f"node{end}"], link[f"port{end}"]) for _, _, link in topo.links(withInfo=True) for end in (1, 2)]
+    refuse_taken_names(f"{node}-eth{port}" for node, port in ends if topo.isSwitch(node))
+    return topo
 
 
 def fifo_loader(entries: Sequence[dict[str, Any]], groups: Sequence[dict[str, Any]] = ()) -> Callable[[P4Switch], None]:

@@ -13,7 +13,8 @@ MAX_FURTHER_BANDS = 7
 """Eight priority queues, one for each band."""
 
 _NOTATION = re.compile(
-    r"(?:F\s*\(\s*)?(?P<first>\d+(?:\.\d+)?)\s*\+\s*(?P<further>\d+)\s*\*\s*(?P<size>\d+(?:\.\d+)?)(?:\s*\))?"
+    r"(?:F\s*\(\s*)?(?P<first>\d+(?:\.\d+)?)\s*\+\s*(?P<further>\d+)\s*\*\s*(?P<size>\d+(?:\.\d+)?)(?:\s*\))?",
+    re.ASCII,
 )
 
 

@@ -201,7 +201,8 @@ def _invoke(arguments: Sequence[str]) -> tuple[int, str]:
         return error.exit_code, str(error)
     except (KeyboardInterrupt, typer.Abort):
         return INTERRUPTED, "interrupted"
-    return (result if isinstance(result, int) else 0), ""
+    # typer turns Ctrl-C within a command into this result
+    return (result if isinstance(result, int) else 0), "interrupted" if result == INTERRUPTED else ""
 
 
 def _help(found: experiment.Experiment) -> str:

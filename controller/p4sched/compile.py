@@ -30,7 +30,11 @@ def compile_program(
     source: Path, out: Path, compiler: Compiler = Compiler.P4SCHED, macros: Sequence[str] = ()
 ) -> Program:
     """Writes OUT/NAME.json and OUT/NAME.p4info.txtpb for NAME.p4; built with macros: OUT/NAME-MACRO.json and so on."""
-    if not source.is_file():
+    try:
+        found = source.is_file()
+    except OSError as error:
+        raise UsageError(f"cannot read the P4 program '{source}': {error.strerror}") from error
+    if not found:
         raise UsageError(f"no P4 program '{source}'{_suggestion(source)}")
     try:
         out.mkdir(parents=True, exist_ok=True)
@@ -84,5 +88,5 @@ def _binary(compiler: Compiler) -> Path:
 
 def _suggestion(source: Path) -> str:
     programs = {path.name: path for path in P4_DIR.glob("*.p4")}
-    close = difflib.get_close_matches(source.with_suffix(".p4").name, programs, n=1)
+    close = difflib.get_close_matches(f"{source.stem}.p4", programs, n=1)
     return f"; did you mean '{os.path.relpath(programs[close[0]])}'?" if close else ""

@@ -125,7 +125,7 @@ def replay(path: Path) -> Iterator[Logged]:
     config: Any = None
     state: Any = None
     try:
-        file = path.open(encoding="utf-8")
+        file = path.open(encoding="utf-8", errors="replace")
     except OSError as error:
         raise DecisionLogError(f"{path}: cannot read the decision log: {error.strerror}") from error
     with file:

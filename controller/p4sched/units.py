@@ -5,11 +5,13 @@ from typing import Self
 
 from p4sched.errors import UsageError
 
-_NUMBER = re.compile(r"(\d+(?:\.\d+)?|\.\d+)\s*([a-zµ/]*)", re.IGNORECASE)
+_NUMBER = re.compile(r"([0-9]+(?:\.[0-9]+)?|\.[0-9]+)\s*([a-zµ/]*)", re.IGNORECASE)
 
 # tc(8) writes bit/s as "bit", with decimal prefixes.
 _RATE_UNITS = {"bit": 1, "kbit": 10**3, "mbit": 10**6, "gbit": 10**9}
 _DURATION_UNITS = {"ns": 1, "us": 10**3, "µs": 10**3, "ms": 10**6, "s": 10**9, "min": 60 * 10**9}
+MAX_RATE = 1000 * 10**9
+MAX_DURATION = 24 * 60 * 60 * 10**9
 
 
 class Rate(int):
@@ -21,6 +23,8 @@ class Rate(int):
         value = _parse(str(text), _RATE_UNITS, "rate", "500mbit")
         if value < 1:
             raise UsageError(f"rate '{text}' is zero; a link needs a positive rate, for example 500mbit")
+        if value > MAX_RATE:
+            raise UsageError(f"rate '{text}' is above {cls(MAX_RATE)}, more than any port has")
         return cls(value)
 
     def __str__(self) -> str:
@@ -36,6 +40,8 @@ class Duration(int):
         value = _parse(str(text), _DURATION_UNITS, "time", "10ms")
         if value < 1:
             raise UsageError(f"time '{text}' is zero; it must be positive, for example 10ms")
+        if value > MAX_DURATION:
+            raise UsageError(f"time '{text}' is above a day ({cls(MAX_DURATION)})")
         return cls(value)
 
     @property

@@ -84,6 +84,8 @@ def test_probe_losses_count_against_a_change_only_near_it() -> None:
     near_the_loss = [*CHANGES[:1], change(2.05, 4), *CHANGES[1:]]
     assert summary.probe_summary(result(near_the_loss))["near_changes"]["lost"] == 2
     assert summary.probe_summary(result(near_the_loss))["near_changes"]["largest_gap_ms"] == pytest.approx(6.0, abs=0.5)
+    again_at_once = [*near_the_loss[:2], change(2.1, 4), *near_the_loss[2:]]
+    assert summary.probe_summary(result(again_at_once))["near_changes"]["lost"] == 2, "a loss near two changes is one"
 
 
 def test_the_figure_is_drawn(tmp_path: Path) -> None:

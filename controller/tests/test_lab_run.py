@@ -155,3 +155,20 @@ def test_root_that_may_not_make_namespaces_is_told_so() -> None:
     done = subprocess.run([*powerless, sys.executable, "-c", command], capture_output=True, text=True, check=False)
     assert done.returncode == 1
     assert "LabError: this machine lets nobody make network namespaces (mnexec: " in done.stderr
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="needs root")
+def test_a_run_that_is_refused_leaves_the_results_of_the_one_before(
+    tmp_path: Path, holder: subprocess.Popen[str]
+) -> None:
+    results = tmp_path / "results"
+    run.result_folder(results)
+    summary = results / "summary.json"
+    summary.write_text("precious")
+    with pytest.raises(LabError, match="p4sched run first is running"), run.clean_run("second", results, tmp_path):
+        pass
+    assert summary.read_text() == "precious"
+    holder.terminate()
+    holder.wait()
+    with run.clean_run("third", results, tmp_path):
+        assert not summary.exists()

@@ -1,5 +1,7 @@
 """Rates and durations as options give them."""
 
+from collections.abc import Callable
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -33,10 +35,23 @@ def test_times_that_are_no_positive_time_are_refused(text: str) -> None:
         Duration.parse(text)
 
 
-@given(st.integers(1, 10**13))
+@given(st.integers(1, 10**12))
 def test_what_is_shown_reads_back_exactly(value: int) -> None:
     assert Rate.parse(str(Rate(value))) == value
     assert Duration.parse(str(Duration(value))) == value
+
+
+@pytest.mark.parametrize(
+    ("parse", "text", "message"),
+    [
+        (Rate.parse, "99999999999999999999gbit", "is above 1000gbit"),
+        (Rate.parse, "5\uff10\uff10mbit", "is no rate"),
+        (Duration.parse, "99999999999999999s", "is above a day"),
+    ],
+)
+def test_what_no_port_and_no_run_has_is_refused(parse: Callable[[str], int], text: str, message: str) -> None:
+    with pytest.raises(UsageError, match=message):
+        parse(text)
 
 
 def test_the_shortest_form_is_shown() -> None:

@@ -103,10 +103,12 @@ def run(
         switch=switch.value,
         congestion_control=CONGESTION_CONTROL,
     )
+    if flowlet_gap is not None and flowlet_gap < 1000:
+        raise UsageError(f"--flowlet-gap {flowlet_gap} is below 1us, the step of the switch's clock")
     law_config(setting)
     result_folder(out)
     console = Console()
-    with clean_run("p4sched run fdpa_fairness") as ledger:
+    with clean_run("p4sched run fdpa_fairness", out) as ledger:
         results = asyncio.run(_measure_all(wanted, setting, ledger, out, console))
     found = {
         "experiment": "fdpa_fairness",

@@ -43,11 +43,13 @@ def draw(summary: Mapping[str, Any], path: Path) -> None:
 def _title(summary: Mapping[str, Any]) -> str:
     configuration = summary["configuration"]
     emulated = not any("RTT" in note for scheme in summary["schemes"].values() for note in scheme["notes"])
+    bmv2 = configuration["switch"] == "bmv2"
     rtt = f"RTT {configuration['rtt_ms']:g} ms" if emulated else "RTT not emulated"
     return (
         f"{configuration['users']} users, {SCENARIO_TEXT[configuration['scenario']]};"
         f" {configuration['rate_bps'] / 1e6:g} Mbit/s, {rtt},"
         f" TCP {configuration['congestion_control'].capitalize()}, {configuration['switch']} switch"
+        + ("\nStock BMv2: queues do not compete for the link, each has its whole rate" if bmv2 else "")
     )
 
 

@@ -88,6 +88,7 @@ def _index(samples: Sequence[Sample], start: float, end: float, users: int) -> f
 def probe_summary(result: Result) -> dict[str, Any]:
     """Losses and gaps of the probe: in all, around the parameter changes under load, and under 100 changes a second."""
     probe, period = result.probe, 1 / PROBE_PACKETS_PER_S
+    near = changes_while_sampled(result)
     start, end, count = result.stress
     return {
         "sent": probe.sent,
@@ -95,10 +96,10 @@ def probe_summary(result: Result) -> dict[str, Any]:
         "reordered": probe.reordered(),
         "packets_per_s": PROBE_PACKETS_PER_S,
         "near_changes": {
-            "changes": len(result.changes),
+            "changes": len(near),
             "seconds_around": NEAR_S,
-            "lost": sum(probe.lost_between(c.at - NEAR_S, c.at + NEAR_S, period) for c in result.changes),
-            "largest_gap_ms": largest_gap_ms(result, result.changes),
+            "lost": sum(probe.lost_between(start, end, period) for start, end in windows_around(near)),
+            "largest_gap_ms": largest_gap_ms(result, near),
         },
         "largest_gap_ms": 1e3 * probe.largest_gap(result.samples[0].start, result.samples[-1].end),
         "many_changes": {
@@ -110,8 +111,24 @@ def probe_summary(result: Result) -> dict[str, Any]:
     }
 
 
-def largest_gap_ms(result: Result, changes: Sequence[Change]) -> float | None:
-    """Longest time without a probe packet around any of the changes that happened while samples were taken."""
+def changes_while_sampled(result: Result) -> list[Change]:
+    """Changes well after the start, when the first users' slow start fills queues and the first bands are set."""
     begun = result.samples[0].start
-    gaps = [result.probe.largest_gap(c.at - NEAR_S, c.at + NEAR_S) for c in changes if c.at - NEAR_S > begun]
+    return [change for change in result.changes if change.at - NEAR_S > begun]
+
+
+def windows_around(changes: Sequence[Change]) -> list[tuple[float, float]]:
+    """Start and end of the times near the changes; those that overlap are one, so that no loss counts twice."""
+    windows: list[tuple[float, float]] = []
+    for change in changes:
+        start, end = change.at - NEAR_S, change.at + NEAR_S
+        if windows and start <= windows[-1][1]:
+            start, _ = windows.pop()
+        windows.append((start, end))
+    return windows
+
+
+def largest_gap_ms(result: Result, changes: Sequence[Change]) -> float | None:
+    """Longest time without a probe packet around any of the changes."""
+    gaps = [result.probe.largest_gap(change.at - NEAR_S, change.at + NEAR_S) for change in changes]
     return 1e3 * max(gaps) if gaps else None

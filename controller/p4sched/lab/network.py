@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from p4sched.lab.errors import LabError
-from p4sched.lab.ledger import Ledger, interface_index
+from p4sched.lab.ledger import Ledger
 from p4sched.paths import ROOT
 
 # The folder of topologies belongs to no package: `mn --custom` reads its files as they are.
@@ -20,7 +20,7 @@ from dumbbell import DumbbellTopo
 from incast import IncastTopo
 from leaf_spine import LeafSpineTopo, Shape
 from nodes import Bmv2Switch, NodeError, OffloadFreeHost, P4Switch, dying_with_us
-from stations import Station
+from stations import Station, refuse_taken_names
 
 __all__ = [
     "Destination",
@@ -273,7 +273,8 @@ def _brought_up(ledger: Ledger, topology: Any, interfaces: Sequence[str], log_fo
         log_folder.mkdir(parents=True, exist_ok=True)
         ledger.change_setting(NETDEV_MAX_BACKLOG, str(BACKLOG_FRAMES))
         _allow_congestion_control(ledger)
-        _refuse_taken_names(interfaces)
+        with _node_errors():
+            refuse_taken_names(interfaces)
         net = Mininet(topo=topology, controller=None, build=False)  # type: ignore[no-untyped-call]
         with _node_errors():
             net.build()
@@ -292,10 +293,3 @@ def _brought_up(ledger: Ledger, topology: Any, interfaces: Sequence[str], log_fo
 
 def _star_interfaces(topology: DumbbellTopo | IncastTopo) -> list[str]:
     return [f"s1-eth{station.port}" for station in topology.stations()]
-
-
-def _refuse_taken_names(interfaces: Sequence[str]) -> None:
-    """Mininet names interfaces s1-eth1, s1-eth2, ...; somebody else's are not ours to remove."""
-    for name in interfaces:
-        if interface_index(name) is not None:
-            raise LabError(f"there is an interface {name} already, of another Mininet network: stop that one first")

@@ -6,6 +6,7 @@ import os
 import signal
 import subprocess
 import sys
+import tempfile
 import threading
 import time
 from collections.abc import Iterator
@@ -67,10 +68,11 @@ def _in_progress(lock: str) -> str:
 
 
 @contextmanager
-def clean_run(what: str, folder: Path = FOLDER) -> Iterator[Ledger]:
+def clean_run(what: str, results: Path | None = None, folder: Path = FOLDER) -> Iterator[Ledger]:
     """The frame of a run: root, namespaces, lock, leftovers of a crashed run removed, SIGTERM as orderly as Ctrl-C.
 
-    Gives the ledger in which the run notes what it makes. Whatever is left of that at the end is taken away.
+    The summary of an earlier run in `results` goes when this one begins, and not when it is refused. Gives the ledger
+    in which the run notes what it makes. Whatever is left of that at the end is taken away.
     """
     require_root()
     require_namespaces()
@@ -79,6 +81,8 @@ def clean_run(what: str, folder: Path = FOLDER) -> Iterator[Ledger]:
         crashed = read_ledger(path)
         if crashed is not None:
             crashed.undo()
+        if results is not None:
+            (results / "summary.json").unlink(missing_ok=True)
         ledger = Ledger(path)
         try:
             yield ledger
@@ -99,9 +103,8 @@ def result_folder(path: Path) -> None:
     """Makes the folder for results. Raises UsageError when it cannot be written to."""
     try:
         path.mkdir(parents=True, exist_ok=True)
-        (path / "summary.json").unlink(missing_ok=True)
-        (path / "summary.json").touch()
-        (path / "summary.json").unlink()
+        with tempfile.TemporaryFile(dir=path):
+            pass
     except OSError as error:
         raise UsageError(f"--out {path}: cannot write results there: {error.strerror}") from error
 

@@ -8,6 +8,8 @@ from p4sched.errors import UsageError, unknown_name
 MISBEHAVING_SHARE = {"equal": 0.0, "quarter": 0.25, "half": 0.5}
 """Share of the users that open MANY connections, rounded up to whole users; the others open one."""
 MANY = 10
+MAX_USERS = 4 * 240
+"""Users that the dumbbell's four hosts have room for."""
 SCENARIOS = (*MISBEHAVING_SHARE, "uniform")
 
 
@@ -16,8 +18,8 @@ def connections(scenario: str, users: int, seed: int) -> list[int]:
 
     Which users misbehave depends on the seed alone, so every scheme of a run sees the same traffic.
     """
-    if users < 1:
-        raise UsageError(f"{users} users: there must be at least 1")
+    if not 1 <= users <= MAX_USERS:
+        raise UsageError(f"{users} users: there can be 1 to {MAX_USERS}")
     chance = random.Random(seed)
     if scenario == "uniform":
         return [chance.randint(1, MANY) for _ in range(users)]

@@ -10,6 +10,7 @@ from p4sched.traffic_manager import Calendar
 MTU_BYTES = fdpa.MTU_BYTES
 URGENT = 7
 """Queue of band 1; band q has queue URGENT + 1 - q."""
+MAX_RTT_NS = 10 * 10**9
 
 
 @dataclass(frozen=True)
@@ -22,6 +23,8 @@ class Link:
     """Round-trip time of an empty network: half of it ahead of the server, half ahead of the users."""
 
     def __post_init__(self) -> None:
+        if self.rtt_ns > MAX_RTT_NS:
+            raise UsageError(f"an RTT of {self.rtt_ns / 1e9:g} s is above {MAX_RTT_NS / 1e9:g} s")
         if self.bdp_packets < 2:
             raise UsageError(
                 f"{int(self.rate_bps)} bit/s with an RTT of {self.rtt_ns / 1e6:g} ms hold {self.bdp_packets} packets:"
