@@ -165,10 +165,13 @@ def test_a_run_that_is_refused_leaves_the_results_of_the_one_before(
     run.result_folder(results)
     summary = results / "summary.json"
     summary.write_text("precious")
-    with pytest.raises(LabError, match="p4sched run first is running"), run.clean_run("second", results, tmp_path):
+    with (
+        pytest.raises(LabError, match="p4sched run first is running"),
+        run.clean_run("second", tmp_path, results=results),
+    ):
         pass
     assert summary.read_text() == "precious"
     holder.terminate()
     holder.wait()
-    with run.clean_run("third", results, tmp_path):
+    with run.clean_run("third", tmp_path, results=results):
         assert not summary.exists()

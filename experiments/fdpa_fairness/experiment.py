@@ -108,7 +108,7 @@ def run(
     law_config(setting)
     result_folder(out)
     console = Console()
-    with clean_run("p4sched run fdpa_fairness", out) as ledger:
+    with clean_run("p4sched run fdpa_fairness", results=out) as ledger:
         results = asyncio.run(_measure_all(wanted, setting, ledger, out, console))
     found = {
         "experiment": "fdpa_fairness",

@@ -68,7 +68,7 @@ def run(
     setting.law_config()
     result_folder(out)
     console = Console()
-    with clean_run("p4sched run fdpa_join_leave", out) as ledger, console.status("") as status:
+    with clean_run("p4sched run fdpa_join_leave", results=out) as ledger, console.status("") as status:
 
         def tell(text: str, second: float) -> None:
             status.update(f"{text}  {second:.1f} s" if second else text)

@@ -59,7 +59,7 @@ def run_schemes(
     if not shown:
         raise UsageError("nothing to measure: BMv2 can show none of these schemes")
     outcomes = {}
-    with clean_run(f"p4sched run {experiment}", out) as ledger, console.status("") as status:
+    with clean_run(f"p4sched run {experiment}", results=out) as ledger, console.status("") as status:
         for name in shown:
 
             def tell(text: str, name: str = name) -> None:

@@ -68,7 +68,7 @@ def _in_progress(lock: str) -> str:
 
 
 @contextmanager
-def clean_run(what: str, results: Path | None = None, folder: Path = FOLDER) -> Iterator[Ledger]:
+def clean_run(what: str, folder: Path = FOLDER, *, results: Path | None = None) -> Iterator[Ledger]:
     """The frame of a run: root, namespaces, lock, leftovers of a crashed run removed, SIGTERM as orderly as Ctrl-C.
 
     The summary of an earlier run in `results` goes when this one begins, and not when it is refused. Gives the ledger
