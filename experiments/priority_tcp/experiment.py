@@ -23,14 +23,14 @@ from p4sched.units import Duration, Rate
 CONGESTION_CONTROL = "cubic"
 TOS = (160, 120, 80, 40)
 """Of flow 1 to 4: multiples of 4, since the two lowest bits belong to ECN."""
-RATE, BMV2_RATE = Rate.parse("100mbit"), Rate.parse("20mbit")
+RATE, BMV2_RATE = Rate.parse("50mbit"), Rate.parse("20mbit")
 QUICK_DURATION = Duration.parse("9.8s")
 
 
 def run(
     scheme_names: options.RankedSchemes = options.ALL_RANKED_SCHEMES,
     rate: Annotated[Rate | None, options.rate_option(RATE, BMV2_RATE)] = None,
-    rtt: options.RoundTripTime = Duration.parse("2ms"),
+    rtt: options.RoundTripTime = Duration.parse("4ms"),
     duration: Annotated[
         Duration, typer.Option(parser=Duration.parse, metavar="TIME", help="All seven phases together.")
     ] = Duration.parse("28s"),

@@ -153,7 +153,7 @@ impl Lexer<'_> {
             return Tok::Punct(p);
         }
         self.at += c.len_utf8();
-        Tok::Bad(format!("'{}' is not a character of P4", c.escape_default()).into())
+        Tok::Bad(format!("'{}' is not a character of P4", c.escape_debug()).into())
     }
 }
 

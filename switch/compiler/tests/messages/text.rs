@@ -21,7 +21,19 @@ fn text_that_is_not_p4() {
         "const bit<8> x = 0s1;",
         &["1:18: '0s1' is not an integer literal: a signed width is at least 1"],
     );
-    says("header é {}", &["1:8: '\\u{e9}' is not a character of P4"]);
+    says("header é {}", &["1:8: 'é' is not a character of P4"]);
+    says("\u{feff}header h {}", &["1:1: '\\u{feff}' is not a character of P4"]);
+}
+
+#[test]
+fn the_includes_that_a_program_needs() {
+    says(
+        "control c() {\n  direct_counter(CounterType.packets) d;\n  apply {}\n}",
+        &[
+            "2:3: an action, a table, a local declaration or 'apply' expected, not 'direct_counter'; \
+           is #include <v1model.p4> missing?",
+        ],
+    );
 }
 
 #[test]

@@ -50,6 +50,20 @@ enum NameKind {
     Value,
 }
 
+/// Types that a program has from the headers of the language and of the architecture.
+const CORE_TYPES: [&str; 2] = ["packet_in", "packet_out"];
+const V1MODEL_TYPES: [&str; 9] = [
+    "standard_metadata_t",
+    "counter",
+    "direct_counter",
+    "meter",
+    "direct_meter",
+    "register",
+    "action_profile",
+    "action_selector",
+    "V1Switch",
+];
+
 struct Parser<'a> {
     tokens: &'a [Token],
     at: usize,
@@ -191,7 +205,25 @@ impl Parser<'_> {
                 };
                 self.error_at(span, format!("{wanted} expected after this, not {found}"))
             }
-            found => self.error_at(self.span(), format!("{wanted} expected, not {found}")),
+            found => {
+                let hint = self.missing_include(&found);
+                self.error_at(self.span(), format!("{wanted} expected, not {found}{hint}"))
+            }
+        }
+    }
+
+    /// A hint where a type of the architecture stands that nothing declares.
+    fn missing_include(&self, found: &Tok) -> String {
+        let Tok::Word(name) = found else {
+            return String::new();
+        };
+        let declared = self.scopes.iter().any(|scope| scope.contains_key(name));
+        let file = [("core.p4", &CORE_TYPES[..]), ("v1model.p4", &V1MODEL_TYPES[..])]
+            .into_iter()
+            .find(|(_, types)| types.contains(&&**name));
+        match file {
+            Some((file, _)) if !declared => format!("; is #include <{file}> missing?"),
+            _ => String::new(),
         }
     }
 
