@@ -301,6 +301,16 @@ def test_a_controller_that_takes_over_keeps_what_it_finds_until_it_has_watched_f
     assert parameters(port).target_packets == 41
 
 
+def test_pinned_values_are_written_at_take_over_however_near_the_found_ones_are() -> None:
+    config = Config(rate_bps=100_000_000, delay_ns=5 * MS, queue_packets=512, fixed={"C": 30, "k": 0.1, "S": 15})
+    found = Parameters(28, 512, 40, 20, 13)
+    port = Port(config, State.take_over(found))
+    assert port.writes == 1
+    assert parameters(port) == Parameters(30, 512, 26, 20, 15)
+    port.polls(30, FULL_POLL, 400)
+    assert port.writes == 1
+
+
 def test_the_programs_own_defaults_are_nothing_to_keep() -> None:
     assert State.take_over(Parameters()) == State()
     assert State.take_over(None) == State()

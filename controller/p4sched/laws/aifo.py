@@ -31,6 +31,7 @@ long as the span; no k below 1 prevents that. S is at least 1: with fewer than |
 spans longer. C counts packets: a mix of sizes waits the delay target on average only.
 """
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import ClassVar, Self
 
@@ -95,7 +96,7 @@ class Config(RankedConfig):
     """What the law needs to know, and what is asked of it."""
 
     law: ClassVar[str] = "aifo"
-    symbols: ClassVar[tuple[str, ...]] = ("C", "S", "k")
+    symbols: ClassVar[Mapping[str, str]] = {"C": "target_packets", "S": "sampling", "k": "headroom_256"}
 
     window_ranks: int = 20
     """|W|."""

@@ -113,7 +113,7 @@ class Config(RankedConfig):
     """What the law needs to know, and what is asked of it."""
 
     law: ClassVar[str] = "packs"
-    symbols: ClassVar[tuple[str, ...]] = ("B", "S", "k")
+    symbols: ClassVar[Mapping[str, str]] = {"B": "sizes", "S": "sampling", "k": "headroom_256"}
 
     queues: int = 8
     """n."""

@@ -193,8 +193,8 @@ class Config(ABC):
     """What the laws need to know of the link, and what is asked of them."""
 
     law: ClassVar[str]
-    symbols: ClassVar[tuple[str, ...]]
-    """The paper's names of the parameters that the law sets and `fixed` can pin."""
+    symbols: ClassVar[Mapping[str, str]]
+    """The paper's names of the parameters that the law sets and `fixed` can pin; their fields in its Parameters."""
 
     rate_bps: int
     """Rate of the link, bit/s of Ethernet frames: the drain rate until it is measured."""
@@ -243,6 +243,14 @@ class Config(ABC):
     def keeps(self, current: Parameters, wanted: Parameters, traffic: Traffic) -> bool:
         """Whether `current` may stay though `wanted` would fit this traffic better."""
         return current.near(wanted)
+
+    def pinned(self, current: Parameters) -> Parameters:
+        """`current` with the pinned values in their places."""
+        if not self.fixed:
+            return current
+        first = self.parameters_for(self.at_first())
+        fields = [self.symbols[symbol] for symbol in self.fixed]
+        return dataclasses.replace(current, **{field: getattr(first, field) for field in fields})
 
     def at_first(self) -> Traffic:
         """Assumed until something is measured: Poisson arrivals of full-sized frames at the link's rate."""
@@ -360,6 +368,10 @@ def decide(config: Config, state: State, sample: Sample) -> Decision:
     if state.parameters is None:
         return _written(now, config.parameters_for(config.at_first()), sample, traffic)
     held = state.written_ns is not None and sample.time_ns - state.written_ns < config.hold_ns
+    pinned = config.pinned(state.parameters)
+    if pinned != state.parameters:
+        # parameters that were taken over: what is pinned has no tolerance, and needs no traffic to be known
+        return _written(now, pinned, sample, traffic)
     if traffic is not None and not held:
         wanted = config.parameters_for(traffic)
         if not config.keeps(state.parameters, wanted, traffic):

@@ -50,6 +50,7 @@ import dataclasses
 import functools
 import math
 import operator
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import ClassVar, Self
 
@@ -121,7 +122,7 @@ class Config(RankedConfig):
     """What the law needs to know, and what is asked of it."""
 
     law: ClassVar[str] = "rifo"
-    symbols: ClassVar[tuple[str, ...]] = ("B", "T", "k")
+    symbols: ClassVar[Mapping[str, str]] = {"B": "capacity_packets", "T": "tracking_packets", "k": "headroom_256"}
 
     def parameters_for(self, traffic: Traffic) -> Parameters:
         """The law."""
