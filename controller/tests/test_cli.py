@@ -61,6 +61,8 @@ def test_the_installed_command_works_from_any_folder(tmp_path: Path) -> None:
         (("compile", "fdpa.p4"), "Missing option '-o'"),
         (("compile", "", "-o", "out"), "no P4 program '.'"),
         (("run", "fdpa_fairness", "--users", "99999999999999999999"), "there can be 1 to 960"),
+        (("run", "flow_completion", "--scale", "-1"), "greater than or equal to 0.001"),
+        (("run", "inversions", "--stepped", "--queue", "0"), "greater than or equal to 1"),
         (("run", "fdpa_fairness", "--rtt", "10min"), "an RTT of 600 s is above 10 s"),
         (("run", "fdpa_fairness", "--flowlet-gap", "1ns"), "--flowlet-gap 1ns is below 1us"),
         (("control", "127.0.0.1:9", "--rate", "0mbit", "--program", "."), "rate '0mbit' is zero"),

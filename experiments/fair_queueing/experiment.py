@@ -65,7 +65,7 @@ def run(
         str, typer.Option(metavar="|".join(DISTRIBUTIONS), help="Distribution of the sizes of the flows that end.")
     ] = DISTRIBUTIONS[0],
     loads: Annotated[str, typer.Option(metavar="L1,L2,...", help="Loads that these make, up to 1.")] = "0.4,0.7",
-    scale: Annotated[float, typer.Option(help="Factor on their sizes.")] = 0.1,
+    scale: Annotated[float, typer.Option(help="Factor on their sizes.", min=0.001, max=100)] = 0.1,
     scheme_names: Annotated[
         str, typer.Option("--schemes", metavar=",".join(SCHEMES), help="Schemes to compare.")
     ] = ",".join(SCHEMES),

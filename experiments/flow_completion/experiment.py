@@ -49,7 +49,10 @@ def run(
     ] = DISTRIBUTIONS[0],
     loads: Annotated[str, typer.Option(metavar="L1,L2,...", help="Loads of the bottleneck, up to 1.")] = "0.2,0.5,0.8",
     scale: Annotated[
-        float, typer.Option(help="Factor on the sizes, so that a slow link sees as many flows as a fast one.")
+        float,
+        typer.Option(
+            help="Factor on the sizes, so that a slow link sees as many flows as a fast one.", min=0.001, max=100
+        ),
     ] = 0.1,
     scheme_names: options.RankedSchemes = options.ALL_RANKED_SCHEMES,
     rate: Annotated[Rate | None, options.rate_option(RATE, BMV2_RATE)] = None,

@@ -48,6 +48,8 @@ PAPER_PACKETS = 916_666
 PAPER_WINDOW = 1000
 RATE, BMV2_RATE = Rate.parse("50mbit"), Rate.parse("20mbit")
 QUICK_PACKETS = 100_000
+MAX_PACKETS = 100_000_000
+MAX_SHIFT = 10**9
 QUICK_DURATION = Duration.parse("3s")
 RTT = Duration.parse("10ms")
 LEAD_S = 0.5
@@ -66,18 +68,25 @@ def run(
         bool, typer.Option("--stepped", help="Models and compiled programs in stepped time, at 11 over 10 Gbit/s.")
     ] = False,
     window_shift: Annotated[
-        int, typer.Option(help="Added to the ranks that the models' windows remember; with --stepped only.")
+        int,
+        typer.Option(
+            help="Added to the ranks that the window of PACKS' model remembers; with --stepped only.",
+            min=-MAX_SHIFT,
+            max=MAX_SHIFT,
+        ),
     ] = 0,
     scheme_names: options.RankedSchemes = options.ALL_RANKED_SCHEMES,
-    queue: Annotated[int, typer.Option(help=f"Packets in each of {QUEUES} queues; single queues hold as many.")] = 10,
+    queue: Annotated[
+        int, typer.Option(help=f"Packets in each of {QUEUES} queues; single queues hold as many.", min=1, max=4095)
+    ] = 10,
     rate: Annotated[
         Rate | None, options.rate_option(RATE, BMV2_RATE, "Bottleneck's rate; 11/10 of it arrives.")
     ] = None,
     duration: Annotated[
         Duration, typer.Option(parser=Duration.parse, metavar="TIME", help="How long packets are sent.")
     ] = Duration.parse("12s"),
-    packets: Annotated[int, typer.Option(help="Packets in stepped time.", min=1)] = PAPER_PACKETS,
-    seed: Annotated[int, typer.Option(help="Of the ranks.", min=0)] = 1,
+    packets: Annotated[int, typer.Option(help="Packets in stepped time.", min=1, max=MAX_PACKETS)] = PAPER_PACKETS,
+    seed: Annotated[int, typer.Option(help="Of the ranks.", min=0, max=options.MAX_SEED)] = 1,
     quick: Annotated[bool, typer.Option("--quick", help=f"{QUICK_DURATION}, or {QUICK_PACKETS} packets.")] = False,
     switch: options.WhichSwitch = SwitchKind.EMBEDDED,
     depth: Annotated[
@@ -262,6 +271,6 @@ def _print_programs(console: Console, found: Mapping[str, Any], out: Path) -> No
 
 EXPERIMENT = Experiment(
     "inversions",
-    "How often packets leave before more urgent ones, and which are dropped (PACKS paper, Fig. 3 and 9)",
+    "How often packets leave before more urgent ones, and which are dropped (PACKS paper, Fig. 3, 9, 10 and 11)",
     run,
 )

@@ -19,6 +19,7 @@ RoundTripTime = Annotated[
     Duration, typer.Option(parser=Duration.parse, metavar="TIME", help="Round-trip time while nothing queues.")
 ]
 WhichSwitch = Annotated[SwitchKind, typer.Option(help="The project's own switch, or BMv2.")]
+MAX_SEED = 2**63 - 1
 ResultFolder = Annotated[Path, typer.Option(metavar="DIR", help="Folder for the results.")]
 
 
