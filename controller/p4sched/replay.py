@@ -21,4 +21,6 @@ def replay(
     for count, entry in enumerate(decision_log.replay(log), 1):  # noqa: B007 - the last value is the number of them
         if not entry.agrees:
             raise DifferentDecisionError(f"{log}:{entry.line}: {entry.difference}")
+    if count == 0:
+        raise P4schedError(f"{log}: holds no decision")
     typer.echo(f"{count} decision{'' if count == 1 else 's'}, all as logged")

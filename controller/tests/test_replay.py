@@ -133,3 +133,15 @@ def test_what_is_no_log_is_refused_in_one_line(
 def test_a_log_that_does_not_exist_is_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert run_command(["replay", str(tmp_path / "none.jsonl")]) == 1
     assert "cannot read the decision log" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("content", "message"), [(b"", "holds no decision"), (b"\x89PNG\r\n\x1a\n", ":1: not a line of a decision log")]
+)
+def test_files_of_another_kind_are_refused(
+    content: bytes, message: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "decisions.jsonl"
+    path.write_bytes(content)
+    assert run_command(["replay", str(path)]) == 1
+    assert message in capsys.readouterr().err
