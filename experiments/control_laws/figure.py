@@ -28,9 +28,10 @@ def draw(found: Mapping[str, Any], comparisons: Mapping[str, Comparison], path: 
         handles, labels = panels[0][0].get_legend_handles_labels()
         unique = dict(zip(labels, handles, strict=True))
         figure.legend(unique.values(), unique.keys(), loc="outside lower center", ncols=3)
+        live = any("live" in scheme for scheme in found["schemes"].values())
         figure.suptitle(
             f"{configuration['rate_bps'] / 1e6:g} Mbit/s, deadline {configuration['deadline_ms']:g} ms, phases of"
-            f" {configuration['phase_s']:g} s; lines: stepped time, crosses: live",
+            f" {configuration['phase_s']:g} s; lines: stepped time{', crosses: live' if live else ''}",
             fontsize=9,
             x=0.01,
             ha="left",
