@@ -13,8 +13,6 @@ RankedSchemes = Annotated[
     str, typer.Option("--schemes", metavar=",".join(ranked_schemes.NAMES), help="Schemes to compare.")
 ]
 ALL_RANKED_SCHEMES = ",".join(ranked_schemes.NAMES)
-BottleneckRate = Annotated[Rate, typer.Option(parser=Rate.parse, metavar="RATE", help="Bottleneck's rate.")]
-"""For an experiment with one default; see `rate_option`."""
 RoundTripTime = Annotated[
     Duration, typer.Option(parser=Duration.parse, metavar="TIME", help="Round-trip time while nothing queues.")
 ]
