@@ -11,7 +11,6 @@ from matplotlib.ticker import NullFormatter, ScalarFormatter
 
 from p4sched.lab import figures
 from p4sched.lab.ranked_figures import SCHEME_COLOURS
-from p4sched.lab.ranked_run import title
 
 RTT_COLOURS = (figures.SKY, figures.BLUE, figures.YELLOW, figures.ORANGE)
 
@@ -43,7 +42,7 @@ def _jain(axes: Axes, schemes: Mapping[str, Any]) -> None:
             markersize=5,
         )
         axes.annotate(f"{median:.2f}", (place, low), xytext=(0, -4), textcoords="offset points", ha="center", va="top")
-    _name_schemes(axes, schemes)
+    figures.name_schemes(axes, schemes)
     lowest = min(scheme["jain_index_interval_80"][0] for scheme in schemes.values())
     axes.set_ylim(max(0.0, lowest - 0.15), 1.02)
     axes.set_title("Long flows: Jain's fairness index (median, 80 % interval)")
@@ -61,7 +60,7 @@ def _shares(axes: Axes, found: Mapping[str, Any]) -> None:
         places = [place + (number - (len(rtts) - 1) / 2) * width for place in range(len(schemes))]
         axes.bar(places, heights, width, color=RTT_COLOURS[number], label=f"RTT {rtt:g} ms")
     axes.axhline(1.0, color=figures.BLACK, linewidth=0.8, linestyle=(0, (4, 3)))
-    _name_schemes(axes, schemes)
+    figures.name_schemes(axes, schemes)
     axes.set_title("Long flows: mean rate, in fair shares of the link")
     axes.set_ylim(0, 1.25 * axes.get_ylim()[1])
     axes.legend(loc="upper right", ncols=4, fontsize=8)
@@ -80,27 +79,28 @@ def _times(axes: Axes, schemes: Mapping[str, Any], key: str, heading: str) -> No
         colour = figures.CYCLE[number % len(figures.CYCLE)]
         places, times = [place for place, _ in points], [time for _, time in points]
         axes.plot(places, times, "o", color=colour, markersize=5, label=f"load {asked:g}")
+        # every other load below its mark: neighbours would run into each other
+        rise, side = (-5, "top") if number % 2 == 0 and len(loads) > 1 else (5, "bottom")
         for point in points:
-            text = f"{point[1]:.3g}"
-            axes.annotate(text, point, xytext=(0, 5), textcoords="offset points", ha="center", fontsize=7, color=colour)
-    _name_schemes(axes, schemes)
+            axes.annotate(
+                f"{point[1]:.3g}",
+                point,
+                xytext=(0, rise),
+                textcoords="offset points",
+                ha="center",
+                va=side,
+                fontsize=7,
+                color=colour,
+            )
+    figures.name_schemes(axes, schemes)
     axes.set_title(heading)
     axes.set_ylabel("ms")
     if shown := [load[key] for scheme in schemes.values() for load in scheme["loads"] if load[key] is not None]:
         axes.set_yscale("log")
         axes.yaxis.set_major_formatter(ScalarFormatter())
         axes.yaxis.set_minor_formatter(NullFormatter())
-        axes.set_ylim(0.7 * min(shown), 2.2 * max(shown))
+        axes.set_ylim(0.6 * min(shown), 2.2 * max(shown))
     axes.legend(loc="upper right", ncols=len(loads), fontsize=8)
-
-
-def _name_schemes(axes: Axes, schemes: Mapping[str, Any]) -> None:
-    axes.set_xticks(range(len(schemes)), [_label(name, scheme) for name, scheme in schemes.items()])
-    axes.set_xlim(-0.5, len(schemes) - 0.5)
-
-
-def _label(name: str, scheme: Mapping[str, Any]) -> str:
-    return title(name) if scheme["fidelity"]["valid"] else f"{title(name)}\nINVALID"
 
 
 def _heading(configuration: Mapping[str, Any]) -> str:

@@ -8,7 +8,6 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
-from matplotlib.ticker import MaxNLocator
 
 from p4sched.lab import figures
 
@@ -34,10 +33,18 @@ def draw(summary: Mapping[str, Any], path: Path) -> None:
             _user_shares(shares, name, scheme, summary, max(1.5, top * 1.1))
             shares.tick_params(labelbottom=row == len(schemes) - 1)
         assert shares is not None
-        shares.xaxis.set_major_locator(MaxNLocator(integer=True))
+        users = summary["configuration"]["users"]
+        shares.set_xticks(_numbers(users))
+        shares.set_xlim(0.4, users + 0.6)
         shares.set_xlabel("user, sorted by connections and rate")
         figure.suptitle(_title(summary), fontsize=9, x=0.01, ha="left")
         figures.save(figure, path)
+
+
+def _numbers(users: int) -> list[int]:
+    """Users to number on the axis: the first, and every so many that there are at most five more."""
+    every = next(step for step in (1, 2, 5, 10, 20, 50, 100, 200, 500, 1000) if users <= 5 * step)
+    return sorted({1, *range(every, users + 1, every)})
 
 
 def _title(summary: Mapping[str, Any]) -> str:
@@ -84,8 +91,7 @@ def _indices(axes: Axes, schemes: Mapping[str, Any]) -> None:
                 color=colour,
                 fontsize=8,
             )
-    axes.set_xticks(range(len(schemes)), [_label(name, scheme) for name, scheme in schemes.items()])
-    axes.set_xlim(-0.5, len(schemes) - 0.5)
+    figures.name_schemes(axes, schemes, settings=True)
     highest = max(
         scheme[f"{key}_interval_80"][1] for scheme in schemes.values() for key in ("jain_index", "throughput")
     )
@@ -96,11 +102,6 @@ def _indices(axes: Axes, schemes: Mapping[str, Any]) -> None:
         Line2D([], [], color=figures.ORANGE, marker="s", linestyle="none", label="throughput / link capacity"),
     ]
     axes.legend(handles=handles, loc="lower right")
-
-
-def _label(name: str, scheme: Mapping[str, Any]) -> str:
-    label = f"{name.upper()}\n{scheme['label']}"
-    return label if scheme["fidelity"]["valid"] else f"{label}\nINVALID"
 
 
 def _share(user: Mapping[str, Any], scheme: Mapping[str, Any], summary: Mapping[str, Any]) -> float:

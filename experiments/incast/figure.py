@@ -9,7 +9,6 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import ScalarFormatter
 
 from p4sched.lab import figures
-from p4sched.lab.ranked_run import title
 
 
 def draw(found: Mapping[str, Any], path: Path) -> None:
@@ -50,16 +49,13 @@ def _times(axes: Axes, schemes: Mapping[str, Any], configuration: Mapping[str, A
                 linestyle="none",
                 label=label if place == 0 else None,
             )
-        if not scheme["fidelity"]["valid"]:
-            axes.axvspan(place - 0.5, place + 0.5, color="#fbe9e7", zorder=0)
     axes.axhline(configuration["ideal_ms"], color=figures.BLACK, linewidth=0.8, linestyle=(0, (4, 3)))
     axes.set_yscale("log")
     axes.yaxis.set_major_formatter(ScalarFormatter())
     axes.yaxis.set_minor_formatter(ScalarFormatter())
     axes.set_ylabel("ms from the start of the round")
     axes.set_title("Completion of each round (dashed: the link's own time)")
-    axes.set_xticks(range(len(schemes)), [_label(name, scheme) for name, scheme in schemes.items()])
-    axes.set_xlim(-0.5, len(schemes) - 0.5)
+    figures.name_schemes(axes, schemes)
     axes.legend(loc="best")
 
 
@@ -82,8 +78,5 @@ def _goodput(axes: Axes, schemes: Mapping[str, Any]) -> None:
     axes.set_ylim(0, 1.15)
     axes.set_ylabel("goodput / link")
     axes.set_title("Goodput of a round (median, 80 %), above: timeouts")
-    axes.set_xticks(range(len(schemes)), [title(name) for name in schemes], rotation=30, ha="right")
-
-
-def _label(name: str, scheme: Mapping[str, Any]) -> str:
-    return title(name) if scheme["fidelity"]["valid"] else f"{title(name)}\nINVALID"
+    figures.name_schemes(axes, schemes)
+    axes.tick_params(axis="x", labelsize=7)

@@ -30,7 +30,7 @@ def draw(found: Mapping[str, Any], path: Path) -> None:
                     color=SCHEME_COLOURS[name],
                     linewidth=1.2,
                     linestyle=(0, (4, 2)) if dashed else "-",
-                    label=title(name),
+                    label=_name(name, scheme),
                 )
             figures.mark_invalid(axes, doubts)
             axes.set_title(heading)
@@ -43,11 +43,22 @@ def draw(found: Mapping[str, Any], path: Path) -> None:
         figures.save(figure, path)
 
 
+def _name(name: str, scheme: Mapping[str, Any]) -> str:
+    return f"{title(name)} INVALID" if scheme.get("fidelity", {}).get("doubts") else title(name)
+
+
 def _heading(configuration: Mapping[str, Any]) -> str:
     rates = f"{configuration['arrival_bps'] / 1e6:g} Mbit/s over {configuration['rate_bps'] / 1e6:g} Mbit/s"
     where = "stepped time, models" if configuration["stepped"] else f"{configuration['switch']} switch"
+    shift = configuration["window_shift"]
+    shifted = f" shifted by {shift:+d}" if shift else ""
+    depth = configuration.get("depth")
+    if depth == "register":
+        where += ", queue lengths from a register"
+    elif depth == "worker":
+        where += f", queue lengths by a worker packet every {configuration['worker_round_s'] * 1e3:g} ms"
     return (
         f"{configuration['packets']} packets at {rates}, {configuration['ranks']} ranks below"
         f" {configuration['rank_count']}, {configuration['queues']}x{configuration['queue_size']} packets,"
-        f" |W| = {configuration['window']}; {where}"
+        f" |W| = {configuration['window']}{shifted}; {where}"
     )

@@ -37,19 +37,11 @@ def _throughput(axes: Axes, schemes: Mapping[str, Any]) -> None:
         first = place == 0
         axes.bar(place, urgent, width=0.6, color=figures.BLUE, label="urgent" if first else None)
         axes.bar(place, total - urgent, width=0.6, bottom=urgent, color=figures.SKY, label="other" if first else None)
-        if not scheme["fidelity"]["valid"]:
-            axes.axvspan(place - 0.5, place + 0.5, color="#fbe9e7", zorder=0)
-    axes.set_xticks(range(len(schemes)), [_label(name, scheme) for name, scheme in schemes.items()])
-    axes.set_xlim(-0.5, len(schemes) - 0.5)
+    figures.name_schemes(axes, schemes, settings=True)
     axes.set_ylim(0, 1.25)
     axes.set_ylabel("throughput / links to all hosts")
     axes.set_title("Urgent and other traffic")
     axes.legend(loc="upper right", ncols=2)
-
-
-def _label(name: str, scheme: Mapping[str, Any]) -> str:
-    label = f"{title(name)}\n{scheme['label']}"
-    return label if scheme["fidelity"]["valid"] else f"{label}\nINVALID"
 
 
 def _spread(axes: Axes, schemes: Mapping[str, Any]) -> None:
@@ -67,6 +59,8 @@ def _spread(axes: Axes, schemes: Mapping[str, Any]) -> None:
             ticks.append(place)
             names.append(f"{title(name)} {leaf}")
             place += 1
+        if not scheme["fidelity"]["valid"]:
+            figures.shade(axes, place - len(scheme["spread"]) - 0.5, place - 0.5)
         place += 0.5
     axes.set_xticks(ticks, names, rotation=45, ha="right")
     axes.set_ylim(0, 1.25)

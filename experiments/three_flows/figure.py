@@ -81,7 +81,7 @@ def _ranks(axes: Axes, segments: Sequence[Mapping[str, str]], names: Mapping[str
             markersize=1.5,
             rasterized=True,
         )
-    axes.set_ylim(0, 66)
+    axes.set_ylim(-3, 66)
     axes.set_ylabel("rank")
 
 

@@ -1,6 +1,6 @@
 """The look of the figures: one style, one colour for each thing, and a mark on what is not to be believed."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -8,6 +8,8 @@ from typing import Any
 import matplotlib as mpl
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+
+from p4sched.lab.ranked_run import title
 
 # Okabe and Ito's palette: told apart by colour-blind readers too.
 BLUE = "#0072b2"
@@ -19,6 +21,8 @@ YELLOW = "#e69f00"
 PINK = "#cc79a7"
 BLACK = "#222222"
 CYCLE = (BLUE, ORANGE, GREEN, PINK, YELLOW, SKY, GREY, BLACK)
+_DOUBTFUL = "#fbe9e7"
+"""Background of what is not to be believed."""
 
 _STYLE: dict[Any, Any] = {
     "font.size": 9,
@@ -49,7 +53,7 @@ def mark_invalid(axes: Axes, doubts: Sequence[str]) -> None:
     """Marks a panel whose run is not to be believed; does nothing without doubts."""
     if not doubts:
         return
-    axes.set_facecolor("#fbe9e7")
+    axes.set_facecolor(_DOUBTFUL)
     axes.text(
         0.5,
         0.5,
@@ -63,6 +67,25 @@ def mark_invalid(axes: Axes, doubts: Sequence[str]) -> None:
         alpha=0.45,
         zorder=10,
     )
+
+
+def name_schemes(axes: Axes, schemes: Mapping[str, Any], settings: bool = False) -> None:
+    """Names the places 0, 1, ... of the schemes of a summary.json, with their `settings` if wanted; those whose run is
+    not to be believed are shaded and say so."""
+    names = []
+    for place, (name, scheme) in enumerate(schemes.items()):
+        lines = [title(name), *([scheme["label"]] if settings else [])]
+        if not scheme["fidelity"]["valid"]:
+            lines.append("INVALID")
+            shade(axes, place - 0.5, place + 0.5)
+        names.append("\n".join(lines))
+    axes.set_xticks(range(len(names)), names)
+    axes.set_xlim(-0.5, len(names) - 0.5)
+
+
+def shade(axes: Axes, left: float, right: float) -> None:
+    """Shades a part of a panel that is not to be believed."""
+    axes.axvspan(left, right, color=_DOUBTFUL, zorder=0)
 
 
 def save(figure: Figure, path: Path) -> None:
