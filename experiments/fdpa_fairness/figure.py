@@ -63,8 +63,8 @@ def _title(summary: Mapping[str, Any]) -> str:
 def _indices(axes: Axes, schemes: Mapping[str, Any]) -> None:
     """Median and 80 % interval of Jain's index and of normalised throughput, a pair for each scheme."""
     for offset, key, colour, marker in (
-        (-0.13, "jain_index", figures.BLUE, "o"),
-        (0.13, "throughput", figures.ORANGE, "s"),
+        (-0.18, "jain_index", figures.BLUE, "o"),
+        (0.18, "throughput", figures.ORANGE, "s"),
     ):
         for place, scheme in enumerate(schemes.values()):
             median = scheme[key]
