@@ -54,9 +54,9 @@ def _heading(configuration: Mapping[str, Any]) -> str:
     shifted = f" shifted by {shift:+d}" if shift else ""
     depth = configuration.get("depth")
     if depth == "register":
-        where += ", queue lengths from a register"
+        where += "\nqueue lengths at ingress from a register"
     elif depth == "worker":
-        where += f", queue lengths by a worker packet every {configuration['worker_round_s'] * 1e3:g} ms"
+        where += f"\nqueue lengths at ingress from a worker packet every {configuration['worker_round_s'] * 1e3:g} ms"
     return (
         f"{configuration['packets']} packets at {rates}, {configuration['ranks']} ranks below"
         f" {configuration['rank_count']}, {configuration['queues']}x{configuration['queue_size']} packets,"
