@@ -50,6 +50,8 @@ control AifoIngress(inout headers_t hdr, inout metadata_t meta, inout standard_m
     //   headroom_256      K: k in 1/256
     //   window_ranks      |W|, 1 .. 32
     //   sampling          S: every S-th rank enters the window
+    @action_restriction("target_packets != 0; capacity_packets != 0;"
+                        "window_ranks >= 1 && window_ranks <= 32; sampling != 0")
     action set_aifo(bit<16> target_packets, bit<16> capacity_packets, bit<8> headroom_256, bit<8> window_ranks,
                     bit<32> sampling) {
         target = target_packets;

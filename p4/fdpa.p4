@@ -106,12 +106,19 @@ control FdpaIngress(inout headers_t hdr, inout metadata_t meta, inout standard_m
 
     // All parameters in one action, so that one write changes them together.
     //   interval_us       estimator interval, microseconds
-    //   edge_1 .. edge_7  upper edge of each band, weighted bytes in one interval; 0xffffffff when not used
+    //   edge_1 .. edge_7  upper edge of each band, weighted bytes in one interval, none below the one before; 0xffffffff
+    //                     when not used
     //   token_bucket      1: token buckets instead of the average rate
     //   rate_1 .. rate_7  the same edges as token rates, bytes in 65536 microseconds
-    //   burst_bytes       room of every bucket
+    //   burst_bytes       room of every bucket; its tokens are sixteenths of a byte in 32 bits
     //   flowlet_gap_us    a flow keeps its band until it pauses this long; 0: never keeps it
     //   depth_1 .. _8     room of each band's queue, packets; 0 leaves it to the queue itself
+    @action_restriction("interval_us != 0;"
+                        "edge_1 <= edge_2 && edge_2 <= edge_3 && edge_3 <= edge_4 &&"
+                        "edge_4 <= edge_5 && edge_5 <= edge_6 && edge_6 <= edge_7;"
+                        "rate_1 <= rate_2 && rate_2 <= rate_3 && rate_3 <= rate_4 &&"
+                        "rate_4 <= rate_5 && rate_5 <= rate_6 && rate_6 <= rate_7;"
+                        "burst_bytes < 0x10000000; token_bucket == 1 -> burst_bytes != 0")
     action set_bands(bit<32> interval_us,
                      bit<32> edge_1, bit<32> edge_2, bit<32> edge_3, bit<32> edge_4,
                      bit<32> edge_5, bit<32> edge_6, bit<32> edge_7,

@@ -82,6 +82,9 @@ control PacksIngress(inout headers_t hdr, inout metadata_t meta, inout standard_
     //   headroom_256      K: k in 1/256
     //   window_ranks      |W|, 1 .. 32
     //   sampling          S: every S-th rank enters the window
+    @action_restriction("size_1 != 0 || size_2 != 0 || size_3 != 0 || size_4 != 0 ||"
+                        "size_5 != 0 || size_6 != 0 || size_7 != 0 || size_8 != 0;"
+                        "window_ranks >= 1 && window_ranks <= 32; sampling != 0")
     action set_packs(bit<16> size_1, bit<16> size_2, bit<16> size_3, bit<16> size_4,
                      bit<16> size_5, bit<16> size_6, bit<16> size_7, bit<16> size_8,
                      bit<8> headroom_256, bit<8> window_ranks, bit<32> sampling) {

@@ -69,6 +69,7 @@ control RifoIngress(inout headers_t hdr, inout metadata_t meta, inout standard_m
     //   capacity_packets  B, packets
     //   headroom_256      K: k in 1/256
     //   tracking_packets  T: the range starts anew after so many arrivals
+    @action_restriction("capacity_packets != 0; tracking_packets != 0")
     action set_rifo(bit<16> capacity_packets, bit<8> headroom_256, bit<32> tracking_packets) {
         room = capacity_packets;
         headroom = headroom_256;

@@ -79,6 +79,8 @@ control SpPifoIngress(inout headers_t hdr, inout metadata_t meta, inout standard
     bit<2> verdict = FULL;
 
     //   size_1 .. size_8  queue sizes, packets; 0: there is no such queue. Queue i has priority 8 - i.
+    @action_restriction("size_1 != 0 || size_2 != 0 || size_3 != 0 || size_4 != 0 ||"
+                        "size_5 != 0 || size_6 != 0 || size_7 != 0 || size_8 != 0")
     action set_sp_pifo(bit<16> size_1, bit<16> size_2, bit<16> size_3, bit<16> size_4,
                        bit<16> size_5, bit<16> size_6, bit<16> size_7, bit<16> size_8) {
         room_1 = size_1;

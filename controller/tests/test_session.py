@@ -89,6 +89,21 @@ async def test_a_wrong_name_is_one_sentence(switch: RunningSwitch, fdpa: Program
             await session.set_default_action(FDPA_TABLE, FDPA_ACTION, {"interval": 1})
 
 
+async def test_a_value_that_the_program_cannot_work_with_is_one_sentence_and_changes_nothing(
+    switch: RunningSwitch, fdpa: Program
+) -> None:
+    async with connect(switch.address, fdpa) as session:
+        before = await parameters_in_force(session)
+        wrong = law.parameters_for(CONFIG, 3).action_data() | {"interval_us": 0}
+        with pytest.raises(SessionError) as caught:
+            await session.set_default_action(FDPA_TABLE, FDPA_ACTION, wrong)
+        assert str(caught.value).endswith(
+            "update 1: FdpaIngress.fdpa_params: action 'FdpaIngress.set_bands': "
+            "interval_us = 0 breaks the restriction 'interval_us != 0'"
+        )
+        assert await parameters_in_force(session) == before
+
+
 async def test_a_second_controller_is_told_about_the_first(switch: RunningSwitch, fdpa: Program) -> None:
     async with connect(switch.address, fdpa):
         with pytest.raises(SessionError, match="another controller"):

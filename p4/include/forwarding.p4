@@ -30,6 +30,7 @@ control Forwarding(inout headers_t hdr, inout metadata_t meta, inout standard_me
         default_action = drop();
         size = MAX_ROUTES;
     }
+    @entry_restriction("ecmp_bucket < 64")
     table ecmp_paths {
         key = {
             ecmp_group: exact;

@@ -59,6 +59,7 @@ control Rank(in headers_t hdr, inout metadata_t meta, inout standard_metadata_t 
     bit<8> source = RANK_STATIC;
 
     // source: RANK_STATIC, RANK_HEADER, RANK_TOS or RANK_STFQ.
+    @action_restriction("rank_source <= 3")
     action set_rank_source(bit<8> rank_source) {
         source = rank_source;
     }

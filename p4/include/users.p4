@@ -7,6 +7,7 @@ control Users(in headers_t hdr, inout metadata_t meta) {
     direct_counter(CounterType.packets_and_bytes) user_flow_counter;
 
     // scale = 256 / weight: with it, one set of band edges serves users of every weight.
+    @action_restriction("user < 4096; scale != 0")
     action set_user(bit<16> user, bit<16> scale) {
         meta.user = user;
         meta.scale = scale;

@@ -4,6 +4,8 @@ use std::path::{Path, PathBuf};
 
 use p4sched_compiler::{Define, IncludeResolver, Input, Options, compile, embedded};
 use p4sched_dataplane::Pipeline;
+use p4sched_proto::p4::config::v1::{P4Info, Preamble};
+use p4sched_proto::p4::v1::ForwardingPipelineConfig;
 
 /// Why there is no program to test.
 #[derive(Debug, thiserror::Error)]
@@ -34,6 +36,7 @@ pub enum ProgramError {
 pub struct Program {
     name: String,
     json: String,
+    p4info: P4Info,
     queue_depth_registers: Vec<String>,
 }
 
@@ -85,9 +88,7 @@ impl Program {
         };
         let compiled =
             compile(&input, &Beside, &options).map_err(|errors| ProgramError::Compile(errors.to_string()))?;
-        let annotated = |preamble: &p4sched_proto::p4::config::v1::Preamble| {
-            preamble.annotations.iter().any(|text| text.contains("@queue_depth"))
-        };
+        let annotated = |preamble: &Preamble| preamble.annotations.iter().any(|text| text.contains("@queue_depth"));
         let preambles = compiled
             .p4info
             .registers
@@ -97,6 +98,7 @@ impl Program {
             name: name.to_owned(),
             json: compiled.json,
             queue_depth_registers: preambles.filter(|p| annotated(p)).map(|p| p.name.clone()).collect(),
+            p4info: compiled.p4info,
         })
     }
 
@@ -114,6 +116,15 @@ impl Program {
             file: format!("{}.p4", self.name),
             error,
         })
+    }
+
+    /// The program as P4Runtime loads it.
+    pub fn config(&self) -> ForwardingPipelineConfig {
+        ForwardingPipelineConfig {
+            p4info: Some(self.p4info.clone()),
+            p4_device_config: self.json.clone().into_bytes(),
+            cookie: None,
+        }
     }
 
     /// The registers annotated `@queue_depth`.

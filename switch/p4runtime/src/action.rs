@@ -77,7 +77,8 @@ pub fn bind_for_table(
 /// Checks the parameters of an action whose place in the pipeline is known.
 ///
 /// # Errors
-/// `INVALID_ARGUMENT` for missing, unknown or repeated parameters, `OUT_OF_RANGE` for values that are too wide.
+/// `INVALID_ARGUMENT` for missing, unknown or repeated parameters and for those that break the action's restriction,
+/// `OUT_OF_RANGE` for values that are too wide.
 pub fn bind(
     index: &Index,
     pipeline: &Pipeline,
@@ -116,11 +117,43 @@ pub fn bind(
             *width,
         )
     });
+    let params = params.collect::<Result<Vec<_>, _>>()?;
+    if let Some(restriction) = &declared.restriction {
+        restriction.check_action(owner, name, &params)?;
+    }
     Ok(Bound {
         id: action.action_id,
         action: place,
-        params: params.collect::<Result<_, _>>()?,
+        params,
     })
+}
+
+/// Checks an action that the program itself put into a table.
+///
+/// # Errors
+/// `INVALID_ARGUMENT` for parameters that break the action's restriction.
+pub fn check_initial(
+    index: &Index,
+    pipeline: &Pipeline,
+    table: &Table,
+    action: ActionId,
+    params: &[Vec<u8>],
+) -> Result<(), Fault> {
+    let declared = index
+        .action_id(pipeline.action_name(action))
+        .and_then(|id| index.actions.get(&id));
+    let restricted = declared.and_then(|action| Some((action, action.restriction.as_ref()?)));
+    let Some((declared, restriction)) = restricted else {
+        return Ok(());
+    };
+    restriction
+        .check_action(&table.name, &declared.name, params)
+        .map_err(own_restriction)
+}
+
+/// The fault of a program that breaks its own restriction.
+pub fn own_restriction(fault: Fault) -> Fault {
+    Fault::invalid(format!("the program's own entries: {}", fault.message))
 }
 
 /// The canonical message of an action that the program itself put into a table; `None` if P4Info does not know it.

@@ -35,7 +35,7 @@ impl Forwarding {
     /// The state of a program that was just loaded, with the entries that it came with.
     ///
     /// # Errors
-    /// `INVALID_ARGUMENT` if P4Info and program do not belong together.
+    /// `INVALID_ARGUMENT` if P4Info and program do not belong together, or the program breaks its own restrictions.
     pub fn new(config: p4rt::ForwardingPipelineConfig, pipeline: &Pipeline) -> Result<Forwarding, Fault> {
         let Some(p4info) = &config.p4info else {
             return Err(Fault::invalid("the pipeline configuration has no p4info"));
@@ -51,7 +51,7 @@ impl Forwarding {
             value_sets: BTreeMap::new(),
             digests: DigestLists::default(),
         };
-        table_entries::adopt_initial(&mut forwarding, pipeline);
+        table_entries::adopt_initial(&mut forwarding, pipeline)?;
         Ok(forwarding)
     }
 

@@ -19,6 +19,7 @@ mod match_key;
 mod p4data;
 mod packet_io;
 mod ports;
+mod restriction;
 pub mod service;
 mod traffic_manager;
 mod undo;

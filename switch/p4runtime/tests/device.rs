@@ -5,6 +5,7 @@ mod fixture;
 use fixture::{Bench, CPU_PORT, code, config, exact, frame, update};
 use p4sched_engine::Engine;
 use p4sched_p4runtime::{Device, Notification, Program};
+use p4sched_proto::p4::config::v1::{P4Info, Register};
 use p4sched_proto::p4::v1 as p4rt;
 use p4sched_proto::p4::v1::entity::Entity;
 use p4sched_proto::p4::v1::p4_data::Data;
@@ -472,4 +473,33 @@ fn statistics_tell_what_the_queues_did() {
         (queue.dropped_packets, queue.dropped_bytes, queue.max_depth_packets),
         (2, 120, 2)
     );
+}
+
+#[test]
+fn arrays_of_another_size_in_p4info_are_refused() {
+    let with = |change: fn(&mut P4Info)| {
+        let mut config = config();
+        change(config.p4info.as_mut().expect("it has P4Info"));
+        Program::new(config).expect_err("the sizes differ").message
+    };
+    let refused =
+        |array: &str| format!("P4Info does not belong to the program: {array} cells in P4Info, 8 in the program");
+    assert_eq!(
+        with(|info| info.counters[0].size = 9),
+        refused("counter 'EverythingIngress.arrivals': 9")
+    );
+    assert_eq!(
+        with(|info| info.meters[0].size = 0),
+        refused("meter 'EverythingIngress.policer': 0")
+    );
+    let cells = |info: &mut P4Info| {
+        let named = |register: &&mut Register| {
+            register
+                .preamble
+                .as_ref()
+                .is_some_and(|preamble| preamble.alias == "cells")
+        };
+        info.registers.iter_mut().find(named).expect("it has cells").size = 4096;
+    };
+    assert_eq!(with(cells), refused("register 'EverythingIngress.cells': 4096"));
 }

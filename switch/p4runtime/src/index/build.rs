@@ -11,7 +11,7 @@ use super::names::{Identifiers, mismatch, not_in_program};
 use super::{
     Action, Array, Digest, Field, HeaderField, Index, Meter, Param, Profile, Register, Table, TableAction, ValueSet,
 };
-use crate::Fault;
+use crate::{Fault, restriction};
 
 /// The annotation that hands a register to the traffic manager.
 const QUEUE_DEPTH: &str = "@queue_depth";
@@ -24,13 +24,17 @@ pub(super) fn index(p4info: &p4info::P4Info, pipeline: &Pipeline) -> Result<Inde
     };
     for action in &p4info.actions {
         let (id, name) = ids.claim(Prefix::Action, action.preamble.as_ref())?;
-        index.actions.insert(
-            id,
-            Action {
-                name,
-                params: params(action)?,
-            },
-        );
+        let params = params(action)?;
+        let restriction = match &action.preamble {
+            Some(preamble) => restriction::of_action(preamble, &params)?,
+            None => None,
+        };
+        let action = Action {
+            name,
+            params,
+            restriction,
+        };
+        index.actions.insert(id, action);
     }
     for table in &p4info.tables {
         let (id, name) = ids.claim(Prefix::Table, table.preamble.as_ref())?;
@@ -121,6 +125,10 @@ fn table_of(info: &p4info::Table, id: u32, name: String, index: &Index, pipeline
     let table = pipeline.table(&name).ok_or_else(|| not_in_program("table", &name))?;
     let mut fields = fields(&name, &info.match_fields)?;
     check_key(&name, &mut fields, table, pipeline)?;
+    let restriction = match &info.preamble {
+        Some(preamble) => restriction::of_table(preamble, &fields)?,
+        None => None,
+    };
     let mut actions = Vec::with_capacity(info.action_refs.len());
     for reference in &info.action_refs {
         let action = index
@@ -173,6 +181,7 @@ fn table_of(info: &p4info::Table, id: u32, name: String, index: &Index, pipeline
         direct_meter: None,
         needs_priority,
         notifies_idle: info.idle_timeout_behavior() == IdleTimeoutBehavior::NotifyControl,
+        restriction,
     })
 }
 
@@ -289,36 +298,31 @@ fn direct_resources(
     Ok(())
 }
 
+/// Cells of an array, which P4Info and program must agree on.
+fn array_size(kind: &str, name: &str, in_p4info: i64, in_program: usize) -> Result<usize, Fault> {
+    if i64::try_from(in_program) == Ok(in_p4info) {
+        return Ok(in_program);
+    }
+    let problem = format!("{in_p4info} cells in P4Info, {in_program} in the program");
+    Err(mismatch(kind, name, problem))
+}
+
 fn arrays(p4info: &p4info::P4Info, pipeline: &Pipeline, ids: &mut Identifiers, index: &mut Index) -> Result<(), Fault> {
     for info in &p4info.counters {
         let (id, name) = ids.claim(Prefix::Counter, info.preamble.as_ref())?;
         let array = pipeline
             .counter(&name)
             .ok_or_else(|| not_in_program("counter", &name))?;
-        index.counters.insert(
-            id,
-            Array {
-                name,
-                array,
-                size: pipeline.counter_size(array),
-            },
-        );
+        let size = array_size("counter", &name, info.size, pipeline.counter_size(array))?;
+        index.counters.insert(id, Array { name, array, size });
     }
     for info in &p4info.meters {
         let (id, name) = ids.claim(Prefix::Meter, info.preamble.as_ref())?;
         let array = pipeline.meter(&name).ok_or_else(|| not_in_program("meter", &name))?;
         let kind = info.spec.unwrap_or_default().r#type();
-        index.meters.insert(
-            id,
-            Meter {
-                array: Array {
-                    name,
-                    array,
-                    size: pipeline.meter_size(array),
-                },
-                kind,
-            },
-        );
+        let size = array_size("meter", &name, info.size, pipeline.meter_size(array))?;
+        let array = Array { name, array, size };
+        index.meters.insert(id, Meter { array, kind });
     }
     for info in &p4info.registers {
         let (id, name) = ids.claim(Prefix::Register, info.preamble.as_ref())?;
@@ -332,11 +336,8 @@ fn arrays(p4info: &p4info::P4Info, pipeline: &Pipeline, ids: &mut Identifiers, i
         if queue_depth {
             index.queue_depth_registers.push(name.clone());
         }
-        let array = Array {
-            name,
-            array,
-            size: pipeline.register_size(array),
-        };
+        let size = array_size("register", &name, info.size.into(), pipeline.register_size(array))?;
+        let array = Array { name, array, size };
         index.registers.insert(
             id,
             Register {

@@ -11,6 +11,7 @@ use p4sched_dataplane::{
 use p4sched_proto::p4::config::v1 as p4info;
 
 use crate::Fault;
+use crate::restriction::Restriction;
 
 /// Everything a P4Info declares, by identifier, with the place of each object in the pipeline.
 #[derive(Debug, Default)]
@@ -68,6 +69,8 @@ pub struct Table {
     pub needs_priority: bool,
     /// It reports idle entries.
     pub notifies_idle: bool,
+    /// What its entries must meet.
+    pub restriction: Option<Restriction>,
 }
 
 /// A key field.
@@ -103,6 +106,8 @@ pub struct Action {
     pub name: String,
     /// Parameters in order.
     pub params: Vec<Param>,
+    /// What its parameters must meet.
+    pub restriction: Option<Restriction>,
 }
 
 /// An action parameter.

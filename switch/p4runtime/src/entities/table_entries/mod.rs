@@ -79,15 +79,28 @@ impl TableStore {
 }
 
 /// Takes over the entries that the program came with.
-pub(crate) fn adopt_initial(forwarding: &mut Forwarding, pipeline: &Pipeline) {
+///
+/// # Errors
+/// `INVALID_ARGUMENT` for an entry or default action that breaks a restriction of the program itself: what is in force
+/// could not be written again.
+pub(crate) fn adopt_initial(forwarding: &mut Forwarding, pipeline: &Pipeline) -> Result<(), Fault> {
     for table in forwarding.index.tables.values() {
         let Some(store) = forwarding.tables.get_mut(&table.id) else {
             continue;
         };
+        if let Some(ActionCall::Action { action, params }) = pipeline.table_default(table.table) {
+            action::check_initial(&forwarding.index, pipeline, table, action, &params)?;
+        }
         for view in pipeline.table_entries(table.table) {
             let ActionCall::Action { action, params } = &view.action else {
                 continue;
             };
+            action::check_initial(&forwarding.index, pipeline, table, *action, params)?;
+            if let Some(restriction) = &table.restriction {
+                restriction
+                    .check_entry(&table.name, &table.fields, &view.key, view.priority)
+                    .map_err(action::own_restriction)?;
+            }
             let action = action::from_program(&forwarding.index, pipeline, table, *action, params);
             let priority = if table.needs_priority { view.priority } else { 0 };
             let entry = p4rt::TableEntry {
@@ -109,6 +122,7 @@ pub(crate) fn adopt_initial(forwarding: &mut Forwarding, pipeline: &Pipeline) {
             store.add((view.key, priority), stored);
         }
     }
+    Ok(())
 }
 
 /// Key and priority of the entry that a message names.

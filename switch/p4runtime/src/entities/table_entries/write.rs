@@ -41,6 +41,9 @@ pub(crate) fn write(
         )));
     }
     let key = key_of(table, entry)?;
+    if let (Type::Insert, Some(restriction)) = (kind, &table.restriction) {
+        restriction.check_entry(&table.name, &table.fields, &key.0, key.1)?;
+    }
     match kind {
         Type::Insert => insert(forwarding, pipeline, &index, table, key, entry),
         Type::Modify => modify(forwarding, pipeline, &index, table, &key, entry),
