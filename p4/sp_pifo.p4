@@ -18,15 +18,18 @@
 #include "include/admission.p4"
 
 // One step of the scan. The register holds b_i plus all that push-downs have taken off so far (`lowered`), so that a
-// push-down is one addition. Sums wrap around together. bound: b_i.
+// push-down is one addition. Sums wrap around together. Its top bit is 0 until the first push-up: b_i is 0 until then.
+// A queue that there is not yet starts anew, and takes the first packets of any rank when it comes. bound: b_i.
 control SpPifoQueue(in bit<32> port, in bit<16> room, in bit<32> rank, in bit<32> lowered, in bit<3> queue_priority,
                     inout bit<1> chosen, inout bit<3> priority, inout bit<2> verdict, inout bit<32> depth,
                     inout bit<32> bound) {
-    register<bit<32>>(MAX_PORTS) raised_bound;
-    bit<32> raised;
+    register<bit<33>>(MAX_PORTS) raised_bound;
+    bit<33> raised;
 
     apply {
-        if (room != 0 && chosen == 0) {
+        if (room == 0) {
+            raised_bound.write(port, 0);
+        } else if (chosen == 0) {
             queue_depths.read(depth, (port << 3) + (bit<32>) queue_priority);
             priority = queue_priority;
             verdict = FULL;
@@ -34,11 +37,14 @@ control SpPifoQueue(in bit<32> port, in bit<16> room, in bit<32> rank, in bit<32
                 verdict = ADMITTED;
             }
             raised_bound.read(raised, port);
-            bound = raised - lowered;
+            bound = 0;
+            if (raised[32:32] == 1) {
+                bound = raised[31:0] - lowered;
+            }
             if (bound <= rank) {
                 chosen = 1;
                 if (verdict == ADMITTED) {
-                    raised_bound.write(port, rank + lowered);
+                    raised_bound.write(port, 1w1 ++ (rank + lowered));
                 }
             }
         }

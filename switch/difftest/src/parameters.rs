@@ -172,7 +172,8 @@ fn fdpa(random: &mut impl Rng, bands: usize) -> FdpaConfig {
 }
 
 impl Parameters {
-    /// Random parameters. Those in force before, if any, decide what cannot change: the number of queues.
+    /// Random parameters. Those in force before, if any, decide what the models cannot change: but for SP-PIFO, the number
+    /// of queues.
     pub fn draw(scheme: Scheme, random: &mut impl Rng, before: Option<&Parameters>) -> Parameters {
         let queues = before.and_then(Parameters::queues);
         match scheme {
@@ -212,7 +213,7 @@ impl Parameters {
                 })
             }
             Scheme::SpPifo => {
-                let count = queue_count(random, queues);
+                let count = queue_count(random, None);
                 Parameters::SpPifo(sizes(random, count))
             }
         }
@@ -222,7 +223,6 @@ impl Parameters {
         match self {
             Parameters::Fdpa { config, .. } => Some(config.queue_sizes.len()),
             Parameters::Packs(config) => Some(config.queue_sizes.len()),
-            Parameters::SpPifo(sizes) => Some(sizes.len()),
             _ => None,
         }
     }

@@ -60,12 +60,16 @@ pub fn compare(switch: &Switch, port: Port, model: &ModelPort, scheme: Scheme) -
         }
         Model::SpPifo(sp_pifo) => {
             let lowered = register("lowered_by") as u32;
-            let bound = |queue| register(&format!("queue_{queue}.raised_bound")) as u32;
+            // The top bit is 0 before the first push-up.
+            let bound = |queue| match register(&format!("queue_{queue}.raised_bound")) {
+                raised if raised >> 32 == 1 => (raised as u32).wrapping_sub(lowered),
+                _ => 0,
+            };
             compared.push(Compared {
                 name: "bounds",
                 model: sp_pifo.bounds().iter().map(|&bound| u64::from(bound)).collect(),
                 program: (1..=sp_pifo.bounds().len())
-                    .map(|queue| u64::from(bound(queue).wrapping_sub(lowered)))
+                    .map(|queue| u64::from(bound(queue)))
                     .collect(),
             });
         }

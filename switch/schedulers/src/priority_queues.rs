@@ -43,6 +43,20 @@ impl PriorityQueues {
         Ok(())
     }
 
+    /// Changes the sizes and the number of queues. Packets in a queue that is gone stay until they are served, and no
+    /// other joins them.
+    ///
+    /// # Errors
+    /// As [`PriorityQueues::new`].
+    pub fn replace(&mut self, sizes: &[usize]) -> Result<(), ConfigError> {
+        config::queue_sizes(sizes)?;
+        let count = self.queues.len().max(sizes.len());
+        self.queues.resize(count, VecDeque::new());
+        self.sizes = sizes.to_vec();
+        self.sizes.resize(count, 0);
+        Ok(())
+    }
+
     /// n, the number of queues.
     pub fn count(&self) -> usize {
         self.queues.len()

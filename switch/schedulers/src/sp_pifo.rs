@@ -11,6 +11,10 @@
 //! Bounds stay sorted, b_1 <= ... <= b_n. The push-up must not happen for a packet that its queue dropped: the
 //! papers' figures come out visibly different then. The push-down happens for a dropped packet too, since the
 //! inversion was detected all the same.
+//!
+//! The papers have a fixed n. Here queues may come and go: one that comes has the bound 0, as all do at the start, so the
+//! first packets that it takes may be of any rank; packets in one that goes are still served. Bounds are sorted again
+//! when that of a new queue has passed those before it.
 
 use crate::config::ConfigError;
 use crate::priority_queues::PriorityQueues;
@@ -20,7 +24,10 @@ use crate::scheduler::{Nanos, Packet, Rank, Scheduler, Verdict};
 #[derive(Clone, Debug)]
 pub struct SpPifo {
     queues: PriorityQueues,
+    /// b_1 to b_n, and those of queues that are gone.
     bounds: Vec<Rank>,
+    /// n.
+    count: usize,
 }
 
 impl SpPifo {
@@ -32,29 +39,36 @@ impl SpPifo {
         Ok(SpPifo {
             queues: PriorityQueues::new(queue_sizes)?,
             bounds: vec![0; queue_sizes.len()],
+            count: queue_sizes.len(),
         })
     }
 
-    /// Changes the queue sizes. Packets that wait stay; so do the bounds.
+    /// Changes the queue sizes and the number of queues. Packets that wait stay; so do the bounds, but of queues that are
+    /// still missing when the next packet comes.
     ///
     /// # Errors
-    /// As [`PriorityQueues::resize`].
+    /// As [`PriorityQueues::new`].
     pub fn reconfigure(&mut self, queue_sizes: &[usize]) -> Result<(), ConfigError> {
-        self.queues.resize(queue_sizes)
+        self.queues.replace(queue_sizes)?;
+        self.count = queue_sizes.len();
+        self.bounds.resize(self.bounds.len().max(self.count), 0);
+        Ok(())
     }
 
     /// b_1 to b_n.
     pub fn bounds(&self) -> &[Rank] {
-        &self.bounds
+        &self.bounds[..self.count]
     }
 }
 
 impl Scheduler for SpPifo {
     fn enqueue(&mut self, _now: Nanos, packet: Packet) -> Verdict {
-        let fitting = self.bounds.iter().rposition(|&bound| bound <= packet.rank);
+        self.bounds[self.count..].fill(0);
+        let bounds = &mut self.bounds[..self.count];
+        let fitting = bounds.iter().rposition(|&bound| bound <= packet.rank);
         let Some(queue) = fitting else {
-            let cost = self.bounds[0] - packet.rank;
-            for bound in &mut self.bounds {
+            let cost = bounds[0] - packet.rank;
+            for bound in bounds {
                 *bound -= cost;
             }
             return self.queues.enqueue(0, packet);

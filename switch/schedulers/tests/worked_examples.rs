@@ -285,3 +285,26 @@ fn sp_pifo_does_not_push_up_for_a_packet_it_drops() {
     assert_eq!(sp_pifo.enqueue(0, packet(9)), Verdict::DroppedFull);
     assert_eq!(sp_pifo.bounds(), [0, 5]);
 }
+
+#[test]
+fn a_queue_that_comes_later_starts_with_the_bound_0_and_one_that_goes_is_still_served() {
+    let mut sp_pifo = SpPifo::new(&[4, 4]).unwrap();
+    for rank in [5, 9, 7, 4] {
+        sp_pifo.enqueue(0, packet(rank));
+    }
+    // 5 and 9 raised b_2, 7 raised b_1; 4 < b_1 lowered both by 3.
+    assert_eq!(sp_pifo.bounds(), [4, 6]);
+    sp_pifo.reconfigure(&[4, 4, 4]).unwrap();
+    assert_eq!(sp_pifo.bounds(), [4, 6, 0]);
+    assert_eq!(sp_pifo.enqueue(0, packet(8)), Verdict::Queued { queue: 2 });
+    assert_eq!(sp_pifo.enqueue(0, packet(7)), Verdict::Queued { queue: 1 });
+    assert_eq!(sp_pifo.bounds(), [4, 7, 8]);
+    sp_pifo.reconfigure(&[4]).unwrap();
+    assert_eq!(sp_pifo.enqueue(0, packet(9)), Verdict::Queued { queue: 0 });
+    let ranks: Vec<u32> = std::iter::from_fn(|| sp_pifo.dequeue(0))
+        .map(|packet| packet.rank)
+        .collect();
+    assert_eq!(ranks, [7, 4, 9, 5, 9, 7, 8]);
+    sp_pifo.reconfigure(&[4, 4]).unwrap();
+    assert_eq!(sp_pifo.bounds(), [9, 0], "queue 2 was missing when 9 came");
+}
