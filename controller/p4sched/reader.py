@@ -230,7 +230,8 @@ def session_error(address: str, what: str, error: Exception) -> SessionError:
         return SessionError(f"switch {address}: does not answer (cannot {what}); is it running?")
     if details:
         items = sorted(details.items())
-        message = "; ".join(f"update {i + 1}: {detail.message}" for i, detail in items[:_SHOWN_ERRORS])
+        shown = [(i + 1, detail.message or detail.canonical_code.name) for i, detail in items[:_SHOWN_ERRORS]]
+        message = "; ".join(f"update {number}: {problem}" for number, problem in shown)
         message += f"; and {len(items) - _SHOWN_ERRORS} more" if len(items) > _SHOWN_ERRORS else ""
     return SessionError(f"switch {address}: cannot {what}: {' '.join(message.split()) or code.name}")
 
