@@ -72,7 +72,11 @@ impl SourceMap {
     const LIMIT: usize = 256 << 20;
 
     /// Adds a file; `None` when the limit of 256 MiB for all files together is passed.
-    pub fn add(&mut self, name: &str, text: String) -> Option<FileId> {
+    pub fn add(&mut self, name: &str, mut text: String) -> Option<FileId> {
+        // Some editors begin a file with a byte order mark.
+        if text.starts_with('\u{feff}') {
+            text.drain(..'\u{feff}'.len_utf8());
+        }
         // One byte between files, so that the end of one is not the start of the next. Offset 0 means "nowhere".
         let base = self.files.last().map_or(1, |f| f.base as usize + f.text.len() + 1);
         if base + text.len() > Self::LIMIT {
@@ -87,6 +91,16 @@ impl SourceMap {
             line_starts,
         });
         Some(FileId(self.files.len() - 1))
+    }
+
+    /// The end of the text of the file that was added first: the program itself.
+    #[must_use]
+    pub fn end_of_program(&self) -> Span {
+        let Some(file) = self.files.first() else {
+            return Span::default();
+        };
+        let end = file.base + file.text.trim_end().len() as u32;
+        Span { start: end, end }
     }
 
     /// The text of a file.

@@ -24,6 +24,7 @@ const MAX_CELLS: usize = 1 << 26;
 /// Cells of meters, which are larger.
 const MAX_METERS: usize = 1 << 22;
 const MAX_REGISTER_BITS: u64 = 1 << 12;
+const BYTE_ORDER_MARK: &[u8] = "\u{feff}".as_bytes();
 const DEFAULT_SEED: u64 = 1;
 
 /// The immutable half of a pipeline.
@@ -114,7 +115,9 @@ struct Arrays {
 }
 
 pub(crate) fn load(bytes: &[u8]) -> Result<Loaded, LoadError> {
-    let value: Value = serde_json::from_slice(bytes).map_err(|error| LoadError::Syntax(error.to_string()))?;
+    // BMv2 skips a byte order mark as well.
+    let text = bytes.strip_prefix(BYTE_ORDER_MARK).unwrap_or(bytes);
+    let value: Value = serde_json::from_slice(text).map_err(|error| LoadError::Syntax(error.to_string()))?;
     let root = Json::root(&value);
     if !value.is_object() {
         return root.error("should be a JSON object, as p4c-bm2-ss writes it");

@@ -291,3 +291,14 @@ fn huge_sizes_are_refused_without_being_allocated() {
     program["register_arrays"][0]["bitwidth"] = json!(128);
     assert!(problem(&program).ends_with("take too much memory"));
 }
+
+#[test]
+fn a_byte_order_mark_before_the_program_is_skipped_as_bmv2_does() {
+    let marked = format!("\u{feff}{}", *RICH);
+    assert!(Pipeline::from_json(marked.as_bytes()).is_ok());
+    let within = RICH.replacen('{', "{\u{feff}", 1);
+    assert!(matches!(
+        Pipeline::from_json(within.as_bytes()),
+        Err(LoadError::Syntax(_))
+    ));
+}

@@ -13,6 +13,7 @@ fn p4info_from_text(text: &str) -> Result<P4Info, String> {
     let descriptor = DESCRIPTORS
         .get_message_by_name("p4.config.v1.P4Info")
         .ok_or("P4Info is not known")?;
+    let text = text.trim_start_matches('\u{feff}');
     let message = DynamicMessage::parse_text_format(descriptor, text).map_err(|error| error.to_string())?;
     message.transcode_to().map_err(|error| error.to_string())
 }

@@ -250,7 +250,7 @@ impl Lowerer<'_> {
     fn run(&mut self) {
         let Some(main) = self.program.main else {
             let message = "no instance 'main' of a package: V1Switch(...) main;";
-            self.error(Span::default(), message);
+            self.error(self.map.end_of_program(), message);
             return;
         };
         let instance = &self.program.instances[main.index()];

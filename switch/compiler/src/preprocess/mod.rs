@@ -65,11 +65,9 @@ pub(crate) fn preprocess(
         p.define_from_command_line(define);
     }
     p.file(main, 0);
-    let end = p.map.base(main) + p.map.text(main).trim_end().len() as u32;
-    let span = Span { start: end, end };
     p.out.push(Token {
         tok: Tok::End,
-        span,
+        span: p.map.end_of_program(),
         starts_line: true,
         joined: false,
     });

@@ -22,7 +22,10 @@ fn text_that_is_not_p4() {
         &["1:18: '0s1' is not an integer literal: a signed width is at least 1"],
     );
     says("header é {}", &["1:8: 'é' is not a character of P4"]);
-    says("\u{feff}header h {}", &["1:1: '\\u{feff}' is not a character of P4"]);
+    says(
+        "\u{feff}header \u{feff}h {}",
+        &["1:8: '\\u{feff}' is not a character of P4"],
+    );
 }
 
 #[test]
