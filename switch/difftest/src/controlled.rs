@@ -16,6 +16,8 @@ const RANK_HEADER: u64 = 1;
 /// Cells of the logarithmic histograms.
 const BUCKETS: usize = 33;
 const MAX_FRAME: u32 = 1514;
+/// Latest arrival: all that is sent after it is sent before the end of time.
+const LAST_ARRIVAL: Nanos = 1_000_000_000_000_000_000;
 
 /// A packet that will arrive.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -37,9 +39,24 @@ pub enum ControlledError {
     /// Too many or too few values.
     #[error("{0} parameters for {1}: it takes {2}")]
     ParameterCount(usize, &'static str, usize),
+    /// A value that the action's parameter has no bits for.
+    #[error("{action}: {name} = {value} does not fit its {width} bits")]
+    TooWide {
+        /// The action.
+        action: &'static str,
+        /// The parameter.
+        name: String,
+        /// What was asked for.
+        value: u64,
+        /// Bits of the parameter.
+        width: u32,
+    },
     /// A window that the program has no registers for.
     #[error("a window of {0} ranks: the programs were compiled for 1 to {MAX_P4_WINDOW}")]
     Window(u64),
+    /// A program that does not decide by rank counts otherwise.
+    #[error("{0}.p4 counts no decisions by rank; of fifo and pifo only the departures are told")]
+    NoCounters(&'static str),
     /// A line of the arrivals.
     #[error("arrivals, line {0}: {1}")]
     Arrivals(usize, String),
@@ -61,6 +78,9 @@ pub fn arrivals(text: &str) -> Result<Vec<Arrival>, ControlledError> {
         let frame_bytes = u32::try_from(*frame_bytes).unwrap_or(u32::MAX);
         if !(MIN_FRAME..=MAX_FRAME).contains(&frame_bytes) {
             return Err(wrong("a frame has 54 to 1514 bytes"));
+        }
+        if *at > LAST_ARRIVAL {
+            return Err(wrong("later than 10^18 ns"));
         }
         if found.last().is_some_and(|last| last.at > *at) {
             return Err(wrong("earlier than the line before"));
@@ -133,6 +153,17 @@ impl ControlledPort {
         {
             return Err(ControlledError::Window(size));
         }
+        for ((name, width), &value) in self.switch.action_params(table, action).iter().zip(data) {
+            if *width < u64::BITS && value >> width != 0 {
+                let name = name.clone();
+                return Err(ControlledError::TooWide {
+                    action,
+                    name,
+                    value,
+                    width: *width,
+                });
+            }
+        }
         self.switch.set_default(table, action, data);
         Ok(())
     }
@@ -153,7 +184,13 @@ impl ControlledPort {
 
     /// The program's counters of this port, as the control laws want them; `admitted`, `refused` and `full` in packets
     /// and bytes.
-    pub fn counters(&self) -> Value {
+    ///
+    /// # Errors
+    /// If the program has no such counters.
+    pub fn counters(&self) -> Result<Value, ControlledError> {
+        if !self.scheme.is_ranked() {
+            return Err(ControlledError::NoCounters(self.scheme.program()));
+        }
         let first = usize::from(PORT) << 3;
         let verdict = |name: &str| {
             let counts = (first..first + 8).map(|cell| self.switch.counter(name, cell));
@@ -164,13 +201,13 @@ impl ControlledPort {
             let cells = (0..BUCKETS).map(|bucket| usize::from(PORT) << 6 | bucket);
             cells.map(|cell| self.switch.counter(name, cell).packets).collect()
         };
-        json!({
+        Ok(json!({
             "admitted": verdict("carry_out.admitted"),
             "refused": verdict("carry_out.dropped_by_admission"),
             "full": verdict("carry_out.dropped_full"),
             "ranks": histogram("ranking.rank_histogram"),
             "depths": histogram("carry_out.depth_histogram"),
-        })
+        }))
     }
 
     /// Runs on until nothing waits any more; when the last bit of each packet left, `None` for those dropped.
@@ -230,11 +267,11 @@ mod tests {
         let mut port = ControlledPort::new(&program("aifo"), Scheme::Aifo, 8_000_000, 100, arrivals).unwrap();
         port.set_parameters(&[20, 20, 255, 20, 1]).unwrap();
         port.run_until(1_000_000);
-        assert_eq!(port.counters()["admitted"], json!([5, 5000]));
+        assert_eq!(port.counters().unwrap()["admitted"], json!([5, 5000]));
         // C = 1 with four packets waiting: the one that comes is refused, those that wait are sent.
         port.set_parameters(&[1, 1, 0, 20, 1]).unwrap();
         port.run_until(2_000_000);
-        assert_eq!(port.counters()["refused"], json!([1, 1000]));
+        assert_eq!(port.counters().unwrap()["refused"], json!([1, 1000]));
         let sent_at = |ms: u64| Some(10 + ms * 1_000_000);
         assert_eq!(
             port.finish(),
@@ -252,6 +289,8 @@ mod tests {
             })
             .collect();
         let port = ControlledPort::new(&program("fifo"), Scheme::Pifo, 8_000_000, 2, arrivals).unwrap();
+        let error = port.counters().unwrap_err().to_string();
+        assert!(error.starts_with("fifo.p4 counts no decisions by rank"), "{error}");
         // The first one is being sent; of 8, 7, 6 there is room for two.
         assert_eq!(port.finish(), [Some(1_000_000), None, Some(3_000_000), Some(2_000_000)]);
     }
@@ -263,10 +302,16 @@ mod tests {
         assert_eq!(wrong(&[1, 2], &mut port), "2 parameters for set_packs: it takes 11");
         let sizes = [1, 1, 1, 1, 1, 1, 1, 1, 0, 33, 1];
         assert!(wrong(&sizes, &mut port).contains("compiled for 1 to 32"));
+        let sizes = [1, 1, 65_536, 1, 1, 1, 1, 1, 0, 16, 1];
+        assert_eq!(
+            wrong(&sizes, &mut port),
+            "set_packs: size_3 = 65536 does not fit its 16 bits"
+        );
         for (text, what) in [
             ("1,2,3\n", "line 2: not at_ns"),
             ("1,2,3,4,10\n", "54 to 1514"),
             ("1,2,3,4294967296,100\n", "32 bits"),
+            ("1000000000000000001,2,3,4,100\n", "later than 10^18 ns"),
             ("5,1,0,0,100\n4,1,1,0,100\n", "line 3: earlier"),
         ] {
             let error = arrivals(&format!("{HEAD}{text}")).unwrap_err().to_string();

@@ -43,7 +43,13 @@ pub enum SteppedError {
     /// Queues that the programs do not have.
     #[error("{0} queues: the P4 programs have 1 to 8")]
     Queues(usize),
+    /// Queues larger than the programs can say.
+    #[error("{0} queues of {1} packets: the P4 programs take 1 to {MAX_P4_PACKETS} packets in all")]
+    Buffer(usize, usize),
 }
+
+/// Largest size of a queue and largest target length that the P4 programs take: 16 bits.
+const MAX_P4_PACKETS: usize = 65_535;
 
 /// The program that stands for a scheme of the experiment.
 pub fn scheme(scheme: inversions::Scheme) -> Scheme {
@@ -99,6 +105,9 @@ pub fn run(program: &Program, scheme: Scheme, setup: &Setup, ranks: &[Rank]) -> 
     }
     if !(1..=8).contains(&setup.queues) {
         return Err(SteppedError::Queues(setup.queues));
+    }
+    if !(1..=MAX_P4_PACKETS / setup.queues).contains(&setup.queue_size) {
+        return Err(SteppedError::Buffer(setup.queues, setup.queue_size));
     }
     let mut switch = Switch::new(program, scheme)?;
     let route = [MatchKey::Lpm(vec![10, 200, 0, 0], 16)];

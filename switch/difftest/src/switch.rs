@@ -140,7 +140,7 @@ impl Switch {
         known(self.engine.pipeline_mut(), "pipeline")
     }
 
-    fn call(&mut self, table: &str, action: &str, data: &[u64]) -> (TableId, ActionCall) {
+    fn call(&self, table: &str, action: &str, data: &[u64]) -> (TableId, ActionCall) {
         let name = format!("{}.{table}", self.scheme.ingress());
         let pipeline = self.pipeline();
         let id = known(pipeline.table(&name), &name);
@@ -149,6 +149,14 @@ impl Switch {
         let action = known(pipeline.table_action(id, &action), &action);
         let params = data.iter().map(|&value| bytes(value)).collect();
         (id, ActionCall::Action { action, params })
+    }
+
+    /// Names and widths in bits of the parameters of an action that a table below the ingress control uses.
+    pub fn action_params(&self, table: &str, action: &str) -> &[(String, u32)] {
+        match self.call(table, action, &[]) {
+            (_, ActionCall::Action { action, .. }) => self.pipeline().action_params(action),
+            _ => &[],
+        }
     }
 
     /// Adds an entry to a table below the ingress control, or changes what it does.

@@ -41,13 +41,13 @@ struct Args {
     #[arg(long, default_value_t = 1)]
     seed: u64,
     /// Packets that arrive; 916666 are one second of 1500-byte packets at 11 Gbit/s.
-    #[arg(long, default_value_t = 916_666)]
+    #[arg(long, default_value_t = 916_666, value_parser = count::<0, 100_000_000>)]
     packets: usize,
     /// Queues of SP-PIFO and PACKS.
-    #[arg(long, default_value_t = 8)]
+    #[arg(long, default_value_t = 8, value_parser = count::<1, 64>)]
     queues: usize,
     /// Packets in each queue; the single queues of the others hold as many as all queues together.
-    #[arg(long, default_value_t = 10)]
+    #[arg(long, default_value_t = 10, value_parser = count::<1, 16_777_216>)]
     queue_size: usize,
     /// Headroom k in 1/256.
     #[arg(long, default_value_t = 0)]
@@ -69,6 +69,14 @@ enum With {
     Model,
     /// The compiled P4 programs.
     P4,
+}
+
+/// A number within bounds.
+fn count<const LEAST: usize, const MOST: usize>(text: &str) -> Result<usize, String> {
+    match text.parse() {
+        Ok(value) if (LEAST..=MOST).contains(&value) => Ok(value),
+        _ => Err(format!("it is a number from {LEAST} to {MOST}")),
+    }
 }
 
 fn scheme(name: &str) -> Result<Scheme, String> {

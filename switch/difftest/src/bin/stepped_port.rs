@@ -26,7 +26,7 @@ struct Args {
     #[arg(long, value_parser = scheme)]
     scheme: Scheme,
     /// Rate of the link in bit/s of Ethernet frames.
-    #[arg(long, value_parser = clap::value_parser!(u64).range(1..))]
+    #[arg(long, value_parser = clap::value_parser!(u64).range(1000..=1_000_000_000_000))]
     rate_bps: u64,
     /// Packets that each queue of the traffic manager holds.
     #[arg(long, default_value_t = 65_535, value_parser = clap::value_parser!(u32).range(1..))]
@@ -78,7 +78,7 @@ fn run(args: &Args) -> Result<(), Box<dyn Error>> {
             port.set_parameters(&data)?;
         } else if let Some(now) = command["run_until_ns"].as_u64() {
             port.run_until(now);
-            writeln!(output, "{}", port.counters())?;
+            writeln!(output, "{}", port.counters()?)?;
             output.flush()?;
         } else {
             return Err(format!("unknown command {command}: use parameters or run_until_ns").into());

@@ -18,8 +18,8 @@ struct Args {
     #[arg(long, default_value_t = 1)]
     seed: u64,
     /// Packets that arrive, at least.
-    #[arg(long, default_value_t = 2000)]
-    packets: usize,
+    #[arg(long, default_value_t = 2000, value_parser = clap::value_parser!(u32).range(..=1_000_000))]
+    packets: u32,
 }
 
 fn scheme(name: &str) -> Result<Scheme, String> {
@@ -41,7 +41,7 @@ fn main() -> ExitCode {
 }
 
 fn run(args: &Args) -> Result<(), Box<dyn Error>> {
-    let trace = trace::trace(args.scheme, args.seed, args.packets)?;
+    let trace = trace::trace(args.scheme, args.seed, args.packets as usize)?;
     writeln!(io::stdout(), "{trace}")?;
     Ok(())
 }
