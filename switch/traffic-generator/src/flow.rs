@@ -1,5 +1,6 @@
 //! What is to be sent: the flow lists that the programs read.
 
+use std::collections::HashSet;
 use std::net::Ipv4Addr;
 use std::path::Path;
 
@@ -121,7 +122,7 @@ impl Tos {
     /// would else drop the opening segments of large flows, and the kernel repeats those only after a second.
     pub fn of_handshake(self) -> u8 {
         match self {
-            Tos::Fixed(tos) => tos & !3,
+            Tos::Fixed(tos) => tos,
             Tos::Remaining { .. } => 0,
         }
     }
@@ -129,7 +130,7 @@ impl Tos {
     /// TOS byte of a segment sent while so many bytes remain.
     pub fn byte(self, remaining: u64) -> u8 {
         match self {
-            Tos::Fixed(tos) => tos & !3,
+            Tos::Fixed(tos) => tos,
             Tos::Remaining { largest_bytes } => {
                 let segments = |bytes: u64| bytes.div_ceil(SEGMENT_BYTES).max(1) as f64;
                 let share = segments(remaining).ln() / segments(largest_bytes).ln().max(f64::MIN_POSITIVE);
@@ -141,19 +142,45 @@ impl Tos {
 
 impl TcpFlow {
     /// # Errors
-    /// If it is empty or starts before the run.
+    /// If it is empty, starts at no time of a run, or has a rank that the TOS byte cannot carry.
     pub fn check(&self) -> Result<(), TrafficError> {
+        let wrong = |what: String| Err(TrafficError::Flow(format!("flow {}: {what}", self.flow)));
         if self.size_bytes == 0 {
-            return Err(TrafficError::Flow(format!("flow {}: size_bytes is 0", self.flow)));
+            return wrong("size_bytes is 0: a flow has at least 1 byte".into());
         }
-        if !(self.start_s >= 0.0 && self.start_s.is_finite()) {
+        if !(0.0..=MAX_START_S).contains(&self.start_s) {
+            return wrong(format!(
+                "start_s {:?} is not a time of 0 to {MAX_START_S} s",
+                self.start_s
+            ));
+        }
+        match self.tos {
+            Tos::Fixed(tos) if tos & 3 != 0 => wrong(format!(
+                "the TOS byte {tos} has ECN bits set, which the kernel owns: it must be a multiple of 4"
+            )),
+            Tos::Remaining { largest_bytes: 0 } => wrong("largest_bytes is 0: it must be at least 1".into()),
+            _ => Ok(()),
+        }
+    }
+}
+
+/// Latest start of a TCP flow: a day.
+const MAX_START_S: f64 = 86_400.0;
+
+/// Checks that no two flows have the same identity.
+///
+/// # Errors
+/// If two have.
+pub fn distinct(flows: impl Iterator<Item = u32>) -> Result<(), TrafficError> {
+    let mut seen = HashSet::new();
+    for flow in flows {
+        if !seen.insert(flow) {
             return Err(TrafficError::Flow(format!(
-                "flow {}: start_s {} is not a time",
-                self.flow, self.start_s
+                "flow {flow} is given twice: each has a number of its own"
             )));
         }
-        Ok(())
     }
+    Ok(())
 }
 
 /// Reads a JSON list of flows.
@@ -188,7 +215,7 @@ mod tests {
     #[test]
     fn the_handshake_of_a_remaining_size_flow_is_most_urgent_and_that_of_a_fixed_rank_is_no_exception() {
         assert_eq!(Tos::Remaining { largest_bytes: 1_000 }.of_handshake(), 0);
-        assert_eq!(Tos::Fixed(43).of_handshake(), 40);
+        assert_eq!(Tos::Fixed(40).of_handshake(), 40);
     }
 
     #[test]
@@ -239,5 +266,54 @@ mod tests {
         ] {
             assert!(wrong.check().unwrap_err().to_string().contains(what), "{wrong:?}");
         }
+    }
+
+    #[test]
+    fn a_tcp_flow_with_ecn_bits_without_a_largest_size_or_twice_is_refused() {
+        let flow = TcpFlow {
+            flow: 7,
+            src: None,
+            dst: Ipv4Addr::LOCALHOST,
+            port: 5001,
+            size_bytes: 1,
+            start_s: 0.0,
+            tos: Tos::Fixed(8),
+        };
+        flow.check().unwrap();
+        for (wrong, what) in [
+            (
+                TcpFlow {
+                    tos: Tos::Fixed(9),
+                    ..flow.clone()
+                },
+                "flow 7: the TOS byte 9 has ECN bits set",
+            ),
+            (
+                TcpFlow {
+                    tos: Tos::Remaining { largest_bytes: 0 },
+                    ..flow.clone()
+                },
+                "flow 7: largest_bytes is 0",
+            ),
+            (
+                TcpFlow {
+                    size_bytes: 0,
+                    ..flow.clone()
+                },
+                "flow 7: size_bytes is 0",
+            ),
+            (
+                TcpFlow {
+                    start_s: 1e300,
+                    ..flow.clone()
+                },
+                "is not a time of 0 to 86400 s",
+            ),
+        ] {
+            assert!(wrong.check().unwrap_err().to_string().contains(what), "{wrong:?}");
+        }
+        distinct([1, 2, 3].into_iter()).unwrap();
+        let twice = distinct([1, 2, 1].into_iter()).unwrap_err().to_string();
+        assert_eq!(twice, "flow 1 is given twice: each has a number of its own");
     }
 }

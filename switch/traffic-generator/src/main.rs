@@ -176,7 +176,9 @@ fn run(command: Command) -> Result<(), TrafficError> {
         } => {
             let flows = flow::read(&flows)?;
             std::thread::sleep(clock::until(epoch));
-            print(&runtime()?.block_on(tcp::send(&flows, &congestion, deadline))?);
+            let outcomes = runtime()?.block_on(tcp::send(&flows, &congestion, deadline))?;
+            print(&outcomes);
+            tcp::all_connected(&outcomes)?;
         }
         Command::TcpServe {
             address,

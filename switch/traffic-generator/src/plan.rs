@@ -97,6 +97,9 @@ impl Sizes {
     }
 }
 
+/// Most flows of one plan.
+const MAX_FLOWS: f64 = 1e6;
+
 /// What to plan.
 #[derive(Clone, Debug)]
 pub struct Plan {
@@ -122,7 +125,7 @@ pub struct Plan {
 
 impl Plan {
     /// # Errors
-    /// If the load is not in (0, 1], or a rate, time, scale or list is empty.
+    /// If the load is not in (0, 1], a rate, time, scale or list is empty, or there would be more than a million flows.
     pub fn check(&self) -> Result<(), TrafficError> {
         let wrong = |what: &str| Err(TrafficError::Flow(what.into()));
         let positive = |value: f64| value.is_finite() && value > 0.0;
@@ -135,7 +138,17 @@ impl Plan {
         if self.sources.is_empty() || self.destinations.is_empty() {
             return wrong("at least one source and one destination are needed");
         }
+        let expected = self.starts_per_s() * self.duration_s;
+        if expected.is_nan() || expected > MAX_FLOWS {
+            return Err(TrafficError::Flow(format!(
+                "these sizes, load, rate and duration make {expected:.3e} flows; at most {MAX_FLOWS:.0} are planned"
+            )));
+        }
         Ok(())
+    }
+
+    fn starts_per_s(&self) -> f64 {
+        self.load * self.link_bps / 8.0 / (self.sizes.mean() * self.scale * FRAME_SHARE)
     }
 
     /// The flows, in order of their start.
@@ -145,7 +158,7 @@ impl Plan {
     pub fn flows(&self) -> Result<Vec<TcpFlow>, TrafficError> {
         self.check()?;
         let mut random = ChaCha8Rng::seed_from_u64(self.seed);
-        let starts_per_s = self.load * self.link_bps / 8.0 / (self.sizes.mean() * self.scale * FRAME_SHARE);
+        let starts_per_s = self.starts_per_s();
         let largest_bytes = (self.sizes.largest() * self.scale).ceil() as u64;
         let mut flows = Vec::new();
         let mut start_s = 0.0;
@@ -207,6 +220,24 @@ mod tests {
         assert_eq!(Sizes::DataMining.quantile(0.3), 1460.0);
         assert_eq!(Sizes::DataMining.quantile(1.0), Sizes::DataMining.largest());
         assert!((Sizes::WebSearch.quantile(0.3) - 19.0 * 1460.0).abs() < 1e-6);
+    }
+
+    #[test]
+    fn a_plan_without_end_is_refused() {
+        let endless = Plan {
+            scale: 1e-12,
+            ..plan(Sizes::WebSearch, 0.5)
+        };
+        let error = endless.flows().unwrap_err().to_string();
+        assert!(error.ends_with("flows; at most 1000000 are planned"), "{error}");
+        for (scale, link_bps) in [(f64::MIN_POSITIVE, 1e9), (f64::MIN_POSITIVE, f64::MAX), (1.0, f64::MAX)] {
+            let plan = Plan {
+                scale,
+                link_bps,
+                ..plan(Sizes::DataMining, 0.5)
+            };
+            assert!(plan.flows().is_err(), "{scale} {link_bps}");
+        }
     }
 
     #[test]

@@ -19,7 +19,7 @@ use tokio::time::Instant;
 
 use crate::clock::monotonic_ns;
 use crate::error::{TrafficError, socket};
-use crate::flow::{SEGMENT_BYTES, TcpFlow};
+use crate::flow::{SEGMENT_BYTES, TcpFlow, distinct};
 
 const HEADER_BYTES: usize = 20;
 
@@ -46,6 +46,25 @@ pub struct Outcome {
     /// Why it did not complete.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub error: Option<String>,
+    /// Whether there was no connection, for another reason than the deadline.
+    #[serde(skip)]
+    pub unconnected: bool,
+}
+
+/// Fails if flows found no receiver: then there is nothing to learn from the others.
+///
+/// # Errors
+/// Names the first such flow and why it had no connection.
+pub fn all_connected(outcomes: &[Outcome]) -> Result<(), TrafficError> {
+    let mut unconnected = outcomes.iter().filter(|outcome| outcome.unconnected);
+    let Some(first) = unconnected.next() else { return Ok(()) };
+    let reason = first.error.as_deref().unwrap_or("no reason known");
+    Err(TrafficError::Flow(format!(
+        "{} of {} flows could not connect; flow {}: {reason}",
+        unconnected.count() + 1,
+        outcomes.len(),
+        first.flow
+    )))
 }
 
 /// Accepts flows for so long, or until so many have completed, and reports those.
@@ -116,6 +135,7 @@ async fn absorb(mut stream: TcpStream) -> std::io::Result<Completed> {
 /// If a flow makes no sense; nothing was sent then.
 pub async fn send(flows: &[TcpFlow], congestion: &str, deadline: Duration) -> Result<Vec<Outcome>, TrafficError> {
     flows.iter().try_for_each(TcpFlow::check)?;
+    distinct(flows.iter().map(|flow| flow.flow))?;
     let start = Instant::now();
     let end = start + deadline;
     let congestion: Arc<str> = congestion.into();
@@ -126,18 +146,24 @@ pub async fn send(flows: &[TcpFlow], congestion: &str, deadline: Duration) -> Re
             let begin = start + Duration::from_secs_f64(flow.start_s);
             let attempt = async {
                 tokio::time::sleep_until(begin).await;
-                deliver(&flow, &congestion).await
+                match connect(&flow, &congestion).await {
+                    Ok((stream, started_ns)) => {
+                        deliver(&flow, stream, started_ns).await.map_err(|error| (error, false))
+                    }
+                    Err(error) => Err((error, true)),
+                }
             };
-            let error = match tokio::time::timeout_at(end, attempt).await {
-                Ok(Ok(())) => None,
-                Ok(Err(error)) => Some(error.to_string()),
-                Err(_) => Some("not done by the deadline".into()),
+            let (error, unconnected) = match tokio::time::timeout_at(end, attempt).await {
+                Ok(Ok(())) => (None, false),
+                Ok(Err((error, unconnected))) => (Some(error.to_string()), unconnected),
+                Err(_) => (Some("not done by the deadline".into()), false),
             };
             Outcome {
                 flow: flow.flow,
                 size_bytes: flow.size_bytes,
                 completed: error.is_none(),
                 error,
+                unconnected,
             }
         });
     }
@@ -146,17 +172,24 @@ pub async fn send(flows: &[TcpFlow], congestion: &str, deadline: Duration) -> Re
     Ok(outcomes)
 }
 
-async fn deliver(flow: &TcpFlow, congestion: &str) -> std::io::Result<()> {
+/// A connection to the receiver, and when it was asked for.
+async fn connect(flow: &TcpFlow, congestion: &str) -> std::io::Result<(TcpStream, u64)> {
     let started_ns = monotonic_ns();
     let tcp = TcpSocket::new_v4()?;
     tcp.bind(SocketAddrV4::new(flow.src.unwrap_or(Ipv4Addr::UNSPECIFIED), 0).into())?;
     let options = SockRef::from(&tcp);
-    options.set_tcp_congestion(congestion.as_bytes())?;
+    options
+        .set_tcp_congestion(congestion.as_bytes())
+        .map_err(|error| std::io::Error::new(error.kind(), format!("congestion control '{congestion}': {error}")))?;
     options.set_tcp_nodelay(true)?;
     // What waits unsent in the socket already has its rank: keep that short.
     options.set_tcp_notsent_lowat(2 * SEGMENT_BYTES as u32)?;
     options.set_tos_v4(flow.tos.of_handshake().into())?;
-    let mut stream = tcp.connect((IpAddr::from(flow.dst), flow.port).into()).await?;
+    let stream = tcp.connect((IpAddr::from(flow.dst), flow.port).into()).await?;
+    Ok((stream, started_ns))
+}
+
+async fn deliver(flow: &TcpFlow, mut stream: TcpStream, started_ns: u64) -> std::io::Result<()> {
     let mut tos = flow.tos.byte(flow.size_bytes);
     SockRef::from(&stream).set_tos_v4(tos.into())?;
 
@@ -210,6 +243,7 @@ mod tests {
             .collect();
         let outcomes = send(&flows, "cubic", Duration::from_secs(2)).await.unwrap();
         assert!(outcomes.iter().all(|outcome| outcome.completed), "{outcomes:?}");
+        all_connected(&outcomes).unwrap();
         let mut completed = server.await.unwrap().unwrap();
         completed.sort_by_key(|flow| flow.flow);
         assert_eq!(completed.len(), 20);
@@ -235,5 +269,10 @@ mod tests {
         };
         let outcomes = send(&[flow], "cubic", Duration::from_secs(1)).await.unwrap();
         assert!(!outcomes[0].completed && outcomes[0].error.as_deref().unwrap().contains("refused"));
+        let error = all_connected(&outcomes).unwrap_err().to_string();
+        assert!(
+            error.starts_with("1 of 1 flows could not connect; flow 1: Connection refused"),
+            "{error}"
+        );
     }
 }
