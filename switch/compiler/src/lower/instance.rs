@@ -8,6 +8,7 @@ use super::{Frame, FrameRef, Lowerer, Object, value::Value};
 use crate::typed::annotations::numbers_of;
 use crate::{
     ir::{Meter, Profile, Register, Unit},
+    source::Span,
     typed::{
         tree::{ExprKind, Instance, Local, Maker},
         types::{InstanceId, Type, VarId},
@@ -16,6 +17,10 @@ use crate::{
 
 /// Largest array of counters, meters or registers, in cells.
 const MAX_CELLS: u64 = 1 << 32;
+/// Words of 64 bits that registers and counters may take together (512 MiB), and cells of all meters. The switch gives a
+/// program no more.
+const MAX_WORDS: u64 = 1 << 26;
+const MAX_METERS: u64 = 1 << 22;
 /// Largest group of an action selector, unless `@max_group_size` says otherwise.
 const DEFAULT_GROUP: u64 = 0;
 
@@ -112,6 +117,24 @@ impl Lowerer<'_> {
         });
         let index = self.ir.value_sets.len() - 1;
         self.frame.borrow_mut().value_sets.insert(id, index);
+    }
+
+    /// Refuses registers, counters and meters that take more memory than the switch gives them.
+    pub(super) fn check_memory(&mut self) {
+        let indirect = |counter: &&Meter| !counter.direct;
+        let registers = self.ir.registers.iter();
+        let registers = registers.map(|r| (r.size.saturating_mul(u64::from(r.width.div_ceil(64))), r.span));
+        let counters = self.ir.counters.iter().filter(indirect);
+        let counters = counters.map(|c| (c.size.saturating_mul(2), c.span));
+        let words = first_beyond(MAX_WORDS, registers.chain(counters));
+        let meters = self.ir.meters.iter().filter(indirect);
+        let meters = first_beyond(MAX_METERS, meters.map(|m| (m.size, m.span)));
+        if let Some(span) = words {
+            self.error(span, "registers and counters take more than 512 MiB with this one");
+        }
+        if let Some(span) = meters {
+            self.error(span, format!("there are more than {MAX_METERS} meters with these"));
+        }
     }
 
     /// A constructor's argument as a number of cells.
@@ -254,4 +277,16 @@ impl Lowerer<'_> {
             _ => String::new(),
         }
     }
+}
+
+/// Where the sum of the sizes first exceeds the limit.
+fn first_beyond(limit: u64, sizes: impl Iterator<Item = (u64, Span)>) -> Option<Span> {
+    let mut sum = 0_u64;
+    sizes
+        .map(|(size, span)| {
+            sum = sum.saturating_add(size);
+            (sum, span)
+        })
+        .find(|(sum, _)| *sum > limit)
+        .map(|(_, span)| span)
 }

@@ -276,6 +276,7 @@ impl Lowerer<'_> {
         let args: Vec<Option<Expr>> = instance.args.clone();
         self.switch(&args, instance.span);
         self.controller_headers();
+        self.check_memory();
     }
 
     fn controller_headers(&mut self) {

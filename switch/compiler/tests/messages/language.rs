@@ -204,7 +204,7 @@ fn places() {
 fn packages() {
     says(
         "#include <core.p4>\n#include <v1model.p4>\n",
-        &["2:21: no instance 'main' of a package: V1Switch(...) main;"],
+        &["2:22: no instance 'main' of a package: V1Switch(...) main;"],
     );
     let source = Parts::small().source();
     says(

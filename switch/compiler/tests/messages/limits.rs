@@ -87,6 +87,23 @@ fn tables() {
 }
 
 #[test]
+fn arrays_that_the_switch_has_no_memory_for() {
+    super::ingress_says("register<bit<64>>(0x4000000) fits;", &[]);
+    super::ingress_says(
+        "register<bit<64>>(0x3fffffe) most; counter(2, CounterType.bytes) too_many;",
+        &["registers and counters take more than 512 MiB with this one"],
+    );
+    super::ingress_says(
+        "register<bit<65>>(0x80000000) huge;",
+        &["registers and counters take more than 512 MiB with this one"],
+    );
+    super::ingress_says(
+        "meter(0x400000, MeterType.bytes) fits; meter(1, MeterType.bytes) too_many;",
+        &["there are more than 4194304 meters with these"],
+    );
+}
+
+#[test]
 fn conditions_in_the_deparser() {
     parts_say(
         Parts {
