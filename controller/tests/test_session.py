@@ -90,9 +90,9 @@ async def test_a_wrong_name_is_one_sentence(switch: RunningSwitch, fdpa: Program
 
 
 async def test_a_value_that_the_program_cannot_work_with_is_one_sentence_and_changes_nothing(
-    switch: RunningSwitch, fdpa: Program
+    embedded_switch: RunningSwitch, fdpa: Program
 ) -> None:
-    async with connect(switch.address, fdpa) as session:
+    async with connect(embedded_switch.address, fdpa) as session:
         before = await parameters_in_force(session)
         wrong = law.parameters_for(CONFIG, 3).action_data() | {"interval_us": 0}
         with pytest.raises(SessionError) as caught:
