@@ -19,6 +19,7 @@ from p4sched import control, experiment, replay, report
 from p4sched.compile import Compiler, compile_program
 from p4sched.errors import P4schedError, UsageError, unknown_name
 from p4sched.experiment import SwitchKind
+from p4sched.given import folder, given
 from p4sched.paths import SHELL_PYTHON, switch_binary
 from p4sched.run_all import INTERRUPTED, run_all
 
@@ -76,9 +77,9 @@ def run(
     ctx: typer.Context,
     every: Annotated[bool, typer.Option("--all", help="Run every experiment in turn.")] = False,
     quick: Annotated[bool, typer.Option("--quick", help="With --all: the quick form of each.")] = False,
-    out: Annotated[Path, typer.Option(metavar="DIR", help="With --all: results go to DIR/EXPERIMENT.")] = Path(
-        "results"
-    ),
+    out: Annotated[
+        Path, typer.Option(parser=folder, metavar="DIR", help="With --all: results go to DIR/EXPERIMENT.")
+    ] = Path("results"),
     switch: Annotated[
         SwitchKind, typer.Option(help="With --all: the project's own switch, or BMv2.")
     ] = SwitchKind.EMBEDDED,
@@ -91,15 +92,10 @@ def run(
         return run_all(experiment.names(), _invoke, out, quick, switch, Console())
     if name is None:
         raise UsageError(f"run which experiment? --all, or one of: {', '.join(experiment.names())}")
-    misplaced = [f"--{option}" for option in ("quick", "out", "switch") if _given(ctx, option)]
+    misplaced = [option for option in ("--quick", "--out", "--switch") if given(ctx, option)]
     if misplaced:
         raise UsageError(f"{misplaced[0]} belongs behind the experiment's name: run {name} {misplaced[0]} ...")
     return 0
-
-
-def _given(ctx: typer.Context, option: str) -> bool:
-    source = ctx.get_parameter_source(option)
-    return source is not None and source.name == "COMMANDLINE"
 
 
 PASS_ON = {"ignore_unknown_options": True, "allow_extra_args": True, "help_option_names": []}
@@ -117,7 +113,7 @@ def list_experiments() -> None:
 @app.command("compile")
 def compile_(
     program: Annotated[Path, typer.Argument(metavar="PROGRAM.p4", help="P4_16 program for v1model.")],
-    out: Annotated[Path, typer.Option("-o", "--out", metavar="DIR", help="Folder of the outputs.")],
+    out: Annotated[Path, typer.Option("-o", "--out", parser=folder, metavar="DIR", help="Folder of the outputs.")],
     compiler: Annotated[
         Compiler, typer.Option(help="p4sched's own compiler, or p4c-bm2-ss if that is on the PATH.")
     ] = Compiler.P4SCHED,

@@ -12,6 +12,7 @@ import typer
 
 from p4sched.bands import Bands
 from p4sched.errors import P4schedError, UsageError, unknown_name
+from p4sched.given import refuse
 from p4sched.laws import LAWS, aifo, fdpa, packs, ranked, rifo
 from p4sched.loop import ControlLoop, FdpaLoop, Round, Update
 from p4sched.ranked_loop import RankedLoop
@@ -22,13 +23,13 @@ STATE_FILE = Path("/run/p4sched/state.json")
 """Where the running lab says which switches it has:
 {"switches": {"s1": {"address": "127.0.0.1:9559", "device_id": 1}}}."""
 SCHEMES = ",".join(LAWS)
-FDPA_OPTIONS = ("bands", "rtt", "interval", "token_bucket", "flowlet_gap")
-RANKED_OPTIONS = ("port", "delay", "span", "depth", "loss", "fix")
+FDPA_OPTIONS = ("--bands", "--rtt", "--interval", "--token-bucket", "--flowlet-gap")
+RANKED_OPTIONS = ("--port", "--delay", "--span", "--depth", "--loss", "--fix")
 OPTIONS = {
     "fdpa": FDPA_OPTIONS,
-    "aifo": (*RANKED_OPTIONS, "window"),
+    "aifo": (*RANKED_OPTIONS, "--window"),
     "rifo": RANKED_OPTIONS,
-    "packs": (*RANKED_OPTIONS, "window", "queues"),
+    "packs": (*RANKED_OPTIONS, "--window", "--queues"),
 }
 """Options that mean something for each scheme, besides those of all."""
 FDPA_PANEL = "FDPA"
@@ -173,10 +174,8 @@ def _refuse_others(ctx: typer.Context, scheme: str) -> None:
     """Fails if an option was given that means nothing for this scheme."""
     every = {name for names in OPTIONS.values() for name in names}
     for name in sorted(every.difference(OPTIONS[scheme])):
-        source = ctx.get_parameter_source(name)
-        if source is not None and source.name == "COMMANDLINE":
-            takers = ", ".join(other for other, names in OPTIONS.items() if name in names)
-            raise UsageError(f"--{name.replace('_', '-')} means nothing for {scheme}; it is for {takers}")
+        takers = ", ".join(other for other, names in OPTIONS.items() if name in names)
+        refuse(ctx, [name], f"for {scheme}; it is for {takers}")
 
 
 def _ranked_config(scheme: str, asked: Mapping[str, Any], window: int | None, queues: int) -> ranked.Config:

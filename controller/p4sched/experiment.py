@@ -12,7 +12,7 @@
 
 import importlib
 import sys
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
@@ -41,14 +41,24 @@ class SwitchKind(StrEnum):
 
 def choose(kind: str, text: str, valid: Iterable[str]) -> list[str]:
     """The comma-separated names in `text`, each one of `valid`, none twice, at least one."""
-    names = [name.strip() for name in text.split(",") if name.strip()]
+    names = [name.strip() for name in text.split(",")]
     valid = list(valid)
-    if not names:
+    if not any(names):
         raise UsageError(f"no {kind} given; there is: {', '.join(valid)}")
+    if not all(names):
+        raise UsageError(f"'{text}' has a comma without a {kind} beside it")
     for name in names:
         if name not in valid:
             raise unknown_name(kind, name, valid)
-    return list(dict.fromkeys(names))
+    once(kind, names, text)
+    return names
+
+
+def once(kind: str, found: Sequence[object], text: str) -> None:
+    """Raises UsageError if `text` has something twice: would it be measured twice, or shown twice?"""
+    for place, value in enumerate(found):
+        if value in found[:place]:
+            raise UsageError(f"{kind} {value} is in '{text}' twice")
 
 
 def names(folder: Path = EXPERIMENTS_DIR) -> list[str]:

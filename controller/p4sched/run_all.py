@@ -12,6 +12,7 @@ from rich.table import Table
 from p4sched import summaries
 from p4sched.errors import P4schedError
 from p4sched.experiment import SwitchKind
+from p4sched.lab.run import result_folder
 
 INTERRUPTED = 130
 
@@ -43,6 +44,7 @@ def run_all(names: Sequence[str], invoke: Invoke, out: Path, quick: bool, switch
 
     Returns the exit code: 1 if one failed. INVALID runs are listed, and are no failure: they say so themselves.
     """
+    result_folder(out)
     outcomes: list[Outcome] = []
     for place, name in enumerate(names, start=1):
         console.print(f"\n[bold]{place}/{len(names)}  {name}[/]")

@@ -27,7 +27,8 @@ from experiments.control_laws.settings import FULL, LAW_DELAY_SHARE, SCHEMES, SH
 from experiments.control_laws.stepped import Port
 from p4sched.errors import UsageError
 from p4sched.experiment import Experiment, SwitchKind, choose
-from p4sched.lab import machine
+from p4sched.given import refuse
+from p4sched.lab import machine, options
 from p4sched.lab.ledger import Ledger
 from p4sched.lab.ranked_run import SchemeOutcome, Tell, print_end, run_schemes, title, verdict
 from p4sched.lab.ranked_traffic import FRAME_BYTES
@@ -50,6 +51,7 @@ NOT_ON_BMV2 = (
 
 
 def run(
+    ctx: typer.Context,
     scheme_names: Annotated[
         str, typer.Option("--schemes", metavar=",".join(SCHEMES), help="Schemes whose laws are shown.")
     ] = ",".join(SCHEMES),
@@ -71,15 +73,17 @@ def run(
     seed: Annotated[int, typer.Option(help="Of arrivals and ranks.", min=0)] = 1,
     quick: Annotated[
         bool,
-        typer.Option("--quick", help=f"--duration {QUICK_DURATION}, and fewer static settings; live only the paper's."),
+        options.quick_option(f"--duration {QUICK_DURATION}, fewer static settings, and live only the paper's"),
     ] = False,
-    switch: Annotated[SwitchKind, typer.Option(help="The project's own switch, or BMv2.")] = SwitchKind.EMBEDDED,
-    out: Annotated[Path, typer.Option(metavar="DIR", help="Folder for the results.")] = Path("results/control_laws"),
+    switch: options.WhichSwitch = SwitchKind.EMBEDDED,
+    out: options.ResultFolder = Path("results/control_laws"),
 ) -> None:
     """Sends phases of traffic that differ in rate, frame size, burstiness and ranks; compares each scheme, tuned by its
     control law, with static settings. Prints tables and writes DIR/summary.json, DIR/scores.csv and DIR/figure.png."""
     wanted = choose("scheme", scheme_names, SCHEMES)
-    phase_s = (QUICK_DURATION if quick else duration).seconds / len(PHASES)
+    if show_live is False:
+        refuse(ctx, ["--switch"], "with --no-live: stepped time has no switch")
+    phase_s = options.unless_quick(ctx, quick, "--duration", duration, QUICK_DURATION).seconds / len(PHASES)
     link = Link(rate, RTT)
     _check(rate, deadline, phase_s)
     configuration = {

@@ -22,6 +22,7 @@ from experiments.flow_completion.experiment import (
 )
 from p4sched.errors import UsageError, unknown_name
 from p4sched.experiment import Experiment, SwitchKind, choose
+from p4sched.given import refuse
 from p4sched.lab import options, ranked_schemes
 from p4sched.lab.ledger import Ledger
 from p4sched.lab.network import Dumbbell, dumbbell
@@ -60,6 +61,7 @@ class Setting:
 
 
 def run(
+    ctx: typer.Context,
     flows: Annotated[int, typer.Option(help="Long flows, whose round-trip times are 1, 2, 4 and 8 times --rtt.")] = 8,
     sizes: Annotated[
         str, typer.Option(metavar="|".join(DISTRIBUTIONS), help="Distribution of the sizes of the flows that end.")
@@ -79,7 +81,7 @@ def run(
         typer.Option(parser=Duration.parse, metavar="TIME", help="Of the long flows, and of the starts at each load."),
     ] = Duration.parse("6s"),
     seed: Annotated[int, typer.Option(help="Of sizes and arrivals: the same flows for every scheme.", min=0)] = 1,
-    quick: Annotated[bool, typer.Option("--quick", help=f"--loads {QUICK_LOADS} --duration {QUICK_DURATION}.")] = False,
+    quick: Annotated[bool, options.quick_option(f"--loads {QUICK_LOADS} --duration {QUICK_DURATION}")] = False,
     switch: options.WhichSwitch = SwitchKind.EMBEDDED,
     out: options.ResultFolder = Path("results/fair_queueing"),
 ) -> None:
@@ -87,6 +89,9 @@ def run(
     flows with different round-trip times, then flows of random sizes at each load. Prints a table and writes
     DIR/summary.json, DIR/samples.csv, DIR/loads.csv and DIR/figure.png."""
     wanted = choose("scheme", scheme_names, SCHEMES)
+    if "afq" not in wanted:
+        refuse(ctx, ["--afq-queues", "--afq-bytes"], "without afq among --schemes")
+    measured = options.unless_quick(ctx, quick, "--duration", duration, QUICK_DURATION)
     if sizes not in DISTRIBUTIONS:
         raise unknown_name("distribution of sizes", sizes, DISTRIBUTIONS)
     rate = options.rate_for(rate, switch, RATE, BMV2_RATE)
@@ -96,9 +101,9 @@ def run(
         flows=several(flows),
         distribution=sizes,
         scale=scale,
-        loads=parse_loads(QUICK_LOADS if quick else loads),
+        loads=parse_loads(options.unless_quick(ctx, quick, "--loads", loads, QUICK_LOADS)),
         warm_up_s=1 if quick else 2,
-        seconds=whole_seconds(QUICK_DURATION if quick else duration),
+        seconds=options.whole_seconds("--duration", measured),
         drain_s=1 if quick else 2,
         seed=seed,
     )
@@ -125,13 +130,6 @@ def several(flows: int) -> int:
     if flows < long_flows.HOSTS:
         raise UsageError(f"{flows} long flows: at least {long_flows.HOSTS}, one for each round-trip time")
     return flows
-
-
-def whole_seconds(time: Duration) -> int:
-    """The time in seconds: a sample takes one."""
-    if time.seconds != int(time.seconds):
-        raise UsageError(f"--duration {time} is not a whole number of seconds")
-    return int(time.seconds)
 
 
 def configuration(setting: Setting) -> dict[str, Any]:

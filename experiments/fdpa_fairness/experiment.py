@@ -18,6 +18,7 @@ from experiments.fdpa_fairness.measure import Setting, law_config, measure
 from p4sched.bands import Bands
 from p4sched.errors import UsageError, unknown_name
 from p4sched.experiment import Experiment, SwitchKind, choose
+from p4sched.given import refuse
 from p4sched.lab import machine, options, scenario, schemes
 from p4sched.lab.ledger import Ledger
 from p4sched.lab.run import clean_run, result_folder
@@ -39,6 +40,7 @@ QUICK_DURATION = Duration.parse("8s")
 
 
 def run(
+    ctx: typer.Context,
     users: Annotated[int, typer.Option(help="How many users share the link.")] = DEFAULT["users"],
     traffic: Annotated[
         str,
@@ -77,9 +79,7 @@ def run(
         Duration, typer.Option(parser=Duration.parse, metavar="TIME", help="Time for samples, one a second.")
     ] = DEFAULT["duration"],
     seed: Annotated[int, typer.Option(help="Decides which users misbehave.")] = DEFAULT["seed"],
-    quick: Annotated[
-        bool, typer.Option("--quick", help=f"--warmup {QUICK_WARM_UP} --duration {QUICK_DURATION}.")
-    ] = False,
+    quick: Annotated[bool, options.quick_option(f"--warmup {QUICK_WARM_UP} --duration {QUICK_DURATION}")] = False,
     switch: options.WhichSwitch = SwitchKind.EMBEDDED,
     out: options.ResultFolder = Path("results/fdpa_fairness"),
 ) -> None:
@@ -88,6 +88,10 @@ def run(
     if estimator not in ESTIMATORS:
         raise unknown_name("estimator", estimator, ESTIMATORS)
     wanted = choose("scheme", scheme_names, schemes.NAMES)
+    if "fdpa" not in wanted:
+        refuse(ctx, ["--bands", "--interval", "--estimator", "--flowlet-gap"], "without fdpa among --schemes")
+    warm_up = options.unless_quick(ctx, quick, "--warmup", warmup, QUICK_WARM_UP)
+    measured = options.unless_quick(ctx, quick, "--duration", duration, QUICK_DURATION)
     rate = options.rate_for(rate, switch, RATE, BMV2_RATE)
     connections = scenario.connections(traffic, users, seed)
     setting = Setting(
@@ -98,8 +102,8 @@ def run(
         interval_us=(interval or RTTS_PER_INTERVAL * rtt) // 1000,
         token_bucket=estimator == "token-bucket",
         flowlet_gap_us=0 if flowlet_gap is None else flowlet_gap // 1000,
-        warm_up_s=whole_seconds("warmup", QUICK_WARM_UP if quick else warmup),
-        duration_s=whole_seconds("duration", QUICK_DURATION if quick else duration),
+        warm_up_s=options.whole_seconds("--warmup", warm_up),
+        duration_s=options.whole_seconds("--duration", measured),
         switch=switch.value,
         congestion_control=CONGESTION_CONTROL,
     )
@@ -133,13 +137,6 @@ def repeated(weights: str, users: int) -> tuple[float, ...]:
     for weight in given:
         scale_of_weight(weight)
     return tuple(given[place % len(given)] for place in range(users))
-
-
-def whole_seconds(name: str, time: Duration) -> int:
-    """The time in seconds: samples take one each."""
-    if time.seconds != int(time.seconds):
-        raise UsageError(f"--{name} {time} is not a whole number of seconds")
-    return int(time.seconds)
 
 
 async def _measure_all(

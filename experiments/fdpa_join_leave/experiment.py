@@ -15,7 +15,6 @@ from rich.table import Table
 from experiments.fdpa_join_leave import figure, summary
 from experiments.fdpa_join_leave.measure import USERS, Result, Setting, measure
 from p4sched.bands import Bands
-from p4sched.errors import UsageError
 from p4sched.experiment import Experiment, SwitchKind
 from p4sched.lab import machine, options
 from p4sched.lab.run import clean_run, result_folder
@@ -34,6 +33,7 @@ QUICK_PHASE = Duration.parse("5s")
 
 
 def run(
+    ctx: typer.Context,
     rate: Annotated[Rate | None, options.rate_option(RATE, BMV2_RATE)] = None,
     rtt: options.RoundTripTime = DEFAULT["rtt"],
     bands: Annotated[
@@ -46,22 +46,19 @@ def run(
     phase: Annotated[
         Duration, typer.Option(parser=Duration.parse, metavar="TIME", help="Length of each of the three phases.")
     ] = DEFAULT["phase"],
-    quick: Annotated[bool, typer.Option("--quick", help=f"--phase {QUICK_PHASE}.")] = False,
+    quick: Annotated[bool, options.quick_option(f"--phase {QUICK_PHASE}")] = False,
     switch: options.WhichSwitch = SwitchKind.EMBEDDED,
     out: options.ResultFolder = Path("results/fdpa_join_leave"),
 ) -> None:
     """Runs 4, 8 and again 4 TCP users, then prints a table and writes DIR/summary.json, DIR/samples.csv and
     DIR/figure.png."""
-    if quick:
-        phase = QUICK_PHASE
-    if phase.seconds != int(phase.seconds) or phase.seconds < SHORTEST_PHASE_S:
-        raise UsageError(f"--phase {phase} is not a whole number of seconds, at least {SHORTEST_PHASE_S}")
+    phase = options.unless_quick(ctx, quick, "--phase", phase, QUICK_PHASE)
     rate = options.rate_for(rate, switch, RATE, BMV2_RATE)
     setting = Setting(
         link=Link(rate, rtt),
         bands=bands,
         interval_us=(interval or RTTS_PER_INTERVAL * rtt) // 1000,
-        phase_s=int(phase.seconds),
+        phase_s=options.whole_seconds("--phase", phase, SHORTEST_PHASE_S),
         switch=switch.value,
         congestion_control=CONGESTION_CONTROL,
     )

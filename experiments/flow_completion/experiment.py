@@ -14,7 +14,7 @@ from rich.table import Table
 
 from experiments.flow_completion import completion, figure
 from p4sched.errors import P4schedError, UsageError, unknown_name
-from p4sched.experiment import Experiment, SwitchKind, choose
+from p4sched.experiment import Experiment, SwitchKind, choose, once
 from p4sched.lab import options, ranked_schemes
 from p4sched.lab.ledger import Ledger
 from p4sched.lab.network import Dumbbell, dumbbell
@@ -39,11 +39,14 @@ SIZES = replace(equal_buffers(buffer=40, window=20, headroom=0.1, queues=4), rif
 RTO_MIN_RTTS = 2
 """With the RTT itself this makes the timeout of 3 RTTs of pFabric's hosts (PACKS 6.2)."""
 RATE, BMV2_RATE = Rate.parse("100mbit"), Rate.parse("20mbit")
+SHORTEST_S = 1.0
+"""For flows to start, at each load."""
 QUICK_LOADS = "0.5,0.8"
 QUICK_DURATION = Duration.parse("4s")
 
 
 def run(
+    ctx: typer.Context,
     sizes: Annotated[
         str, typer.Option(metavar="|".join(DISTRIBUTIONS), help="Distribution of the flows' sizes.")
     ] = DISTRIBUTIONS[0],
@@ -70,7 +73,7 @@ def run(
         ),
     ] = None,
     seed: Annotated[int, typer.Option(help="Of sizes and arrivals: the same flows for every scheme.", min=0)] = 1,
-    quick: Annotated[bool, typer.Option("--quick", help=f"--loads {QUICK_LOADS} --duration {QUICK_DURATION}.")] = False,
+    quick: Annotated[bool, options.quick_option(f"--loads {QUICK_LOADS} --duration {QUICK_DURATION}")] = False,
     switch: options.WhichSwitch = SwitchKind.EMBEDDED,
     out: options.ResultFolder = Path("results/flow_completion"),
 ) -> None:
@@ -80,8 +83,10 @@ def run(
     rate = options.rate_for(rate, switch, RATE, BMV2_RATE)
     if sizes not in DISTRIBUTIONS:
         raise unknown_name("distribution of sizes", sizes, DISTRIBUTIONS)
-    asked = parse_loads(QUICK_LOADS if quick else loads)
-    link, seconds = Link(rate, rtt), (QUICK_DURATION if quick else duration).seconds
+    asked = parse_loads(options.unless_quick(ctx, quick, "--loads", loads, QUICK_LOADS))
+    starts = options.unless_quick(ctx, quick, "--duration", duration, QUICK_DURATION)
+    seconds = options.at_least("--duration", starts, SHORTEST_S, "flows start at random times, some a second")
+    link = Link(rate, rtt)
 
     shortest = rto_min or RTO_MIN_RTTS * rtt
 
@@ -122,7 +127,8 @@ def parse_loads(text: str) -> list[float]:
     for load in loads:
         if not 0 < load <= 1:
             raise UsageError(f"load {load:g}: it must be above 0 and at most 1, or the queue grows without end")
-    return list(dict.fromkeys(loads))
+    once("load", loads, text)
+    return loads
 
 
 def plan(

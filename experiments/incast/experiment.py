@@ -19,6 +19,7 @@ from experiments.incast.rounds import SPACING_S, TCP_PORT, Plan, per_round, summ
 from p4sched.bands import Bands
 from p4sched.errors import UsageError
 from p4sched.experiment import Experiment, SwitchKind, choose
+from p4sched.given import refuse
 from p4sched.lab import options, ranked_schemes, schemes
 from p4sched.lab.ledger import Ledger
 from p4sched.lab.network import Dumbbell, incast
@@ -65,6 +66,7 @@ def block_bytes(text: str) -> int:
 
 
 def run(
+    ctx: typer.Context,
     scheme_names: Annotated[
         str, typer.Option("--schemes", metavar=",".join(NAMES), help="Schemes to compare.")
     ] = "fifo,fdpa,aifo,rifo,packs,pifo",
@@ -80,7 +82,7 @@ def run(
         Duration, typer.Option(parser=Duration.parse, metavar="TIME", help=f"Time for rounds, one in {SPACING_S:g} s.")
     ] = Duration.parse("25s"),
     seed: Annotated[int, typer.Option(help="Recorded only: TCP in real time draws nothing.")] = 1,
-    quick: Annotated[bool, typer.Option("--quick", help=f"Few rounds: --duration {QUICK_DURATION}.")] = False,
+    quick: Annotated[bool, options.quick_option(f"--duration {QUICK_DURATION}")] = False,
     switch: options.WhichSwitch = SwitchKind.EMBEDDED,
     out: options.ResultFolder = Path("results/incast"),
 ) -> None:
@@ -89,9 +91,12 @@ def run(
     decision of the controller to DIR/SCHEME."""
     rate = options.rate_for(rate, switch, RATE, BMV2_RATE)
     wanted = choose("scheme", scheme_names, NAMES)
-    rounds = int((QUICK_DURATION if quick else duration).seconds / SPACING_S)
-    if rounds < 1:
-        raise UsageError(f"--duration {duration} leaves no time for a round, which takes {SPACING_S:g} s")
+    if not set(wanted) & set(TUNED):
+        refuse(ctx, ["--delay"], f"without one of {', '.join(TUNED)} among --schemes")
+    if wanted == ["fdpa"]:
+        refuse(ctx, ["--buffer"], "with fdpa alone, whose queues follow from rate and round-trip time")
+    whole = options.unless_quick(ctx, quick, "--duration", duration, QUICK_DURATION)
+    rounds = int(options.at_least("--duration", whole, SPACING_S, "it holds one round or more") / SPACING_S)
     plan = Plan(senders, block_bytes(block), rounds, int(rate))
     setting = Setting(plan, Link(rate, rtt), buffer, delay)
     equal_buffers(buffer, WINDOW)

@@ -3,9 +3,10 @@
 import asyncio
 import csv
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
+from math import ceil
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -16,6 +17,7 @@ from rich.table import Table
 from experiments.inversions import departures, figure, stepped
 from p4sched.errors import UsageError, unknown_name
 from p4sched.experiment import Experiment, SwitchKind, choose
+from p4sched.given import refuse
 from p4sched.lab import machine, options, ranked_schemes
 from p4sched.lab.depth import Depth, Worker, depth_for, with_depth, worker_for
 from p4sched.lab.ledger import Ledger
@@ -57,6 +59,7 @@ DRAIN_S = 1.0
 
 
 def run(
+    ctx: typer.Context,
     ranks: Annotated[
         str, typer.Option(metavar="|".join(DISTRIBUTIONS), help=f"Distribution of the ranks below {RANK_COUNT}.")
     ] = "uniform",
@@ -87,7 +90,9 @@ def run(
     ] = Duration.parse("12s"),
     packets: Annotated[int, typer.Option(help="Packets in stepped time.", min=1, max=MAX_PACKETS)] = PAPER_PACKETS,
     seed: Annotated[int, typer.Option(help="Of the ranks.", min=0, max=options.MAX_SEED)] = 1,
-    quick: Annotated[bool, typer.Option("--quick", help=f"{QUICK_DURATION}, or {QUICK_PACKETS} packets.")] = False,
+    quick: Annotated[
+        bool, options.quick_option(f"--duration {QUICK_DURATION}; with --stepped --packets {QUICK_PACKETS}")
+    ] = False,
     switch: options.WhichSwitch = SwitchKind.EMBEDDED,
     depth: Annotated[
         Depth | None,
@@ -105,14 +110,13 @@ def run(
     """Sends a constant stream of ranked packets, 1.1 times what the link takes, through each scheme; counts inversions
     and drops of every rank. Prints a table and writes DIR/summary.json, DIR/ranks.csv and DIR/figure.png."""
     wanted = choose("scheme", scheme_names, ranked_schemes.NAMES)
+    refuse_mismatch(ctx, in_steps, wanted, depth)
     rate = options.rate_for(rate, switch, RATE, BMV2_RATE)
     if ranks not in DISTRIBUTIONS:
         raise unknown_name("rank distribution", ranks, DISTRIBUTIONS)
     size = window if window is not None else PAPER_WINDOW if in_steps else ranked_schemes.LARGEST_WINDOW
     if size < 1:
         raise UsageError(f"--window {size}: it must hold at least 1 rank")
-    if window_shift and not in_steps:
-        raise UsageError(f"--window-shift {window_shift} needs --stepped: the programs cannot shift their windows")
     depth = depth_for(depth, switch)
     worker = worker_for(depth, worker_round, [ranked_scheme(name, Sizes()).scheme.program for name in wanted])
     configuration = {
@@ -127,15 +131,17 @@ def run(
         "stepped": in_steps,
     }
     if in_steps:
-        count = min(packets, QUICK_PACKETS) if quick else packets
+        count = options.unless_quick(ctx, quick, "--packets", packets, QUICK_PACKETS)
         rates = {"rate_bps": PAPER_RATE, "arrival_bps": round(OVERLOAD * PAPER_RATE), "packets": count}
         found = _run_stepped(stepped.Stream(ranks, size, count, seed, QUEUES, queue, window_shift), wanted, out)
         found["configuration"] = configuration | rates | {"switch": "none"}
         (out / "summary.json").write_text(json.dumps(found, indent=1) + "\n")
     else:
         sizes = equal_buffers(QUEUES * queue, size)
-        link, seconds = Link(rate, RTT), (QUICK_DURATION if quick else duration).seconds
-        arrival = round(OVERLOAD * rate)
+        link, arrival = Link(rate, RTT), round(OVERLOAD * rate)
+        sending = options.unless_quick(ctx, quick, "--duration", duration, QUICK_DURATION)
+        shortest = ceil(RANK_COUNT * FRAME_BYTES * 8e3 / arrival) / 1e3
+        seconds = options.at_least("--duration", sending, shortest, f"there are {RANK_COUNT} ranks, a packet for each")
         sent = round(arrival * seconds / (8 * FRAME_BYTES))
         rates = {"rate_bps": int(rate), "arrival_bps": arrival, "packets": sent}
         depths = {"depth": depth.value, "worker_round_s": worker_round.seconds if worker else None}
@@ -155,6 +161,20 @@ def run(
         _print_programs(console, found, out)
     else:
         print_end(console, found, out)
+
+
+def refuse_mismatch(ctx: typer.Context, in_steps: bool, wanted: Sequence[str], depth: Depth | None) -> None:
+    """Raises UsageError for an option that means nothing beside the others."""
+    if in_steps:
+        live = ("--rate", "--duration", "--switch", "--depth", "--worker-round")
+        refuse(ctx, live, "with --stepped: stepped time has the paper's rates, and no switch")
+        if "packs" not in wanted:
+            refuse(ctx, ["--window-shift"], "without packs among --schemes")
+    else:
+        refuse(ctx, ["--packets"], "without --stepped; --duration says how long packets are sent")
+        refuse(ctx, ["--window-shift"], "without --stepped: the programs cannot shift their windows")
+        if depth != Depth.WORKER:
+            refuse(ctx, ["--worker-round"], "without --depth worker")
 
 
 def _run_stepped(stream: stepped.Stream, wanted: list[str], out: Path) -> dict[str, Any]:

@@ -24,6 +24,7 @@ from experiments.leaf_spine.traffic import (
 )
 from p4sched.errors import UsageError
 from p4sched.experiment import Experiment, SwitchKind, choose
+from p4sched.given import refuse
 from p4sched.lab import options, ranked_schemes
 from p4sched.lab.errors import LabError
 from p4sched.lab.fabric import FabricObserver, FabricTestbed, programmed_fabric
@@ -60,6 +61,7 @@ class Setting:
 
 
 def run(
+    ctx: typer.Context,
     scheme_names: Annotated[
         str, typer.Option("--schemes", metavar=",".join(ranked_schemes.NAMES), help="Schemes to compare.")
     ] = "fifo,aifo,packs,pifo",
@@ -82,7 +84,7 @@ def run(
         Duration, typer.Option(parser=Duration.parse, metavar="TIME", help="Time that is measured.")
     ] = Duration.parse("20s"),
     seed: Annotated[int, typer.Option(help="Recorded only: TCP in real time draws nothing.")] = 1,
-    quick: Annotated[bool, typer.Option("--quick", help=f"A short time: --duration {QUICK_DURATION}.")] = False,
+    quick: Annotated[bool, options.quick_option(f"--duration {QUICK_DURATION}")] = False,
     switch: options.WhichSwitch = SwitchKind.EMBEDDED,
     out: options.ResultFolder = Path("results/leaf_spine"),
 ) -> None:
@@ -96,10 +98,11 @@ def run(
     except NodeError as error:
         raise UsageError(str(error)) from error
     classes = Classes(urgent, other)
-    seconds = (QUICK_DURATION if quick else duration).seconds
-    if seconds < 1:
-        raise UsageError(f"--duration {duration} is too short: iperf3 measures whole seconds")
-    setting = Setting(shape, Link(rate, rtt), fabric_rate or rate, classes, buffer, delay, round(seconds))
+    if not set(wanted) & set(TUNED):
+        refuse(ctx, ["--delay"], f"without one of {', '.join(TUNED)} among --schemes")
+    asked = options.unless_quick(ctx, quick, "--duration", duration, QUICK_DURATION)
+    seconds = options.whole_seconds("--duration", asked)
+    setting = Setting(shape, Link(rate, rtt), fabric_rate or rate, classes, buffer, delay, seconds)
     equal_buffers(buffer, WINDOW)
     for name in TUNED:
         for bps in (setting.hosts.rate_bps, setting.fabric_bps):

@@ -28,6 +28,7 @@ QUICK_DURATION = Duration.parse("9.8s")
 
 
 def run(
+    ctx: typer.Context,
     scheme_names: options.RankedSchemes = options.ALL_RANKED_SCHEMES,
     rate: Annotated[Rate | None, options.rate_option(RATE, BMV2_RATE)] = None,
     rtt: options.RoundTripTime = Duration.parse("4ms"),
@@ -35,7 +36,7 @@ def run(
         Duration, typer.Option(parser=Duration.parse, metavar="TIME", help="All seven phases together.")
     ] = Duration.parse("28s"),
     seed: Annotated[int, typer.Option(help="Recorded only: TCP in real time draws nothing.")] = 1,
-    quick: Annotated[bool, typer.Option("--quick", help=f"Phases of 1.4 s: --duration {QUICK_DURATION}.")] = False,
+    quick: Annotated[bool, options.quick_option(f"--duration {QUICK_DURATION}")] = False,
     switch: options.WhichSwitch = SwitchKind.EMBEDDED,
     out: options.ResultFolder = Path("results/priority_tcp"),
 ) -> None:
@@ -43,7 +44,7 @@ def run(
     and the most urgent one stops first. Prints a table and writes DIR/summary.json, DIR/samples.csv, DIR/figure.png."""
     wanted = choose("scheme", scheme_names, ranked_schemes.NAMES)
     rate = options.rate_for(rate, switch, RATE, BMV2_RATE)
-    schedule = join_leave.Schedule.over(QUICK_DURATION if quick else duration)
+    schedule = join_leave.Schedule.over(options.unless_quick(ctx, quick, "--duration", duration, QUICK_DURATION))
     link = Link(rate, rtt)
 
     async def measure(name: str, ledger: Ledger, folder: Path, tell: Tell) -> join_leave.Measured:

@@ -31,6 +31,7 @@ LEAD_S = 0.6
 
 
 def run(
+    ctx: typer.Context,
     scheme_names: options.RankedSchemes = options.ALL_RANKED_SCHEMES,
     rate: Annotated[Rate | None, options.rate_option(RATE, BMV2_RATE)] = None,
     load: Annotated[float, typer.Option(help="Rate of each flow in shares of the bottleneck's.")] = 2.0,
@@ -38,7 +39,7 @@ def run(
         Duration, typer.Option(parser=Duration.parse, metavar="TIME", help="All seven phases together.")
     ] = Duration.parse("21s"),
     seed: Annotated[int, typer.Option(help="Of the packets' arrivals.", min=0)] = 1,
-    quick: Annotated[bool, typer.Option("--quick", help=f"Phases of 1.4 s: --duration {QUICK_DURATION}.")] = False,
+    quick: Annotated[bool, options.quick_option(f"--duration {QUICK_DURATION}")] = False,
     switch: options.WhichSwitch = SwitchKind.EMBEDDED,
     out: options.ResultFolder = Path("results/priority_udp"),
 ) -> None:
@@ -48,7 +49,7 @@ def run(
     rate = options.rate_for(rate, switch, RATE, BMV2_RATE)
     if not 0 < load <= 20:
         raise UsageError(f"--load {load:g}: a flow sends more than 0 and at most 20 times the link's rate")
-    schedule = join_leave.Schedule.over(QUICK_DURATION if quick else duration)
+    schedule = join_leave.Schedule.over(options.unless_quick(ctx, quick, "--duration", duration, QUICK_DURATION))
     link = Link(rate, RTT)
 
     async def measure(name: str, ledger: Ledger, folder: Path, tell: Tell) -> join_leave.Measured:

@@ -38,6 +38,7 @@ QUICK_DURATION = Duration.parse("2s")
 
 
 def run(
+    ctx: typer.Context,
     scheme_names: options.RankedSchemes = options.ALL_RANKED_SCHEMES,
     rate: Annotated[Rate | None, options.rate_option(RATE, BMV2_RATE)] = None,
     rtt: options.RoundTripTime = Duration.parse("2ms"),
@@ -46,7 +47,7 @@ def run(
         typer.Option(parser=Duration.parse, metavar="TIME", help="How long the link needs for all three flows."),
     ] = Duration.parse("5s"),
     seed: Annotated[int, typer.Option(help="Recorded only: TCP in real time draws nothing.")] = 1,
-    quick: Annotated[bool, typer.Option("--quick", help=f"Small flows: --duration {QUICK_DURATION}.")] = False,
+    quick: Annotated[bool, options.quick_option(f"--duration {QUICK_DURATION}")] = False,
     switch: options.WhichSwitch = SwitchKind.EMBEDDED,
     out: options.ResultFolder = Path("results/three_flows"),
 ) -> None:
@@ -55,7 +56,7 @@ def run(
     every segment in order of arrival to DIR/SCHEME/segments.csv."""
     wanted = choose("scheme", scheme_names, ranked_schemes.NAMES)
     rate = options.rate_for(rate, switch, RATE, BMV2_RATE)
-    seconds = (QUICK_DURATION if quick else duration).seconds
+    seconds = options.unless_quick(ctx, quick, "--duration", duration, QUICK_DURATION).seconds
     unit = int(rate * seconds / 8 / UNITS)
     if unit < 100_000:
         raise UsageError(

@@ -1,11 +1,13 @@
 """Command-line options that experiments share; each experiment gives its own defaults."""
 
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, TypeVar
 
 import typer
 
+from p4sched.errors import UsageError
 from p4sched.experiment import SwitchKind
+from p4sched.given import folder, given
 from p4sched.lab import ranked_schemes
 from p4sched.units import Duration, Rate
 
@@ -18,7 +20,33 @@ RoundTripTime = Annotated[
 ]
 WhichSwitch = Annotated[SwitchKind, typer.Option(help="The project's own switch, or BMv2.")]
 MAX_SEED = 2**63 - 1
-ResultFolder = Annotated[Path, typer.Option(metavar="DIR", help="Folder for the results.")]
+ResultFolder = Annotated[Path, typer.Option(parser=folder, metavar="DIR", help="Folder for the results.")]
+
+Value = TypeVar("Value")
+
+
+def quick_option(short: str) -> Any:
+    """The option --quick, which stands for `short`."""
+    return typer.Option("--quick", help=f"In short: {short}. An option that is given as well keeps its value.")
+
+
+def unless_quick(context: typer.Context, quick: bool, option: str, value: Value, quick_value: Value) -> Value:
+    """The option's value, which --quick replaces unless the command line gave it."""
+    return quick_value if quick and not given(context, option) else value
+
+
+def whole_seconds(option: str, time: Duration, shortest: int = 1) -> int:
+    """The time in seconds, for what is sampled once a second. Raises UsageError for any other time."""
+    if time.seconds != int(time.seconds) or time.seconds < shortest:
+        raise UsageError(f"{option} {time} is not a whole number of seconds, at least {shortest}")
+    return int(time.seconds)
+
+
+def at_least(option: str, time: Duration, shortest_s: float, why: str) -> float:
+    """The time in seconds. Raises UsageError if it is shorter than what gives a result."""
+    if time.seconds < shortest_s:
+        raise UsageError(f"{option} {time} is too short: {why}, so it takes at least {shortest_s:g}s")
+    return time.seconds
 
 
 def rate_option(embedded: Rate, bmv2: Rate, help_text: str = "Bottleneck's rate.") -> Any:

@@ -1,0 +1,92 @@
+"""Options of the experiments: none is ignored in silence, and what a person gave is what counts."""
+
+from pathlib import Path
+
+import pytest
+import typer
+
+from p4sched import experiment
+from p4sched.cli import run_command
+from p4sched.lab import options
+from p4sched.units import Duration
+
+NO_LIVE = "with --stepped: stepped time has the paper's rates, and no switch"
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (("inversions", "--stepped", "--switch", "bmv2"), f"--switch means nothing {NO_LIVE}"),
+        (("inversions", "--stepped", "--depth", "register"), f"--depth means nothing {NO_LIVE}"),
+        (("inversions", "--stepped", "--rate", "10mbit"), f"--rate means nothing {NO_LIVE}"),
+        (("inversions", "--stepped", "--duration", "5s"), f"--duration means nothing {NO_LIVE}"),
+        (("inversions", "--stepped", "--worker-round", "1ms"), f"--worker-round means nothing {NO_LIVE}"),
+        (("inversions", "--stepped", "--schemes", "aifo", "--window-shift", "5"), "without packs among --schemes"),
+        (("inversions", "--window-shift", "5"), "--window-shift means nothing without --stepped"),
+        (("inversions", "--packets", "1000"), "--packets means nothing without --stepped"),
+        (("inversions", "--worker-round", "1ms"), "--worker-round means nothing without --depth worker"),
+        (
+            ("inversions", "--duration", "1ns"),
+            "--duration 1ns is too short: there are 100 ranks, a packet for each, so",
+        ),
+        (("inversions", "--schemes", "aifo,,packs"), "'aifo,,packs' has a comma without a scheme beside it"),
+        (("fdpa_fairness", "--schemes", "fifo,fifo"), "scheme fifo is in 'fifo,fifo' twice"),
+        (("fdpa_fairness", "--schemes", "fifo,drr", "--bands", "1+4*1"), "--bands means nothing without fdpa among"),
+        (("fdpa_fairness", "--duration", "1.5s"), "--duration 1.5s is not a whole number of seconds, at least 1"),
+        (("fdpa_join_leave", "--phase", "3s"), "--phase 3s is not a whole number of seconds, at least 4"),
+        (("fair_queueing", "--schemes", "drr", "--afq-queues", "8"), "--afq-queues means nothing without afq among"),
+        (("flow_completion", "--loads", "0.5,0.8,0.50"), "load 0.5 is in '0.5,0.8,0.50' twice"),
+        (("flow_completion", "--duration", "1ms"), "--duration 1ms is too short"),
+        (("flow_completion", "--out", ""), "the name of the folder is empty"),
+        (("flow_completion", "--out", "/proc/version"), "--out /proc/version: cannot write results there"),
+        (("control_laws", "--no-live", "--switch", "embedded"), "--switch means nothing with --no-live"),
+        (("incast", "--schemes", "fifo", "--delay", "1ms"), "--delay means nothing without one of aifo, rifo, packs"),
+        (("incast", "--schemes", "fdpa", "--buffer", "9"), "--buffer means nothing with fdpa alone"),
+        (("incast", "--duration", "1s"), "--duration 1s is too short: it holds one round or more"),
+        (
+            ("leaf_spine", "--schemes", "fifo", "--delay", "1ms"),
+            "--delay means nothing without one of aifo, rifo, packs",
+        ),
+        (("leaf_spine", "--duration", "900ms"), "--duration 900ms is not a whole number of seconds, at least 1"),
+        (("--all", "--out", ""), "the name of the folder is empty"),
+        (("--all", "--out", "/proc/version"), "--out /proc/version: cannot write results there"),
+    ],
+)
+def test_an_option_that_means_nothing_is_refused(
+    words: tuple[str, ...],
+    message: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert run_command(["run", *words]) == 2
+    error = capsys.readouterr().err
+    assert message in error
+    assert len(error.strip().splitlines()) == 1
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    ("words", "expected"),
+    [((), 12), (("--quick",), 3), (("--duration", "5s"), 5), (("--quick", "--duration", "12s"), 12)],
+)
+def test_what_is_given_wins_over_quick(words: tuple[str, ...], expected: int) -> None:
+    seen: list[float] = []
+
+    def run(ctx: typer.Context, quick: bool = False, duration: str = "12s") -> None:
+        given = Duration.parse(duration)
+        seen.append(options.unless_quick(ctx, quick, "--duration", given, Duration.parse("3s")).seconds)
+
+    app = typer.Typer(add_completion=False)
+    app.command()(run)
+    app(list(words), standalone_mode=False)
+    assert seen == [expected]
+
+
+@pytest.mark.parametrize("name", experiment.names())
+def test_the_help_of_every_experiment_says_that_what_is_given_wins(name: str) -> None:
+    app = typer.Typer()
+    app.command()(experiment.load(name).run)
+    helps = {parameter.opts[0]: getattr(parameter, "help", "") for parameter in typer.main.get_command(app).params}
+    assert helps["--quick"].endswith("An option that is given as well keeps its value.")
