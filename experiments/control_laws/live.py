@@ -14,7 +14,7 @@ from experiments.control_laws.settings import QUEUE_PACKETS, QUEUES, Setting, co
 from p4sched.lab.ledger import Ledger
 from p4sched.lab.network import Dumbbell, dumbbell
 from p4sched.lab.observation import Observation, Observer
-from p4sched.lab.ranked_run import SchemeOutcome, Tell, fidelity_summary
+from p4sched.lab.ranked_run import SchemeOutcome, Tell
 from p4sched.lab.ranked_schemes import RankedScheme, RankSource, decisions, ranked_testbed
 from p4sched.lab.ranked_traffic import RANK_PORT, GeneratedTraffic
 from p4sched.lab.schemes import Link, Scheme
@@ -55,7 +55,7 @@ async def measure(
 
         with dumbbell(ledger, 1, switch, place, hosts=1) as network:
             outcome = await _run(plan, name, setting, network, ledger, place, tell_of)
-        found[label] = {**outcome.found, "fidelity": fidelity_summary(outcome.observation.fidelity)}
+        found[label] = {**outcome.found, "fidelity": outcome.observation.fidelity.summary()}
         observations.append(outcome.observation)
         if setting is None:
             counted, notes = dict(outcome.decisions), tuple(outcome.notes)
@@ -100,7 +100,9 @@ async def _run(
         "refused_by_sender": sum(report["refused"] for report in sent),
     }
     received.unlink()
-    return SchemeOutcome(found, observation, "", counted, testbed.notes)
+    silent = [phase.name for phase, score in zip(PHASES, scores, strict=True) if not score.throughput]
+    seen = observation.but([f"no packet of phase '{name}' was received" for name in silent])
+    return SchemeOutcome(found, seen, "", counted, testbed.notes)
 
 
 def read_delays(path: Path, propagation_ns: int) -> dict[tuple[int, int], int]:

@@ -11,6 +11,7 @@ from rich.console import Console
 from rich.table import Table
 
 from experiments.fair_queueing import figure, long_flows
+from experiments.flow_completion import completion
 from experiments.flow_completion.experiment import (
     CONGESTION_CONTROL,
     DISTRIBUTIONS,
@@ -25,6 +26,7 @@ from p4sched.experiment import Experiment, SwitchKind, choose
 from p4sched.given import refuse
 from p4sched.lab import options, ranked_schemes
 from p4sched.lab.ledger import Ledger
+from p4sched.lab.measurement import unmeasured
 from p4sched.lab.network import Dumbbell, dumbbell
 from p4sched.lab.observation import Observer
 from p4sched.lab.ranked_run import SchemeOutcome, Tell, print_end, run_schemes, title, verdict
@@ -183,7 +185,8 @@ async def _measure(
         observation = await observer.finish()
         counted = await decisions(testbed.session, ranked, network.bottleneck_port)
     found = long_flows.summarise(flows, setting.link.rate_bps) | {"loads": loads}
-    outcome = SchemeOutcome(found, observation, ranked.scheme.label, counted, testbed.notes)
+    seen = observation.but(unmeasured(flows.samples, users) + completion.unmeasured(loads))
+    outcome = SchemeOutcome(found, seen, ranked.scheme.label, counted, testbed.notes)
     return outcome, long_flows.sample_rows(name, flows)
 
 

@@ -9,7 +9,7 @@ from experiments.fdpa_fairness.summary import SchemeResult
 from p4sched.bands import Bands
 from p4sched.lab import schemes
 from p4sched.lab.ledger import Ledger
-from p4sched.lab.measurement import Sample, departures_of, sample_rates
+from p4sched.lab.measurement import Sample, departures_of, sample_rates, unmeasured
 from p4sched.lab.network import Dumbbell, dumbbell
 from p4sched.lab.observation import Observer
 from p4sched.lab.programming import programmed
@@ -100,7 +100,7 @@ async def _measure_on(
         samples=samples,
         reports=reports,
         tcp=observed.tcp,
-        fidelity=observed.fidelity,
+        fidelity=observed.fidelity.but(unmeasured(samples, users)),
         bottleneck=observed.bottleneck,
         notes=testbed.notes,
     )

@@ -61,12 +61,7 @@ def scheme_summary(result: SchemeResult, rate_bps: int) -> dict[str, Any]:
         "goodput_iperf3": _goodput(result, rate_bps),
         "tcp": asdict(result.tcp) | {"reorderings": result.tcp.reorderings},
         "bottleneck": dict(result.bottleneck),
-        "fidelity": asdict(result.fidelity)
-        | {
-            "valid": result.fidelity.valid,
-            "doubts": result.fidelity.doubts(),
-            "not_reported": result.fidelity.unknown(),
-        },
+        "fidelity": result.fidelity.summary(),
         "notes": list(result.notes),
     }
 

@@ -39,7 +39,7 @@ def draw(result: Result, setting: Setting, path: Path) -> None:
 def _rates(axes: Axes, result: Result, setting: Setting, zero: float) -> None:
     end = result.samples[-1].end
     times = [change.at for change in result.changes] + [end]
-    for band in range(setting.bands.further):
+    for band in range(setting.bands.further if result.changes else 0):
         levels = [change.edges_bps[band] / 1e6 for change in result.changes]
         axes.step(
             [time - zero for time in times],
@@ -53,7 +53,8 @@ def _rates(axes: Axes, result: Result, setting: Setting, zero: float) -> None:
         colour = figures.BLUE if user < STAYING else figures.ORANGE
         at, rate = _smoothed(result, user)
         axes.plot([time - zero for time in at], rate, color=colour, linewidth=0.9, alpha=0.75)
-    axes.set_ylim(0, 1.4 * max(max(c.edges_bps) for c in result.changes[-3:]) / 1e6)
+    if result.changes:
+        axes.set_ylim(0, 1.4 * max(max(c.edges_bps) for c in result.changes[-3:]) / 1e6)
     axes.set_ylabel("Mbit/s")
     axes.set_title("Rate of each user and band edges")
     axes.legend(
@@ -82,7 +83,7 @@ def _counted(axes: Axes, result: Result, zero: float) -> None:
     end = result.samples[-1].end
     times = [change.at - zero for change in result.changes] + [end - zero]
     counts = [change.active for change in result.changes]
-    axes.step(times, [*counts, counts[-1]], where="post", color=figures.BLACK, linewidth=1.2)
+    axes.step(times, [*counts, counts[-1] if counts else 0], where="post", color=figures.BLACK, linewidth=1.2)
     left = left_at(result.samples)
     follow = following(result)
     for when, seconds, word in ((result.joined_at, follow.join, "join"), (left, follow.leave, "leave")):

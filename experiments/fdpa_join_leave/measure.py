@@ -10,7 +10,7 @@ from pathlib import Path
 from p4sched.bands import Bands
 from p4sched.lab import schemes
 from p4sched.lab.ledger import Ledger
-from p4sched.lab.measurement import Sample, departures_of, sample_rates
+from p4sched.lab.measurement import Sample, departures_of, sample_rates, unmeasured
 from p4sched.lab.network import Dumbbell, dumbbell
 from p4sched.lab.observation import Observation, Observer
 from p4sched.lab.probe import ProbeRecord
@@ -136,7 +136,8 @@ async def _measure_on(
         tell("changing parameters at full speed", 0)
         stress = await _stress(testbed.session, setting)
         record = await probe.finish()
-    return Result(samples, changes, joined_at, stress, record, observation, testbed.notes)
+    seen = observation.but(unmeasured(samples, users))
+    return Result(samples, changes, joined_at, stress, record, seen, testbed.notes)
 
 
 def _recorder(setting: Setting, changes: list[Change]) -> Callable[[Update], None]:

@@ -50,7 +50,6 @@ def following(result: Result) -> Following:
 def summarise(result: Result) -> dict[str, Any]:
     """The measured part of summary.json."""
     found = following(result)
-    fidelity = result.observation.fidelity
     return {
         "edges_follow_s": {"join": found.join, "leave": found.leave},
         "forgotten_too_soon": found.forgotten_too_soon,
@@ -60,8 +59,7 @@ def summarise(result: Result) -> dict[str, Any]:
         "tcp": asdict(result.observation.tcp) | {"reorderings": result.observation.tcp.reorderings},
         "bottleneck": result.observation.bottleneck,
         "notes": list(result.notes),
-        "fidelity": asdict(fidelity)
-        | {"valid": fidelity.valid, "doubts": fidelity.doubts(), "not_reported": fidelity.unknown()},
+        "fidelity": result.observation.fidelity.summary(),
     }
 
 

@@ -41,6 +41,15 @@ def summarise(flows: Sequence[Flow], scale: float) -> dict[str, Any]:
     }
 
 
+def unmeasured(loads: Sequence[Mapping[str, Any]]) -> list[str]:
+    """Loads that show no completion time of a small flow, a sentence each."""
+    return [
+        f"load {load['load']:g}: none of its {load['flows']} flows is a small one that was done"
+        for load in loads
+        if not load["small_flows"]
+    ]
+
+
 def percentile(values: Sequence[float], share: float) -> float | None:
     """The smallest value that at least `share` of the values do not exceed; None without values."""
     return sorted(values)[max(ceil(share * len(values)), 1) - 1] if values else None

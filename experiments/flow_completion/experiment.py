@@ -169,7 +169,8 @@ async def _measure(
             found.append(await at_load(network, load, flows, port, deadline, scale, ledger, folder / f"load-{load:g}"))
         observation = await observer.finish()
         counted = await decisions(testbed.session, ranked, network.bottleneck_port)
-    return SchemeOutcome({"loads": found}, observation, ranked.scheme.label, counted, testbed.notes)
+    seen = observation.but(completion.unmeasured(found))
+    return SchemeOutcome({"loads": found}, seen, ranked.scheme.label, counted, testbed.notes)
 
 
 async def at_load(

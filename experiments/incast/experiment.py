@@ -159,7 +159,8 @@ async def _measure(
         counted = {} if ranked is None else await decisions(testbed.session, ranked, network.bottleneck_port)
     label = schemes.scheme("fdpa", link, BANDS).label if ranked is None else _label(ranked, setting)
     found = summarise(plan, per_round(plan, completed)) | {"controller": decided()}
-    return SchemeOutcome(found, observation, label, counted, testbed.notes)
+    seen = observation if completed else observation.but(["no block was done"])
+    return SchemeOutcome(found, seen, label, counted, testbed.notes)
 
 
 def _testbed(network: Dumbbell, ranked: RankedScheme | None, setting: Setting) -> Any:

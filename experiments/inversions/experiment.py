@@ -245,7 +245,8 @@ async def _measure(
         "departures_by_rank": result.departures,
         "refused_by_sender": sent["refused"],
     }
-    return SchemeOutcome(found, observation, ranked.scheme.label, counted, testbed.notes)
+    seen = observation if found["departures"] else observation.but(["no packet reached the receiver"])
+    return SchemeOutcome(found, seen, ranked.scheme.label, counted, testbed.notes)
 
 
 def _write(found: Mapping[str, Any], path: Path) -> None:

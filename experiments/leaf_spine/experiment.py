@@ -189,7 +189,8 @@ async def _measure(
         },
     }
     label = f"{setting.buffer} packets" + ("\ntuned" if name in TUNED else "")
-    return SchemeOutcome(found, observed.total, label, counted, testbed.notes)
+    seen = observed.total if found["urgent_throughput"] else observed.total.but(["no urgent byte was delivered"])
+    return SchemeOutcome(found, seen, label, counted, testbed.notes)
 
 
 def _law(name: str, setting: Setting, to_host: bool) -> Any:
@@ -244,7 +245,7 @@ def _table(found: Mapping[str, Any]) -> Table:
             f"[bold]{title(name)}[/]\n{scheme['label']}",
             f"{scheme['throughput']:.3f}",
             f"{scheme['urgent_throughput']:.3f}",
-            f"[bold]{scheme['urgent_share']:.3f}[/]",
+            "-" if scheme["urgent_share"] is None else f"[bold]{scheme['urgent_share']:.3f}[/]",
             f"{tcp['segments_retransmitted'] / max(tcp['segments_sent'], 1):.2%}",
             "\n".join(
                 f"{leaf}: " + " ".join(f"{spine} {share:.2f}" for spine, share in over.items())

@@ -110,7 +110,8 @@ async def _measure(
                 raise LabError(f"the iperf3 clients sent nothing: {traffic.failed()}")
     phases = join_leave.phase_shares(samples, schedule, begun, link.rate_bps)
     found = join_leave.summarise(phases)
-    outcome = SchemeOutcome(found, observation, ranked.scheme.label, counted, testbed.notes)
+    seen = observation.but(join_leave.unmeasured(samples, phases))
+    outcome = SchemeOutcome(found, seen, ranked.scheme.label, counted, testbed.notes)
     return outcome, join_leave.series(samples, begun)
 
 

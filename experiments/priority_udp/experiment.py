@@ -115,7 +115,8 @@ async def _measure(
     phases = join_leave.phase_shares(samples, schedule, begun, link.rate_bps)
     ends = [_ends(report, received.get(report["flow"], {})) for report in sent]
     found = join_leave.summarise(phases) | {"flows": ends}
-    outcome = SchemeOutcome(found, observation, ranked.scheme.label, counted, testbed.notes)
+    seen = observation.but(join_leave.unmeasured(samples, phases))
+    outcome = SchemeOutcome(found, seen, ranked.scheme.label, counted, testbed.notes)
     return outcome, join_leave.series(samples, begun)
 
 

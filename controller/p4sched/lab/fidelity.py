@@ -7,9 +7,13 @@ Thresholds, each with its reason:
 - Frames lost before the switch read them, or between two virtual interfaces: at most 1 in 100 000. TCP takes
   a loss for congestion, and a bottleneck loses some in 1000.
 - Idle CPU: at least 3 % over the measurement. With nothing left, hosts wait for the CPU and not for the link.
+
+And a run that measured nothing says nothing: frames left the switch, and there is a result of everything that was sent.
 """
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, replace
+from typing import Any
 
 LATENESS_SHARE_OF_RTT = 0.1
 LOST_SHARE = 1e-5
@@ -32,10 +36,18 @@ class Fidelity:
     tx_errors: int | None = None
     data_plane_cpu_share: float | None = None
     """Share of one CPU that the data-plane thread used."""
+    unmeasured: tuple[str, ...] = ()
+    """What was to be measured, and was not, in a sentence each."""
+
+    def but(self, unmeasured: Sequence[str]) -> "Fidelity":
+        """The same, but for what was not measured."""
+        return replace(self, unmeasured=(*self.unmeasured, *unmeasured))
 
     def doubts(self) -> list[str]:
         """Why the run is not to be believed; empty when it is."""
-        found = []
+        found = [f"nothing was measured: {what}" for what in self.unmeasured]
+        if self.frames == 0:
+            found.append("nothing was measured: no frame left the switch")
         limit = self.rtt_ns * LATENESS_SHARE_OF_RTT
         if self.lateness_p99_ns is not None and self.lateness_p99_ns > limit:
             found.append(
@@ -60,3 +72,7 @@ class Fidelity:
         """What this switch does not report, so that nobody takes silence for a good sign."""
         reports = {"lateness": self.lateness_p99_ns, "frames lost before the switch": self.rx_lost}
         return [name for name, value in reports.items() if value is None]
+
+    def summary(self) -> dict[str, Any]:
+        """For summary.json: the measured values, and whether the run is to be believed."""
+        return asdict(self) | {"valid": self.valid, "doubts": self.doubts(), "not_reported": self.unknown()}

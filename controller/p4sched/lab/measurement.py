@@ -58,6 +58,16 @@ def rates_between(earlier: Reading, later: Reading, users: Sequence[int]) -> Sam
     )
 
 
+def unmeasured(samples: Sequence[Sample], users: Sequence[int]) -> list[str]:
+    """What the samples do not show, a sentence each: nothing at all, or users of whom nothing was delivered."""
+    if not samples:
+        return ["there is no sample"]
+    silent = [str(user) for place, user in enumerate(users) if not any(sample.rates[place] for sample in samples)]
+    if len(silent) == len(users):
+        return ["nothing was delivered in any sample"]
+    return [f"nothing of user {', '.join(silent)} was delivered in any sample"] if silent else []
+
+
 async def sample_rates(
     read: ReadBytes,
     users: Sequence[int],

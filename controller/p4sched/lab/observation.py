@@ -1,6 +1,7 @@
 """The time in which samples are taken: what the machine, the switch and TCP did meanwhile."""
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 from p4sched.lab.fidelity import Fidelity
@@ -19,6 +20,10 @@ class Observation:
     tcp: TcpCounters
     bottleneck: dict[str, Any]
     """Packets through the bottleneck port, by queue; empty for a switch that does not count them."""
+
+    def but(self, unmeasured: Sequence[str]) -> "Observation":
+        """The same, but for what was not measured: a sentence each."""
+        return replace(self, fidelity=self.fidelity.but(unmeasured))
 
 
 @dataclass(frozen=True)

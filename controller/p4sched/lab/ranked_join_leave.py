@@ -17,6 +17,7 @@ from rich.table import Table
 
 from p4sched.errors import UsageError
 from p4sched.experiment import SwitchKind
+from p4sched.lab import measurement
 from p4sched.lab.ledger import Ledger
 from p4sched.lab.measurement import Sample
 from p4sched.lab.ranked_figures import draw_join_leave
@@ -124,6 +125,14 @@ def phase_shares(samples: Sequence[Sample], schedule: Schedule, begun: float, ra
             continue
         shares = [median(sample.rates[flow] for sample in inside) / rate_bps for flow in range(FLOWS)]
         found.append(PhaseShares(start, end, phase < FLOWS, schedule.active(phase), shares))
+    return found
+
+
+def unmeasured(samples: Sequence[Sample], phases: Sequence[PhaseShares]) -> list[str]:
+    """What of the schedule the samples do not show, a sentence each."""
+    found = measurement.unmeasured(samples, range(1, FLOWS + 1))
+    if samples and len(phases) < PHASES:
+        found.append(f"only {len(phases)} of {PHASES} phases have a sample")
     return found
 
 

@@ -13,7 +13,6 @@ from rich.console import Console
 from p4sched.errors import UsageError
 from p4sched.experiment import SwitchKind
 from p4sched.lab import machine
-from p4sched.lab.fidelity import Fidelity
 from p4sched.lab.ledger import Ledger
 from p4sched.lab.observation import Observation
 from p4sched.lab.ranked_schemes import BMV2_REASON
@@ -93,17 +92,8 @@ def scheme_summary(outcome: SchemeOutcome) -> dict[str, Any]:
         "decisions": dict(outcome.decisions),
         "bottleneck": observed.bottleneck,
         "tcp": asdict(observed.tcp) | {"reorderings": observed.tcp.reorderings},
-        "fidelity": fidelity_summary(observed.fidelity),
+        "fidelity": observed.fidelity.summary(),
         "notes": list(outcome.notes),
-    }
-
-
-def fidelity_summary(fidelity: Fidelity) -> dict[str, Any]:
-    """The measured values, and whether the run is to be believed."""
-    return asdict(fidelity) | {
-        "valid": fidelity.valid,
-        "doubts": fidelity.doubts(),
-        "not_reported": fidelity.unknown(),
     }
 
 
