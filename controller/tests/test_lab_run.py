@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -10,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from p4sched import experiment
 from p4sched.lab import run
 from p4sched.lab.errors import LabError
 from p4sched.lab.ledger import Ledger, read_ledger
@@ -163,15 +165,24 @@ def test_a_run_that_is_refused_leaves_the_results_of_the_one_before(
 ) -> None:
     results = tmp_path / "results"
     run.result_folder(results)
-    summary = results / "summary.json"
-    summary.write_text("precious")
+    kept = [results / name for name in ("summary.json", "figure.png", "loads.csv")]
+    for path in kept:
+        path.write_text("precious")
     with (
         pytest.raises(LabError, match="p4sched run first is running"),
         run.clean_run("second", tmp_path, results=results),
     ):
         pass
-    assert summary.read_text() == "precious"
+    assert [path.read_text() for path in kept] == ["precious"] * 3
     holder.terminate()
     holder.wait()
-    with run.clean_run("third", tmp_path, results=results):
-        assert not summary.exists()
+    (results / "notes.csv").write_text("not of a run")
+    with pytest.raises(ValueError, match="the run fails"), run.clean_run("third", tmp_path, results=results):
+        raise ValueError("the run fails")
+    assert [path.name for path in results.iterdir()] == ["notes.csv"]
+
+
+@pytest.mark.parametrize("name", experiment.names())
+def test_every_file_that_an_experiment_writes_goes_when_a_new_run_begins(name: str) -> None:
+    written = re.findall(r"DIR/(\w+\.(?:json|csv|png))", experiment.load(name).run.__doc__ or "")
+    assert {"summary.json", "figure.png"} <= set(written) <= set(run.RESULTS)

@@ -32,7 +32,7 @@ from p4sched.lab import machine, options
 from p4sched.lab.ledger import Ledger
 from p4sched.lab.ranked_run import SchemeOutcome, Tell, print_end, run_schemes, title, verdict
 from p4sched.lab.ranked_traffic import FRAME_BYTES
-from p4sched.lab.run import result_folder
+from p4sched.lab.run import discard_results, result_folder
 from p4sched.lab.schemes import Link
 from p4sched.units import Duration, Rate
 from p4sched.versions import versions
@@ -96,6 +96,7 @@ def run(
     }
     console = Console()
     result_folder(out)
+    discard_results(out)
     end_ns = round(phase_s * len(PHASES) * 1e9)
     port = Port(int(rate), out / "schedule.csv", end_ns)
     write_schedule(flows(int(rate), phase_s, "10.0.0.1", "10.0.0.2"), seed, port.schedule)

@@ -35,7 +35,7 @@ from p4sched.lab.ranked_schemes import (
     ranked_testbed,
 )
 from p4sched.lab.ranked_traffic import FRAME_BYTES, RANK_PORT, GeneratedTraffic
-from p4sched.lab.run import result_folder
+from p4sched.lab.run import discard_results, result_folder
 from p4sched.lab.schemes import Link
 from p4sched.units import Duration, Rate
 from p4sched.versions import versions
@@ -179,6 +179,7 @@ def refuse_mismatch(ctx: typer.Context, in_steps: bool, wanted: Sequence[str], d
 
 def _run_stepped(stream: stepped.Stream, wanted: list[str], out: Path) -> dict[str, Any]:
     result_folder(out)
+    discard_results(out)
     return {
         "experiment": "inversions",
         "finished": datetime.now(UTC).isoformat(timespec="seconds"),

@@ -18,6 +18,19 @@ from p4sched.errors import UsageError
 from p4sched.lab.errors import LabError
 from p4sched.lab.ledger import FOLDER, STATE_FILE, Ledger, read_ledger
 
+RESULTS = (
+    "summary.json",
+    "figure.png",
+    "flows.csv",
+    "loads.csv",
+    "ranks.csv",
+    "rounds.csv",
+    "samples.csv",
+    "scores.csv",
+    "transfers.csv",
+)
+"""What the experiments write into their folders. Only these go when a new run begins: a folder may hold other files."""
+
 
 def require_root() -> None:
     """Raises LabError unless this process may make network namespaces."""
@@ -71,7 +84,7 @@ def _in_progress(lock: str) -> str:
 def clean_run(what: str, folder: Path = FOLDER, *, results: Path | None = None) -> Iterator[Ledger]:
     """The frame of a run: root, namespaces, lock, leftovers of a crashed run removed, SIGTERM as orderly as Ctrl-C.
 
-    The summary of an earlier run in `results` goes when this one begins, and not when it is refused. Gives the ledger
+    The results of an earlier run in `results` go when this one begins, and not when it is refused. Gives the ledger
     in which the run notes what it makes. Whatever is left of that at the end is taken away.
     """
     require_root()
@@ -82,7 +95,7 @@ def clean_run(what: str, folder: Path = FOLDER, *, results: Path | None = None) 
         if crashed is not None:
             crashed.undo()
         if results is not None:
-            (results / "summary.json").unlink(missing_ok=True)
+            discard_results(results)
         ledger = Ledger(path)
         try:
             yield ledger
@@ -107,6 +120,12 @@ def result_folder(path: Path) -> None:
             pass
     except OSError as error:
         raise UsageError(f"--out {path}: cannot write results there: {error.strerror}") from error
+
+
+def discard_results(folder: Path) -> None:
+    """Takes away what an earlier run wrote into this folder: a run that fails has no results, old ones neither."""
+    for name in RESULTS:
+        (folder / name).unlink(missing_ok=True)
 
 
 @contextmanager
