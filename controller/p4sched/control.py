@@ -3,7 +3,9 @@
 import asyncio
 import json
 import signal
+import time
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any
@@ -11,20 +13,26 @@ from typing import Annotated, Any
 import typer
 
 from p4sched.bands import Bands
+from p4sched.decision_log import refuse_other_file
 from p4sched.errors import P4schedError, UsageError, unknown_name
 from p4sched.given import refuse
 from p4sched.laws import LAWS, aifo, fdpa, packs, ranked, rifo
 from p4sched.loop import ControlLoop, FdpaLoop, Round, Update
+from p4sched.rank_source import RankSource, set_rank_source
 from p4sched.ranked_loop import RankedLoop
-from p4sched.session import Program, Session, connect
+from p4sched.session import Program, Session, SwitchGoneError, connect
 from p4sched.units import Duration, Rate
 
 STATE_FILE = Path("/run/p4sched/state.json")
 """Where the running lab says which switches it has:
 {"switches": {"s1": {"address": "127.0.0.1:9559", "device_id": 1}}}."""
 SCHEMES = ",".join(LAWS)
+UNTUNED = ("fifo", "sp_pifo", "pifo", "stfq", "drr", "afq")
+"""Schemes of the experiments without a control law."""
+RETRY_S = 0.5
+"""Between two looks for a switch that has vanished."""
 FDPA_OPTIONS = ("--bands", "--rtt", "--interval", "--token-bucket", "--flowlet-gap")
-RANKED_OPTIONS = ("--port", "--delay", "--span", "--depth", "--loss", "--fix")
+RANKED_OPTIONS = ("--port", "--delay", "--span", "--depth", "--loss", "--fix", "--rank-source")
 OPTIONS = {
     "fdpa": FDPA_OPTIONS,
     "aifo": (*RANKED_OPTIONS, "--window"),
@@ -57,6 +65,12 @@ def control(
     ],
     scheme: Annotated[str, typer.Option(metavar=SCHEMES.replace(",", "|"), help="Which scheduler's law.")] = "fdpa",
     log: Annotated[Path | None, typer.Option(metavar="FILE", help="Append decisions to FILE as JSON lines.")] = None,
+    reconnect: Annotated[
+        Duration,
+        typer.Option(
+            parser=Duration.parse, metavar="TIME", help="How long to look for the switch when it has vanished."
+        ),
+    ] = Duration.parse("30s"),
     bands: Annotated[
         Bands,
         typer.Option(
@@ -93,6 +107,15 @@ def control(
     ] = None,
     port: Annotated[
         int | None, typer.Option(help="Egress port whose traffic the law follows.", rich_help_panel=RANKED_PANEL)
+    ] = None,
+    rank_source: Annotated[
+        RankSource | None,
+        typer.Option(
+            parser=RankSource.parse,
+            metavar="|".join(map(str, RankSource)),
+            help="Where the switch takes ranks from, on all ports; default: as it is.",
+            rich_help_panel=RANKED_PANEL,
+        ),
     ] = None,
     delay: Annotated[
         Duration,
@@ -138,9 +161,11 @@ def control(
 ) -> None:
     """Run a scheduler's control loop on a switch until SIGTERM or Ctrl-C.
 
-    A switch that already runs the program is taken over as it is. When the controller ends, however it ends, traffic
-    goes on with the last parameters.
+    A switch that already runs the program is taken over as it is, also when it comes back after it has vanished. When
+    the controller ends, however it ends, traffic goes on with the last parameters.
     """
+    if scheme in UNTUNED:
+        raise UsageError(f"{scheme} has no parameters that follow the traffic; these schemes have: {', '.join(LAWS)}")
     if scheme not in LAWS:
         raise unknown_name("scheme", scheme, LAWS)
     _refuse_others(ctx, scheme)
@@ -167,7 +192,12 @@ def control(
         if port is None:
             raise UsageError(f"--scheme {scheme} needs --port: the egress port whose traffic its law follows")
         ranked.in_range("--port", port, 0, ranked.MAX_PORT, "")
-    asyncio.run(_control(find_switch(switch), Program.in_folder(program, scheme), config, port, log))
+    if log is not None:
+        refuse_other_file(log)
+    controller = Controller(
+        find_switch(switch), Program.in_folder(program, scheme), config, port, rank_source, log, reconnect.seconds
+    )
+    asyncio.run(controller.run())
 
 
 def _refuse_others(ctx: typer.Context, scheme: str) -> None:
@@ -203,32 +233,66 @@ def fixed_parameters(given: Sequence[str]) -> dict[str, float]:
     return fixed
 
 
-async def _control(
-    switch: SwitchAddress, program: Program, config: fdpa.Config | ranked.Config, port: int | None, log: Path | None
-) -> None:
-    address = switch.address
-    task = asyncio.current_task()
-    assert task is not None
-    for number in (signal.SIGTERM, signal.SIGINT):
-        asyncio.get_running_loop().add_signal_handler(number, task.cancel)
-    try:
-        async with connect(address, program, device_id=switch.device_id) as session:
-            loop = _loop(session, config, port, log)
+@dataclass(frozen=True)
+class Controller:
+    """What the command line asks for."""
+
+    switch: SwitchAddress
+    program: Program
+    config: fdpa.Config | ranked.Config
+    port: int | None
+    rank_source: RankSource | None
+    log: Path | None
+    patience_s: float
+    """How long to look for a switch that has vanished."""
+
+    async def run(self) -> None:
+        """Controls the switch until SIGTERM or Ctrl-C. A switch that vanishes and comes back in time is taken over as
+        by a new controller; one that was never there, or that does not come back, is an error."""
+        task = asyncio.current_task()
+        assert task is not None
+        for number in (signal.SIGTERM, signal.SIGINT):
+            asyncio.get_running_loop().add_signal_handler(number, task.cancel)
+        try:
+            await self._until_gone()
+            while True:
+                await self._until_gone_again()
+        except asyncio.CancelledError:
+            last = "bands" if isinstance(self.config, fdpa.Config) else "parameters"
+            self._tell(f"ended; traffic goes on with the last {last}")
+
+    async def _until_gone(self, gone_at: float | None = None) -> None:
+        """Controls the switch until it vanishes. Raises SwitchGoneError if it is not there to begin with."""
+        async with connect(self.switch.address, self.program, device_id=self.switch.device_id) as session:
+            loop = self._loop(session)
             await loop.take_over()
-            typer.echo(f"controller of {address}: {'program loaded' if session.loaded else 'taken over as it is'}")
-            await loop.run()
-    except asyncio.CancelledError:
-        last = "bands" if isinstance(config, fdpa.Config) else "parameters"
-        typer.echo(f"controller of {address}: ended; traffic goes on with the last {last}")
+            if self.rank_source is not None:
+                await set_rank_source(session, self.rank_source)
+            found = "program loaded" if session.loaded else "taken over as it is"
+            self._tell(found if gone_at is None else f"back after {time.monotonic() - gone_at:.1f} s, {found}")
+            with suppress(SwitchGoneError):
+                await loop.run()
 
+    async def _until_gone_again(self) -> None:
+        """Looks for the switch that has vanished, and controls it until it vanishes again."""
+        gone_at = time.monotonic()
+        self._tell(f"the switch has vanished; looking for it for {self.patience_s:g} s")
+        while time.monotonic() - gone_at < self.patience_s:
+            with suppress(SwitchGoneError):
+                return await self._until_gone(gone_at)
+            await asyncio.sleep(RETRY_S)
+        raise SwitchGoneError(
+            f"switch {self.switch.address}: has vanished, and did not come back within {self.patience_s:g} s"
+        )
 
-def _loop(
-    session: Session, config: fdpa.Config | ranked.Config, port: int | None, log: Path | None
-) -> ControlLoop[Any, Any]:
-    if isinstance(config, fdpa.Config):
-        return FdpaLoop(session, config, log=log, on_update=_report_bands)
-    assert port is not None
-    return RankedLoop(session, config, port, log=log, on_update=_report_parameters)
+    def _loop(self, session: Session) -> ControlLoop[Any, Any]:
+        if isinstance(self.config, fdpa.Config):
+            return FdpaLoop(session, self.config, log=self.log, on_update=_report_bands)
+        assert self.port is not None
+        return RankedLoop(session, self.config, self.port, log=self.log, on_update=_report_parameters)
+
+    def _tell(self, text: str) -> None:
+        typer.echo(f"controller of {self.switch.address}: {text}")
 
 
 def _report_bands(update: Update) -> None:

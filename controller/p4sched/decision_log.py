@@ -27,6 +27,9 @@ from typing import Any, Protocol
 from p4sched.errors import P4schedError
 from p4sched.laws import Law, law
 
+LONGEST_LINE = 1_000_000
+"""Characters; a log's first line has some hundreds."""
+
 
 class Recorded(Protocol):
     """A configuration, sample or decision: what it says goes into the log."""
@@ -55,10 +58,28 @@ class DecisionLogError(P4schedError):
     """The log cannot be written, or is no decision log."""
 
 
+def refuse_other_file(path: Path) -> None:
+    """Raises DecisionLogError if there is a file of another kind, which nobody means to append decisions to."""
+    if not path.is_file():
+        return
+    try:
+        with path.open(encoding="utf-8", errors="replace") as file:
+            first = file.readline(LONGEST_LINE)
+    except OSError as error:
+        raise DecisionLogError(f"{path}: cannot write the decision log: {error.strerror}") from error
+    try:
+        begun = not first or json.loads(first)["kind"] == "start"
+    except (ValueError, KeyError, TypeError, IndexError):
+        begun = False
+    if not begun:
+        raise DecisionLogError(f"{path}: is no decision log, so no decision is appended to it; name another file")
+
+
 class DecisionLog:
     """Appends to a log; every line is complete on disk before the next decision."""
 
     def __init__(self, path: Path) -> None:
+        refuse_other_file(path)
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
             self._file = path.open("a", encoding="utf-8", buffering=1)

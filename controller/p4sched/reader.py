@@ -32,6 +32,10 @@ class SessionError(P4schedError):
     """The switch cannot be reached, refused something, or is not what was expected."""
 
 
+class SwitchGoneError(SessionError):
+    """The switch does not answer: it is not running, or not to be reached."""
+
+
 @dataclass(frozen=True)
 class Count:
     """A counter's value."""
@@ -227,7 +231,7 @@ def session_error(address: str, what: str, error: Exception) -> SessionError:
     else:
         return SessionError(f"switch {address}: cannot {what}: {' '.join(str(error).split())}")
     if code == GRPCStatusCode.UNAVAILABLE:
-        return SessionError(f"switch {address}: does not answer (cannot {what}); is it running?")
+        return SwitchGoneError(f"switch {address}: does not answer (cannot {what}); is it running?")
     if details:
         items = sorted(details.items())
         shown = [(i + 1, detail.message or detail.canonical_code.name) for i, detail in items[:_SHOWN_ERRORS]]

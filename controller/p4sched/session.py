@@ -15,9 +15,9 @@ import finsy as fy
 from finsy.proto import p4r
 from google.protobuf.text_format import ParseError
 
-from p4sched.reader import EGRESS_PORT, Count, Entry, Reader, SessionError, one_sentence
+from p4sched.reader import EGRESS_PORT, Count, Entry, Reader, SessionError, SwitchGoneError, one_sentence
 
-__all__ = ["Count", "Entry", "Program", "Reader", "Session", "SessionError", "connect", "watch"]
+__all__ = ["Count", "Entry", "Program", "Reader", "Session", "SessionError", "SwitchGoneError", "connect", "watch"]
 
 
 @dataclass(frozen=True)
@@ -138,7 +138,7 @@ class Session(Reader):
             task = asyncio.current_task()
             if task is not None and task.cancelling():
                 raise
-            raise SessionError(f"switch {self.address}: closed the session while it was being opened") from None
+            raise SwitchGoneError(f"switch {self.address}: closed the session while it was being opened") from None
         if not switch.is_primary:
             primary = switch.primary_id
             await switch.__aexit__(None, None, None)

@@ -20,9 +20,14 @@ class RunningSwitch:
         self.kind = kind
         self.address = f"127.0.0.1:{grpc_port}"
         self.thrift_port = thrift_port
+        self._command = command
         self._log = log
-        with log.open("wb") as file:
-            self._process = subprocess.Popen(command, stdout=file, stderr=file, cwd=log.parent)
+        self.start()
+
+    def start(self) -> None:
+        """Starts it, on the same port each time."""
+        with self._log.open("wb") as file:
+            self._process = subprocess.Popen(self._command, stdout=file, stderr=file, cwd=self._log.parent)
 
     def wait_until_it_answers(self) -> None:
         """Waits for its gRPC server."""

@@ -24,8 +24,9 @@ from p4sched.lab.ledger import interface_index
 from p4sched.lab.measurement import departures_of
 from p4sched.lab.network import Dumbbell, dumbbell
 from p4sched.lab.programming import programmed
-from p4sched.lab.ranked_schemes import RankSource, Sizes, ranked_scheme, ranked_testbed
+from p4sched.lab.ranked_schemes import Sizes, ranked_scheme, ranked_testbed
 from p4sched.lab.schemes import Link
+from p4sched.rank_source import RankSource
 
 LINK = Link(20_000_000, 10_000_000)
 SWITCH_WORD = "1@s1-eth1"

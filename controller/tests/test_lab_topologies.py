@@ -17,10 +17,11 @@ from p4sched.lab.errors import LabError
 from p4sched.lab.fabric import programmed_fabric
 from p4sched.lab.ledger import Ledger, interface_index
 from p4sched.lab.network import Fabric, NodeError, Shape, incast, leaf_spine
-from p4sched.lab.ranked_schemes import RankSource, equal_buffers, ranked_scheme
+from p4sched.lab.ranked_schemes import equal_buffers, ranked_scheme
 from p4sched.lab.schemes import Link
 from p4sched.lab.tuned import law_config, ports_loop
 from p4sched.loop import controlled
+from p4sched.rank_source import RankSource
 from p4sched.telemetry import snapshot
 
 LINK = Link(20_000_000, 10_000_000)

@@ -2,8 +2,6 @@
 
 import asyncio
 import json
-import signal
-import sys
 from pathlib import Path
 
 import finsy as fy
@@ -15,7 +13,7 @@ from p4sched.decision_log import replay
 from p4sched.laws import fdpa as law
 from p4sched.loop import FdpaLoop, Update, controlled, parameters_in_force
 from p4sched.reader import SessionError
-from p4sched.session import Program, Session, connect, watch
+from p4sched.session import Program, Session, connect
 from p4sched.users import prefix_user
 
 CONFIG = law.Config(500_000_000, Bands(1, 4, 0.5), 60_000, 10_000_000)
@@ -109,42 +107,3 @@ async def test_a_switch_that_goes_away_ends_the_block_with_one_error(switch: Run
             async with controlled(FdpaLoop(session, CONFIG, poll_s=0.02)):
                 await asyncio.to_thread(switch.stop)
                 await asyncio.Event().wait()
-
-
-async def start_control(switch: RunningSwitch, program: Program, log: Path) -> asyncio.subprocess.Process:
-    """`p4sched control` in a process of its own."""
-    return await asyncio.create_subprocess_exec(
-        *(Path(sys.prefix) / "bin" / "p4sched", "control", switch.address, "--rate", "500mbit"),
-        *("--program", program.json.parent, "--log", log),
-        stdout=asyncio.subprocess.PIPE,
-        stderr=asyncio.subprocess.STDOUT,
-    )
-
-
-async def line(process: asyncio.subprocess.Process) -> str:
-    """The next line it prints."""
-    assert process.stdout is not None
-    return (await asyncio.wait_for(process.stdout.readline(), 30)).decode()
-
-
-async def test_a_killed_controller_leaves_the_bands_and_the_next_takes_over(
-    switch: RunningSwitch, fdpa: Program, tmp_path: Path
-) -> None:
-    log = tmp_path / "decisions.jsonl"
-    first = await start_control(switch, fdpa, log)
-    assert "program loaded" in await line(first)
-    assert "0 active users" in await line(first)
-    first.kill()
-    await first.wait()
-    async with watch(switch.address) as reader:
-        found = await parameters_in_force(reader)
-    assert found is not None
-    assert found.edges[0] == INTERVAL_BYTES
-
-    second = await start_control(switch, fdpa, log)
-    assert "taken over as it is" in await line(second)
-    second.send_signal(signal.SIGTERM)
-    assert "ended" in await line(second)
-    assert await second.wait() == 0
-    starts = [json.loads(text) for text in log.read_text().splitlines() if '"start"' in text]
-    assert [start["found"] is None for start in starts] == [True, False]

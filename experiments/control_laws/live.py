@@ -15,11 +15,12 @@ from p4sched.lab.ledger import Ledger
 from p4sched.lab.network import Dumbbell, dumbbell
 from p4sched.lab.observation import Observation, Observer
 from p4sched.lab.ranked_run import SchemeOutcome, Tell
-from p4sched.lab.ranked_schemes import RankedScheme, RankSource, decisions, ranked_testbed
+from p4sched.lab.ranked_schemes import RankedScheme, decisions, ranked_testbed
 from p4sched.lab.ranked_traffic import RANK_PORT, GeneratedTraffic
 from p4sched.lab.schemes import Link, Scheme
 from p4sched.laws import law
 from p4sched.loop import controlled
+from p4sched.rank_source import RankSource
 from p4sched.ranked_loop import RankedLoop
 
 LEAD_S = 0.5

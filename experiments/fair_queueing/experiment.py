@@ -30,9 +30,10 @@ from p4sched.lab.measurement import unmeasured
 from p4sched.lab.network import Dumbbell, dumbbell
 from p4sched.lab.observation import Observer
 from p4sched.lab.ranked_run import SchemeOutcome, Tell, print_end, run_schemes, title, verdict
-from p4sched.lab.ranked_schemes import RankSource, Sizes, decisions, equal_buffers, ranked_scheme, ranked_testbed
+from p4sched.lab.ranked_schemes import Sizes, decisions, equal_buffers, ranked_scheme, ranked_testbed
 from p4sched.lab.schemes import Link
 from p4sched.paths import traffic_binary
+from p4sched.rank_source import RankSource
 from p4sched.units import Duration, Rate
 
 SCHEMES = (*(name for name in ranked_schemes.NAMES if name != "pifo"), *ranked_schemes.FAIR_IDEALS)

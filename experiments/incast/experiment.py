@@ -26,12 +26,13 @@ from p4sched.lab.network import Dumbbell, incast
 from p4sched.lab.observation import Observer
 from p4sched.lab.programming import Testbed, programmed
 from p4sched.lab.ranked_run import SchemeOutcome, Tell, print_end, run_schemes, title, verdict
-from p4sched.lab.ranked_schemes import RankedScheme, RankSource, decisions, equal_buffers, ranked_scheme, ranked_testbed
+from p4sched.lab.ranked_schemes import RankedScheme, decisions, equal_buffers, ranked_scheme, ranked_testbed
 from p4sched.lab.ranked_traffic import GeneratedTraffic
 from p4sched.lab.schemes import Link
 from p4sched.lab.tuned import TUNED, law_config, ports_loop
 from p4sched.laws import fdpa
 from p4sched.loop import FdpaLoop, Loop, Update, controlled
+from p4sched.rank_source import RankSource
 from p4sched.units import Duration, Rate
 
 Decided = Callable[[], dict[str, Any] | None]

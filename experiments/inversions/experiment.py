@@ -27,7 +27,6 @@ from p4sched.lab.ranked_run import SchemeOutcome, Tell, print_end, run_schemes, 
 from p4sched.lab.ranked_schemes import (
     QUEUES,
     RankedScheme,
-    RankSource,
     Sizes,
     decisions,
     equal_buffers,
@@ -37,6 +36,7 @@ from p4sched.lab.ranked_schemes import (
 from p4sched.lab.ranked_traffic import FRAME_BYTES, RANK_PORT, GeneratedTraffic
 from p4sched.lab.run import discard_results, result_folder
 from p4sched.lab.schemes import Link
+from p4sched.rank_source import RankSource
 from p4sched.units import Duration, Rate
 from p4sched.versions import versions
 

@@ -31,11 +31,12 @@ from p4sched.lab.fabric import FabricObserver, FabricTestbed, programmed_fabric
 from p4sched.lab.ledger import Ledger
 from p4sched.lab.network import Fabric, NodeError, Shape, leaf_spine
 from p4sched.lab.ranked_run import SchemeOutcome, Tell, print_end, run_schemes, title, verdict
-from p4sched.lab.ranked_schemes import RankSource, decisions, equal_buffers, ranked_scheme
+from p4sched.lab.ranked_schemes import decisions, equal_buffers, ranked_scheme
 from p4sched.lab.schemes import Link
 from p4sched.lab.traffic import Iperf3Traffic, spare_seconds
 from p4sched.lab.tuned import TUNED, PortDecisions, law_config, ports_loop
 from p4sched.loop import Loop, controlled
+from p4sched.rank_source import RankSource
 from p4sched.units import Duration, Rate
 
 WINDOW = 16

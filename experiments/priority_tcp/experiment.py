@@ -15,9 +15,10 @@ from p4sched.lab.measurement import Sample, departures_of, sample_rates
 from p4sched.lab.network import Dumbbell, dumbbell
 from p4sched.lab.observation import Observer
 from p4sched.lab.ranked_run import SchemeOutcome, Tell
-from p4sched.lab.ranked_schemes import RankSource, Sizes, decisions, ranked_scheme, ranked_testbed
+from p4sched.lab.ranked_schemes import Sizes, decisions, ranked_scheme, ranked_testbed
 from p4sched.lab.schemes import Link
 from p4sched.lab.traffic import FIRST_TCP_PORT, Iperf3Traffic, Transfer
+from p4sched.rank_source import RankSource
 from p4sched.units import Duration, Rate
 
 CONGESTION_CONTROL = "cubic"

@@ -11,9 +11,10 @@ from p4sched.lab.machine import MachineReading, read_machine
 from p4sched.lab.network import Fabric, thrift_port
 from p4sched.lab.observation import Observation, queue_counts
 from p4sched.lab.programming import NO_DELAY, bmv2_bottleneck, bottleneck
-from p4sched.lab.ranked_schemes import RankedScheme, RankSource
+from p4sched.lab.ranked_schemes import RankedScheme
 from p4sched.lab.schemes import Link
 from p4sched.lab.tcp import TcpCounters, read_counters
+from p4sched.rank_source import RankSource, set_rank_source
 from p4sched.routes import entries
 from p4sched.session import Session, connect
 from p4sched.traffic_manager import (
@@ -64,7 +65,7 @@ async def programmed_fabric(
             connection = connect(switch.address, program, device_id=switch.device_id, force=True)
             session = await stack.enter_async_context(connection)
             await session.insert(entries(network.shape.routes(name), network.shape.groups(name)))
-            await session.set_default_action("rank_sources", "set_rank_source", {"rank_source": int(source)})
+            await set_rank_source(session, source)
             if ranked.table is not None and not tuned:
                 await session.set_default_action(ranked.table, ranked.action, ranked.arguments)
             thrift = thrift_port(switch)

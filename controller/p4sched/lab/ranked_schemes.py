@@ -3,13 +3,13 @@
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, replace
-from enum import IntEnum
 
 from p4sched.errors import UsageError, unknown_name
 from p4sched.lab.network import Dumbbell
 from p4sched.lab.programming import Testbed, programmed
 from p4sched.lab.schemes import Link, Scheme
 from p4sched.laws.ranked import headroom_numerator
+from p4sched.rank_source import RankSource, set_rank_source
 from p4sched.reader import Reader
 from p4sched.traffic_manager import Calendar
 
@@ -31,19 +31,6 @@ BMV2_REASON = {
     "drr": "BMv2 has no deficit round robin",
     "afq": "BMv2 has no calendar of queues",
 }
-
-
-class RankSource(IntEnum):
-    """Where a packet's rank comes from (p4/include/rank.p4)."""
-
-    STATIC = 0
-    """Table `flow_ranks`."""
-    HEADER = 1
-    """The rank header of UDP datagrams to ports 5376 to 5631."""
-    TOS = 2
-    """The TOS byte."""
-    STFQ = 3
-    """Start-time fair queueing: the virtual start time, computed by the switch."""
 
 
 @dataclass(frozen=True)
@@ -225,7 +212,7 @@ async def ranked_testbed(
     """The switch runs the scheme with its parameters and takes ranks from `source`, on every port."""
     async with programmed(network, ranked.scheme, link, dict.fromkeys(users, 1.0)) as testbed:
         session = testbed.session
-        await session.set_default_action("rank_sources", "set_rank_source", {"rank_source": int(source)})
+        await set_rank_source(session, source)
         if ranked.table is not None:
             await session.set_default_action(ranked.table, ranked.action, ranked.arguments)
         yield testbed

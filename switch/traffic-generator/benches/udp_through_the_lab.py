@@ -19,10 +19,11 @@ from rich.table import Table
 from p4sched.lab.ledger import Ledger
 from p4sched.lab.machine import read_machine
 from p4sched.lab.network import dumbbell
-from p4sched.lab.ranked_schemes import RankSource, Sizes, ranked_scheme, ranked_testbed
+from p4sched.lab.ranked_schemes import Sizes, ranked_scheme, ranked_testbed
 from p4sched.lab.ranked_traffic import RANK_PORT, GeneratedTraffic
 from p4sched.lab.run import clean_run
 from p4sched.lab.schemes import Link
+from p4sched.rank_source import RankSource
 from p4sched.units import Duration, Rate
 
 CASES = [

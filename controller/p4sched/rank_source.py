@@ -1,0 +1,40 @@
+"""Where a switch takes the ranks of packets from: the choice of `p4/include/rank.p4`."""
+
+from enum import IntEnum
+
+from p4sched.errors import unknown_name
+from p4sched.session import Session, SessionError
+
+TABLE = "rank_sources"
+
+
+class RankSource(IntEnum):
+    """Where a packet's rank comes from (p4/include/rank.p4)."""
+
+    STATIC = 0
+    """Table `flow_ranks`."""
+    HEADER = 1
+    """The rank header of UDP datagrams to ports 5376 to 5631."""
+    TOS = 2
+    """The TOS byte."""
+    STFQ = 3
+    """Start-time fair queueing: the virtual start time, computed by the switch."""
+
+    @classmethod
+    def parse(cls, text: object) -> "RankSource":
+        """Reads "static", "header", "tos" or "stfq"."""
+        found = {source.name.lower(): source for source in cls}
+        if str(text) not in found:
+            raise unknown_name("rank source", str(text), found)
+        return found[str(text)]
+
+    def __str__(self) -> str:
+        return self.name.lower()
+
+
+async def set_rank_source(session: Session, source: RankSource) -> None:
+    """Ranks on every port that has no entry of its own come from there. Raises SessionError if the program has no
+    ranks."""
+    if session.schema.tables.get(TABLE) is None:
+        raise SessionError(f"switch {session.address}: its program has no table {TABLE}: it ranks no packets")
+    await session.set_default_action(TABLE, "set_rank_source", {"rank_source": int(source)})

@@ -1,0 +1,157 @@
+"""`p4sched control`: a controller as a process of its own, on real switches that come and go."""
+
+import asyncio
+import json
+import signal
+import sys
+from pathlib import Path
+
+import pytest
+from switches import RunningSwitch
+
+from p4sched.cli import run_command
+from p4sched.decision_log import replay
+from p4sched.loop import parameters_in_force
+from p4sched.rank_source import RankSource, set_rank_source
+from p4sched.session import Program, SessionError, connect, watch
+
+INTERVAL_BYTES = 3_750_000
+"""500 Mbit/s over 60 ms: one user's edge."""
+
+
+async def start_control(switch: RunningSwitch, program: Program, log: Path, *more: str) -> asyncio.subprocess.Process:
+    """`p4sched control` in a process of its own."""
+    return await asyncio.create_subprocess_exec(
+        *(Path(sys.prefix) / "bin" / "p4sched", "control", switch.address, "--rate", "500mbit"),
+        *("--program", program.json.parent, "--log", log, *more),
+        stdout=asyncio.subprocess.PIPE,
+        stderr=asyncio.subprocess.STDOUT,
+    )
+
+
+async def line(process: asyncio.subprocess.Process) -> str:
+    """The next line it prints."""
+    assert process.stdout is not None
+    return (await asyncio.wait_for(process.stdout.readline(), 30)).decode()
+
+
+async def test_a_killed_controller_leaves_the_bands_and_the_next_takes_over(
+    switch: RunningSwitch, fdpa: Program, tmp_path: Path
+) -> None:
+    log = tmp_path / "decisions.jsonl"
+    first = await start_control(switch, fdpa, log)
+    assert "program loaded" in await line(first)
+    assert "0 active users" in await line(first)
+    first.kill()
+    await first.wait()
+    async with watch(switch.address) as reader:
+        found = await parameters_in_force(reader)
+    assert found is not None
+    assert found.edges[0] == INTERVAL_BYTES
+
+    second = await start_control(switch, fdpa, log)
+    assert "taken over as it is" in await line(second)
+    second.send_signal(signal.SIGTERM)
+    assert "ended" in await line(second)
+    assert await second.wait() == 0
+    starts = [json.loads(text) for text in log.read_text().splitlines() if '"start"' in text]
+    assert [start["found"] is None for start in starts] == [True, False]
+
+
+async def test_a_switch_that_comes_back_is_taken_over_again(
+    switch: RunningSwitch, fdpa: Program, tmp_path: Path
+) -> None:
+    log = tmp_path / "decisions.jsonl"
+    controller = await start_control(switch, fdpa, log)
+    assert "program loaded" in await line(controller)
+    assert "0 active users" in await line(controller)
+    await asyncio.to_thread(switch.stop)
+    assert "the switch has vanished; looking for it for 30 s" in await line(controller)
+    switch.start()
+    back = await line(controller)
+    assert "back after" in back
+    assert "program loaded" in back
+    assert "0 active users" in await line(controller)
+    async with watch(switch.address) as reader:
+        found = await parameters_in_force(reader)
+    assert found is not None
+    assert found.edges[0] == INTERVAL_BYTES
+    controller.send_signal(signal.SIGTERM)
+    assert "ended" in await line(controller)
+    assert await controller.wait() == 0
+    starts = [json.loads(text) for text in log.read_text().splitlines() if '"start"' in text]
+    assert [start["found"] is None for start in starts] == [True, True]
+    assert all(entry.agrees for entry in replay(log))
+
+
+async def test_a_switch_that_does_not_come_back_ends_the_controller_with_one_error(
+    embedded_switch: RunningSwitch, fdpa: Program, tmp_path: Path
+) -> None:
+    controller = await start_control(embedded_switch, fdpa, tmp_path / "log.jsonl", "--reconnect", "100ms")
+    assert "program loaded" in await line(controller)
+    assert "0 active users" in await line(controller)
+    await asyncio.to_thread(embedded_switch.stop)
+    assert "looking for it for 0.1 s" in await line(controller)
+    assert await line(controller) == (
+        f"p4sched: switch {embedded_switch.address}: has vanished, and did not come back within 0.1 s\n"
+    )
+    assert await controller.wait() == 1
+
+
+@pytest.mark.parametrize("source", RankSource)
+async def test_a_rank_source_is_chosen_by_its_name(
+    embedded_switch: RunningSwitch, ranked_programs: dict[str, Program], tmp_path: Path, source: RankSource
+) -> None:
+    words = ("--scheme", "aifo", "--port", "1", "--rank-source", str(source))
+    controller = await start_control(embedded_switch, ranked_programs["aifo"], tmp_path / "log.jsonl", *words)
+    assert "program loaded" in await line(controller)
+    async with watch(embedded_switch.address) as reader:
+        in_force = await reader.default_action("rank_sources")
+    assert in_force is not None
+    assert in_force[1] == {"rank_source": source.value}
+    controller.send_signal(signal.SIGTERM)
+    assert await controller.wait() == 0
+
+
+async def test_a_program_without_ranks_has_no_rank_source(embedded_switch: RunningSwitch, fdpa: Program) -> None:
+    async with connect(embedded_switch.address, fdpa) as session:
+        with pytest.raises(SessionError, match="its program has no table rank_sources: it ranks no packets"):
+            await set_rank_source(session, RankSource.TOS)
+
+
+CONTROL = ("control", "127.0.0.1:9", "--rate", "10mbit", "--program", ".")
+UNTUNED = "has no parameters that follow the traffic; these schemes have: fdpa, aifo, rifo, packs"
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (("--scheme", "sp_pifo"), f"sp_pifo {UNTUNED}"),
+        (("--scheme", "fifo"), f"fifo {UNTUNED}"),
+        (("--scheme", "pifo"), f"pifo {UNTUNED}"),
+        (("--scheme", "rifu"), "no scheme 'rifu'; did you mean 'rifo'?"),
+        (("--scheme", "aifo", "--port", "1", "--rank-source", "tso"), "no rank source 'tso'; did you mean 'tos'?"),
+        (("--scheme", "aifo", "--port", "1", "--rank-source", "x"), "there is: static, header, tos, stfq"),
+        (("--rank-source", "tos"), "--rank-source means nothing for fdpa; it is for aifo, rifo, packs"),
+    ],
+)
+def test_what_the_controller_cannot_do_is_one_sentence(
+    words: tuple[str, ...], message: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run_command([*CONTROL, *words]) == 2
+    error = capsys.readouterr().err
+    assert message in error
+    assert len(error.splitlines()) == 1
+
+
+@pytest.mark.parametrize(
+    "content", [b"a,b\n1,2\n", b"{}\n", b'{"kind":"decision"}\n', b"[1]\n", b"\x89PNG\r\n\x1a\n", b"\n"]
+)
+def test_a_file_that_is_no_decision_log_is_not_appended_to(
+    content: bytes, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    log = tmp_path / "notes"
+    log.write_bytes(content)
+    assert run_command([*CONTROL, "--log", str(log)]) == 1
+    assert f"{log}: is no decision log" in capsys.readouterr().err
+    assert log.read_bytes() == content
