@@ -21,7 +21,8 @@ from p4sched.errors import P4schedError, UsageError, unknown_name
 from p4sched.experiment import SwitchKind
 from p4sched.given import folder, given
 from p4sched.paths import SHELL_PYTHON, switch_binary
-from p4sched.run_all import INTERRUPTED, run_all
+from p4sched.run_all import run_all
+from p4sched.start import INTERRUPTED
 
 ERRORS = Console(stderr=True, highlight=False, soft_wrap=True)
 
@@ -172,7 +173,7 @@ app.command("report")(report.report)
 
 
 def main() -> None:
-    """Entry point: every foreseen error is one line on standard error, and an exit code that is not zero."""
+    """Every foreseen error is one line on standard error, and an exit code that is not zero."""
     logging.basicConfig(format="%(levelname)s: %(message)s", level=logging.WARNING)
     sys.exit(run_command(sys.argv[1:]))
 

@@ -13,8 +13,7 @@ from p4sched import summaries
 from p4sched.errors import P4schedError
 from p4sched.experiment import SwitchKind
 from p4sched.lab.run import result_folder
-
-INTERRUPTED = 130
+from p4sched.start import INTERRUPTED
 
 Invoke = Callable[[Sequence[str]], tuple[int, str]]
 """Runs a command line of p4sched; gives its exit code, and the message of its error."""

@@ -5,17 +5,30 @@ import subprocess
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass
+from importlib.abc import MetaPathFinder
 from pathlib import Path
 
 import pytest
 from switches import free_port
 
-from p4sched import experiment
+from p4sched import experiment, start
 from p4sched.cli import run_command
 from p4sched.control import SwitchAddress, find_switch
 from p4sched.errors import P4schedError
 
 P4SCHED = Path(sys.prefix) / "bin" / "p4sched"
+
+
+class Interrupting(MetaPathFinder):
+    """Ctrl-C, just when a module is to be imported."""
+
+    def __init__(self, module: str) -> None:
+        self.module = module
+
+    def find_spec(self, fullname: str, *_: object) -> None:
+        """Called for each import."""
+        if fullname == self.module:
+            raise KeyboardInterrupt
 
 
 @dataclass(frozen=True)
@@ -50,6 +63,19 @@ def test_the_installed_command_works_from_any_folder(tmp_path: Path) -> None:
     wrong = subprocess.run([P4SCHED, "rnu"], cwd=tmp_path, capture_output=True, text=True, check=False)
     assert wrong.returncode == 2
     assert wrong.stderr == "p4sched: no command 'rnu'; did you mean 'run'?\n"
+
+
+@pytest.mark.parametrize("module", ["p4sched.cli", "p4sched.compile"])
+def test_an_interrupt_while_the_command_is_loaded_ends_it_without_a_traceback(
+    module: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for name in {"p4sched.cli", module}:
+        monkeypatch.delitem(sys.modules, name)
+    monkeypatch.setattr(sys, "meta_path", [Interrupting(module), *sys.meta_path])
+    with pytest.raises(SystemExit) as ended:
+        start.main()
+    assert ended.value.code == 130
+    assert capsys.readouterr().err == "p4sched: interrupted\n"
 
 
 @pytest.mark.parametrize(

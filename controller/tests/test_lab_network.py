@@ -20,7 +20,7 @@ from lab import BMV2, EMBEDDED, ON_EMBEDDED, P4SCHED, in_plain_mininet, living
 from p4sched.bands import Bands
 from p4sched.lab import run, schemes
 from p4sched.lab.depth import Depth, Worker, with_depth
-from p4sched.lab.ledger import interface_index
+from p4sched.lab.ledger import FOLDER, STATE_FILE, interface_index
 from p4sched.lab.measurement import departures_of
 from p4sched.lab.network import Dumbbell, dumbbell
 from p4sched.lab.programming import programmed
@@ -51,7 +51,7 @@ def test_every_user_reaches_the_server_and_is_counted(switch: str, name: str, tm
             assert all(answered)
             return dict(await departures_of(testbed.session, [seat.user for seat in network.seats])())
 
-    with run.clean_run("test", tmp_path) as ledger, dumbbell(ledger, 9, switch, tmp_path) as network:
+    with run.clean_run("a test of the lab") as ledger, dumbbell(ledger, 9, switch, tmp_path) as network:
         delivered = asyncio.run(count(network))
     # One echo request: 14 bytes of Ethernet, 20 of IPv4, 8 of ICMP, 56 of payload.
     assert delivered == dict.fromkeys(range(1, 10), 98)
@@ -74,7 +74,7 @@ def test_a_worker_brings_what_egress_knows_to_ingress(tmp_path: Path) -> None:
                     return int(found.data)
             return 0
 
-    with run.clean_run("test", tmp_path) as ledger, dumbbell(ledger, 1, "embedded", tmp_path, hosts=1) as network:
+    with run.clean_run("a test of the lab") as ledger, dumbbell(ledger, 1, "embedded", tmp_path, hosts=1) as network:
         assert asyncio.run(brought(network)) == 7
 
 
@@ -94,14 +94,14 @@ def test_frames_that_bmv2_does_not_see_are_told_from_those_that_it_counts(switch
                 found.append((observed.departures, observed.rx_lost))
             return found
 
-    with run.clean_run("test", tmp_path) as ledger, dumbbell(ledger, 1, switch, tmp_path, hosts=1) as network:
+    with run.clean_run("a test of the lab") as ledger, dumbbell(ledger, 1, switch, tmp_path, hosts=1) as network:
         # Three requests and their answers; then requests that have no route, which no port counts.
         assert asyncio.run(lost(network)) == [(6, 0), (0, 3)]
 
 
 @ON_EMBEDDED
 def test_the_shortest_timeout_becomes_a_property_of_every_hosts_route(tmp_path: Path) -> None:
-    with run.clean_run("test", tmp_path) as ledger, dumbbell(ledger, 4, "embedded", tmp_path) as network:
+    with run.clean_run("a test of the lab") as ledger, dumbbell(ledger, 4, "embedded", tmp_path) as network:
         # 3.2 ms: in whole milliseconds, rounded up
         network.set_shortest_timeout(3_200_000)
         for station in network.stations():
@@ -112,15 +112,15 @@ def test_the_shortest_timeout_becomes_a_property_of_every_hosts_route(tmp_path: 
 
 @ON_EMBEDDED
 def test_nothing_is_left_after_a_network(tmp_path: Path) -> None:
-    with run.clean_run("test", tmp_path) as ledger:
+    with run.clean_run("a test of the lab") as ledger:
         with dumbbell(ledger, 4, "embedded", tmp_path) as network:
             assert network.switch.process is not None
             pid = network.switch.process.pid
             assert interface_index("s1-eth1") is not None
-            assert json.loads((tmp_path / "state.json").read_text())["switches"]["s1"]["address"] == network.address
+            assert json.loads((FOLDER / STATE_FILE).read_text())["switches"]["s1"]["address"] == network.address
         assert interface_index("s1-eth1") is None
         assert not Path(f"/proc/{pid}").exists()
-    assert not (tmp_path / "state.json").exists()
+    assert not (FOLDER / STATE_FILE).exists()
 
 
 @pytest.fixture
@@ -172,7 +172,7 @@ def test_a_killed_run_leaves_nothing_that_clean_does_not_remove(experiment: subp
     experiment.wait()
     subprocess.run([P4SCHED, "clean"], check=True, capture_output=True)
     assert wait_until_clean(5) == []
-    assert not Path("/run/p4sched/state.json").exists()
+    assert not (FOLDER / STATE_FILE).exists()
 
 
 @ON_EMBEDDED

@@ -60,7 +60,7 @@ def test_a_parameter_change_during_traffic_loses_no_packet(name: str, tmp_path: 
                 counted = await decisions(testbed.session, started, network.bottleneck_port)
         return sent, received, counted
 
-    with run.clean_run("test", tmp_path) as ledger, dumbbell(ledger, 1, "embedded", tmp_path) as network:
+    with run.clean_run("a test of the lab") as ledger, dumbbell(ledger, 1, "embedded", tmp_path) as network:
         sent, received, counted = asyncio.run(send(network))
     # 25 Mbit/s of 4000-bit frames for 1.5 s: a Poisson number of mean 9375, standard deviation 97
     assert abs(sent - 9375) < 500

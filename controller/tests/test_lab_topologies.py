@@ -15,7 +15,7 @@ from p4sched.decision_log import replay
 from p4sched.lab import run
 from p4sched.lab.errors import LabError
 from p4sched.lab.fabric import programmed_fabric
-from p4sched.lab.ledger import Ledger, interface_index
+from p4sched.lab.ledger import FOLDER, STATE_FILE, Ledger, interface_index
 from p4sched.lab.network import Fabric, NodeError, Shape, incast, leaf_spine
 from p4sched.lab.ranked_schemes import equal_buffers, ranked_scheme
 from p4sched.lab.schemes import Link
@@ -54,7 +54,7 @@ def test_every_host_reaches_every_other_over_leaves_and_spines(switch: str, tmp_
                 for to in network.stations():
                     assert pings(network, source.name, to.address), f"{source.name} to {to.name}"
 
-    with run.clean_run("test", tmp_path) as ledger, leaf_spine(ledger, SHAPE, switch, tmp_path) as network:
+    with run.clean_run("a test of the lab") as ledger, leaf_spine(ledger, SHAPE, switch, tmp_path) as network:
         asyncio.run(check(network))
 
 
@@ -73,7 +73,7 @@ def test_flows_spread_over_the_spines_and_keep_their_path(tmp_path: Path) -> Non
                 if sum(counts) == 3 * DATAGRAMS:
                     return counts
 
-    with run.clean_run("test", tmp_path) as ledger, leaf_spine(ledger, SHAPE, "embedded", tmp_path) as network:
+    with run.clean_run("a test of the lab") as ledger, leaf_spine(ledger, SHAPE, "embedded", tmp_path) as network:
         counts = asyncio.run(asyncio.wait_for(uplinks(network), 20))
     # each flow is three datagrams that stay together
     assert [count % 3 for count in counts] == [0, 0]
@@ -104,8 +104,8 @@ def test_one_controller_tunes_every_port_of_every_switch(tmp_path: Path) -> None
                     assert entries[port]["target_packets"] == expected
                     assert all(entry.agrees for entry in replay(tmp_path / name / f"port-{port}.jsonl"))
 
-    with run.clean_run("test", tmp_path) as ledger, leaf_spine(ledger, SHAPE, "embedded", tmp_path) as network:
-        known = json.loads((tmp_path / "state.json").read_text())["switches"]
+    with run.clean_run("a test of the lab") as ledger, leaf_spine(ledger, SHAPE, "embedded", tmp_path) as network:
+        known = json.loads((FOLDER / STATE_FILE).read_text())["switches"]
         assert known == {
             name: {"address": network.switches[name].address, "device_id": number}
             for number, name in enumerate(["s1", "s2", "s3", "s4"], start=1)

@@ -32,7 +32,7 @@ NO_LIVE = "with --stepped: stepped time has the paper's rates, and no switch"
         (("inversions", "--schemes", "aifo,,packs"), "'aifo,,packs' has a comma without a scheme beside it"),
         (("fdpa_fairness", "--schemes", "fifo,fifo"), "scheme fifo is in 'fifo,fifo' twice"),
         (("fdpa_fairness", "--schemes", "fifo,drr", "--bands", "1+4*1"), "--bands means nothing without fdpa among"),
-        (("fdpa_fairness", "--duration", "1.5s"), "--duration 1.5s is not a whole number of seconds, at least 1"),
+        (("fdpa_fairness", "--duration", "1.5s"), "--duration 1500ms is not a whole number of seconds, at least 1"),
         (("fdpa_join_leave", "--phase", "3s"), "--phase 3s is not a whole number of seconds, at least 4"),
         (("fair_queueing", "--schemes", "drr", "--afq-queues", "8"), "--afq-queues means nothing without afq among"),
         (("flow_completion", "--loads", "0.5,0.8,0.50"), "load 0.5 is in '0.5,0.8,0.50' twice"),

@@ -27,7 +27,7 @@ from p4sched.given import refuse
 from p4sched.lab import options, ranked_schemes
 from p4sched.lab.ledger import Ledger
 from p4sched.lab.measurement import unmeasured
-from p4sched.lab.network import Dumbbell, dumbbell
+from p4sched.lab.network import MAX_USERS, Dumbbell, dumbbell
 from p4sched.lab.observation import Observer
 from p4sched.lab.ranked_run import SchemeOutcome, Tell, print_end, run_schemes, title, verdict
 from p4sched.lab.ranked_schemes import Sizes, decisions, equal_buffers, ranked_scheme, ranked_testbed
@@ -129,9 +129,11 @@ def run(
 
 
 def several(flows: int) -> int:
-    """At least one long flow on each host."""
-    if flows < long_flows.HOSTS:
-        raise UsageError(f"{flows} long flows: at least {long_flows.HOSTS}, one for each round-trip time")
+    """At least one long flow on each host, and no more than the hosts have addresses."""
+    if not long_flows.HOSTS <= flows <= MAX_USERS:
+        raise UsageError(
+            f"{flows} long flows: at least {long_flows.HOSTS}, one for each round-trip time; at most {MAX_USERS}"
+        )
     return flows
 
 

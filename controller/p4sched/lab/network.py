@@ -16,13 +16,14 @@ sys.path.append(str(ROOT / "mininet-topos"))
 
 from mininet.net import Mininet
 
-from dumbbell import DumbbellTopo
+from dumbbell import USERS_PER_HOST, DumbbellTopo
 from incast import IncastTopo
 from leaf_spine import LeafSpineTopo, Shape
 from nodes import Bmv2Switch, NodeError, OffloadFreeHost, P4Switch, dying_with_us
 from stations import Station, refuse_taken_names
 
 __all__ = [
+    "MAX_USERS",
     "Destination",
     "Dumbbell",
     "Fabric",
@@ -39,6 +40,9 @@ __all__ = [
 
 CPU_PORT = 509
 """Of the switch; CPU_PORT in p4/shared/constants.p4."""
+USER_HOSTS = 4
+"""Hosts of the dumbbell on the users' side, unless told otherwise."""
+MAX_USERS = USER_HOSTS * USERS_PER_HOST
 CONGESTION_CONTROL = "cubic"
 ALLOWED_CONGESTION_CONTROL = "/proc/sys/net/ipv4/tcp_allowed_congestion_control"
 NETDEV_MAX_BACKLOG = "/proc/sys/net/core/netdev_max_backlog"
@@ -209,7 +213,7 @@ def _allow_congestion_control(ledger: Ledger) -> None:
 
 
 @contextmanager
-def dumbbell(ledger: Ledger, users: int, switch: str, log_folder: Path, hosts: int = 4) -> Iterator[Dumbbell]:
+def dumbbell(ledger: Ledger, users: int, switch: str, log_folder: Path, hosts: int = USER_HOSTS) -> Iterator[Dumbbell]:
     """A dumbbell with `users` users whose switch runs and has no program yet.
 
     Raises LabError when it cannot be brought up. Whatever happens inside, it is taken down at the end.

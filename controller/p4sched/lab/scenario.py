@@ -4,12 +4,11 @@ import math
 import random
 
 from p4sched.errors import UsageError, unknown_name
+from p4sched.lab.network import MAX_USERS
 
 MISBEHAVING_SHARE = {"equal": 0.0, "quarter": 0.25, "half": 0.5}
 """Share of the users that open MANY connections, rounded up to whole users; the others open one."""
 MANY = 10
-MAX_USERS = 4 * 240
-"""Users that the dumbbell's four hosts have room for."""
 SCENARIOS = (*MISBEHAVING_SHARE, "uniform")
 
 
