@@ -221,15 +221,15 @@ def _ranked_config(scheme: str, asked: Mapping[str, Any], window: int | None, qu
 
 def fixed_parameters(given: Sequence[str]) -> dict[str, float]:
     """["C=20", "k=0.1"] as numbers by name."""
-    fixed = {}
+    fixed: dict[str, float] = {}
     for text in given:
-        name, equals, value = text.partition("=")
+        name, _, value = (part.strip() for part in text.partition("="))
+        if name in fixed:
+            raise UsageError(f"--fix '{text}': {name} is fixed already")
         try:
-            fixed[name.strip()] = float(value)
+            fixed[name] = float(value)
         except ValueError:
-            equals = ""
-        if not equals:
-            raise UsageError(f"--fix '{text}' is not NAME=VALUE, for example k=0.1")
+            raise UsageError(f"--fix '{text}' is not NAME=VALUE, for example k=0.1") from None
     return fixed
 
 

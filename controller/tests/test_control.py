@@ -22,8 +22,8 @@ INTERVAL_BYTES = 3_750_000
 async def start_control(switch: RunningSwitch, program: Program, log: Path, *more: str) -> asyncio.subprocess.Process:
     """`p4sched control` in a process of its own."""
     return await asyncio.create_subprocess_exec(
-        *(Path(sys.prefix) / "bin" / "p4sched", "control", switch.address, "--rate", "500mbit"),
-        *("--program", program.json.parent, "--log", log, *more),
+        *(str(Path(sys.prefix) / "bin" / "p4sched"), "control", switch.address, "--rate", "500mbit"),
+        *("--program", str(program.json.parent), "--log", str(log), *more),
         stdout=asyncio.subprocess.PIPE,
         stderr=asyncio.subprocess.STDOUT,
     )

@@ -5,17 +5,17 @@ from pathlib import Path
 
 import pytest
 
-from experiments.control_laws import experiment, phases
+from experiments.control_laws import phases
 from experiments.control_laws.comparison import Comparison, compare
 from experiments.control_laws.phases import Arrival
 from experiments.control_laws.score import Ideal, PhaseScore, matched, phase_score
 from experiments.control_laws.settings import FULL, SCHEMES, SHORT, Setting, config, static_settings
 from experiments.control_laws.stepped import Port
+from p4sched.cli import run_command
 from p4sched.decision_log import replay
-from p4sched.errors import P4schedError, UsageError
+from p4sched.errors import P4schedError
 from p4sched.laws import aifo, law, packs, rifo
 from p4sched.paths import stepped_port_binary, traffic_binary
-from p4sched.units import Duration, Rate
 
 MS = 1_000_000
 RATE = 10_000_000
@@ -158,14 +158,18 @@ def test_what_the_stepped_port_refuses_is_one_sentence(port: Port, tmp_path: Pat
 
 
 @pytest.mark.parametrize(
-    ("options", "message"),
+    ("words", "message"),
     [
-        ({"duration": Duration.parse("8s")}, "4 phases of 2.00 s"),
-        ({"deadline": Duration.parse("1ms")}, r"0.8 frames of 1514 bytes leave within it at 10 Mbit/s"),
-        ({"deadline": Duration.parse("1s")}, "the queues of this experiment hold 1024"),
-        ({"scheme_names": "aifo,fdpa"}, "no scheme 'fdpa'"),
+        (("--duration", "8s"), "4 phases of 2.00 s"),
+        (("--deadline", "1ms"), "0.8 frames of 1514 bytes leave within it at 10 Mbit/s"),
+        (("--deadline", "1s"), "the queues of this experiment hold 1024"),
+        (("--schemes", "aifo,fdpa"), "no scheme 'fdpa'"),
     ],
 )
-def test_bad_options_are_refused_before_anything_runs(options: dict[str, object], message: str, tmp_path: Path) -> None:
-    with pytest.raises(UsageError, match=message):
-        experiment.run(**{"rate": Rate.parse("10mbit"), "out": tmp_path, "show_live": False, **options})  # type: ignore[arg-type]
+def test_bad_options_are_refused_before_anything_runs(
+    words: tuple[str, ...], message: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    out = tmp_path / "out"
+    assert run_command(["run", "control_laws", "--no-live", "--out", str(out), *words]) == 2
+    assert message in capsys.readouterr().err
+    assert not out.exists()

@@ -173,6 +173,8 @@ def test_a_run_that_is_refused_leaves_the_results_of_the_one_before(
         run.clean_run("second", tmp_path, results=results),
     ):
         pass
+    with pytest.raises(LabError, match="p4sched run first is running"):
+        run.refuse_second_run("second", tmp_path)
     assert [path.read_text() for path in kept] == ["precious"] * 3
     holder.terminate()
     holder.wait()

@@ -32,7 +32,7 @@ from p4sched.lab import machine, options
 from p4sched.lab.ledger import Ledger
 from p4sched.lab.ranked_run import SchemeOutcome, Tell, print_end, run_schemes, title, verdict
 from p4sched.lab.ranked_traffic import FRAME_BYTES
-from p4sched.lab.run import discard_results, result_folder
+from p4sched.lab.run import discard_results, refuse_second_run, result_folder
 from p4sched.lab.schemes import Link
 from p4sched.units import Duration, Rate
 from p4sched.versions import versions
@@ -70,7 +70,7 @@ def run(
     duration: Annotated[
         Duration, typer.Option(parser=Duration.parse, metavar="TIME", help=f"All {len(PHASES)} phases together.")
     ] = Duration.parse("60s"),
-    seed: Annotated[int, typer.Option(help="Of arrivals and ranks.", min=0)] = 1,
+    seed: Annotated[int, typer.Option(help="Of arrivals and ranks.", min=0, max=options.MAX_SEED)] = 1,
     quick: Annotated[
         bool,
         options.quick_option(f"--duration {QUICK_DURATION}, fewer static settings, and live only the paper's"),
@@ -95,6 +95,12 @@ def run(
         "seed": seed,
     }
     console = Console()
+    in_the_lab = [] if show_live is False else wanted[:1] if quick and show_live is None else wanted
+    if in_the_lab and switch == SwitchKind.BMV2:
+        console.print(f"[yellow]live runs are left out: {NOT_ON_BMV2}[/]")
+        in_the_lab = []
+    if in_the_lab:
+        refuse_second_run("p4sched run control_laws")
     result_folder(out)
     discard_results(out)
     end_ns = round(phase_s * len(PHASES) * 1e9)
@@ -104,10 +110,6 @@ def run(
     room = round(rate * deadline / 8e9 / SMALL_FRAME_BYTES)
     ideal = Ideal(arrivals, port.ideal(room, out / "pifo.txt"))
     comparisons = _compared(wanted, port, ideal, SHORT if quick else FULL, deadline, out)
-    in_the_lab = [] if show_live is False else wanted[:1] if quick and show_live is None else wanted
-    if in_the_lab and switch == SwitchKind.BMV2:
-        console.print(f"[yellow]live runs are left out: {NOT_ON_BMV2}[/]")
-        in_the_lab = []
     found: dict[str, Any] = {
         "experiment": "control_laws",
         "finished": datetime.now(UTC).isoformat(timespec="seconds"),

@@ -83,7 +83,9 @@ def run(
         Duration,
         typer.Option(parser=Duration.parse, metavar="TIME", help="Of the long flows, and of the starts at each load."),
     ] = Duration.parse("6s"),
-    seed: Annotated[int, typer.Option(help="Of sizes and arrivals: the same flows for every scheme.", min=0)] = 1,
+    seed: Annotated[
+        int, typer.Option(help="Of sizes and arrivals: the same flows for every scheme.", min=0, max=options.MAX_SEED)
+    ] = 1,
     quick: Annotated[bool, options.quick_option(f"--loads {QUICK_LOADS} --duration {QUICK_DURATION}")] = False,
     switch: options.WhichSwitch = SwitchKind.EMBEDDED,
     out: options.ResultFolder = Path("results/fair_queueing"),

@@ -134,6 +134,8 @@ def repeated(weights: str, users: int) -> tuple[float, ...]:
         given = [float(weight) for weight in weights.split(",")]
     except ValueError:
         raise UsageError(f"weights '{weights}' are not numbers separated by commas, for example 1,1,2") from None
+    if len(given) > users:
+        raise UsageError(f"weights '{weights}': {len(given)} of them for {users} users")
     for weight in given:
         scale_of_weight(weight)
     return tuple(given[place % len(given)] for place in range(users))

@@ -73,7 +73,9 @@ def run(
             " The kernel's own is 200ms.",
         ),
     ] = None,
-    seed: Annotated[int, typer.Option(help="Of sizes and arrivals: the same flows for every scheme.", min=0)] = 1,
+    seed: Annotated[
+        int, typer.Option(help="Of sizes and arrivals: the same flows for every scheme.", min=0, max=options.MAX_SEED)
+    ] = 1,
     quick: Annotated[bool, options.quick_option(f"--loads {QUICK_LOADS} --duration {QUICK_DURATION}")] = False,
     switch: options.WhichSwitch = SwitchKind.EMBEDDED,
     out: options.ResultFolder = Path("results/flow_completion"),

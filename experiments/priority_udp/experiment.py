@@ -39,7 +39,7 @@ def run(
     duration: Annotated[
         Duration, typer.Option(parser=Duration.parse, metavar="TIME", help="All seven phases together.")
     ] = Duration.parse("21s"),
-    seed: Annotated[int, typer.Option(help="Of the packets' arrivals.", min=0)] = 1,
+    seed: Annotated[int, typer.Option(help="Of the packets' arrivals.", min=0, max=options.MAX_SEED)] = 1,
     quick: Annotated[bool, options.quick_option(f"--duration {QUICK_DURATION}")] = False,
     switch: options.WhichSwitch = SwitchKind.EMBEDDED,
     out: options.ResultFolder = Path("results/priority_udp"),

@@ -80,6 +80,19 @@ def _in_progress(lock: str) -> str:
         return "another run is in progress: let it end or stop it"
 
 
+def require_lab() -> None:
+    """Raises LabError unless this process may use the lab."""
+    require_root()
+    require_namespaces()
+
+
+def refuse_second_run(what: str, folder: Path = FOLDER) -> None:
+    """Raises LabError if a run could not begin now: for an experiment that computes before it uses the lab."""
+    require_lab()
+    with run_lock(what, folder):
+        pass
+
+
 @contextmanager
 def clean_run(what: str, folder: Path = FOLDER, *, results: Path | None = None) -> Iterator[Ledger]:
     """The frame of a run: root, namespaces, lock, leftovers of a crashed run removed, SIGTERM as orderly as Ctrl-C.
@@ -87,8 +100,7 @@ def clean_run(what: str, folder: Path = FOLDER, *, results: Path | None = None) 
     The results of an earlier run in `results` go when this one begins, and not when it is refused. Gives the ledger
     in which the run notes what it makes. Whatever is left of that at the end is taken away.
     """
-    require_root()
-    require_namespaces()
+    require_lab()
     with run_lock(what, folder), _terminate_like_interrupt():
         path = folder / STATE_FILE
         crashed = read_ledger(path)
