@@ -1,15 +1,30 @@
 """The experiment of the control laws: scores, settings, and the law in the loop of a program in stepped time."""
 
+import dataclasses
 import itertools
+import math
+import random
+from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from experiments.control_laws import phases
 from experiments.control_laws.comparison import Comparison, compare
 from experiments.control_laws.phases import Arrival
-from experiments.control_laws.score import Ideal, PhaseScore, matched, phase_score
-from experiments.control_laws.settings import FULL, SCHEMES, SHORT, Setting, config, static_settings
+from experiments.control_laws.score import Deadlines, Ideal, PhaseScore, matched, phase_score
+from experiments.control_laws.search import search, vary
+from experiments.control_laws.settings import (
+    FULL,
+    QUEUE_PACKETS,
+    SCHEMES,
+    SHORT,
+    Setting,
+    config,
+    length,
+    static_settings,
+)
 from experiments.control_laws.stepped import Port
 from p4sched.cli import run_command
 from p4sched.decision_log import replay
@@ -45,16 +60,26 @@ def test_what_is_sent_is_set_against_what_an_ideal_scheduler_sends() -> None:
 
 
 def test_what_comes_late_does_not_count() -> None:
-    found = phase_score([0, 1], [(0, 31 * MS), (1, 30 * MS), (7, 2 * MS)], 30 * MS)
+    found = phase_score([0, 1], [(0, 31 * MS), (1, 30 * MS), (7, 2 * MS)], Deadlines(30 * MS, 30 * MS))
     assert found == PhaseScore(score=0.5, throughput=1.5, late=1 / 3, mean_delay_ms=21)
+
+
+def test_the_more_urgent_half_of_what_pifo_sends_may_have_a_deadline_of_its_own() -> None:
+    sent = [(0, 11 * MS), (1, 10 * MS), (2, 30 * MS), (3, 31 * MS)]
+    # ranks 0 and 1 within 10 ms, 2 and 3 within 30 ms
+    found = phase_score([0, 1, 2, 3], sent, Deadlines(30 * MS, 10 * MS))
+    assert (found.score, found.late) == (0.5, 0.5)
+    # with two classes the median is a class: all of it is urgent
+    assert phase_score([0, 0, 1], [(0, 11 * MS), (1, 11 * MS)], Deadlines(30 * MS, 10 * MS)).score == 1 / 3
 
 
 def test_packets_belong_to_the_phase_they_arrive_in() -> None:
     arrivals = [Arrival(0, 1, 0, 3), Arrival(5, 2, 0, 3), Arrival(6, 2, 1, 4)]
     ideal = Ideal(arrivals, [10, 20, -1])
-    stepped = ideal.scores([30, -1, 40], MS)
+    in_time = Deadlines(MS, MS)
+    stepped = ideal.scores([30, -1, 40], in_time)
     assert [score.score for score in stepped] == [1, 0, 0, 0]
-    assert stepped == ideal.scores_of_received({(1, 0): 30, (2, 1): 34}, MS)
+    assert stepped == ideal.scores_of_received({(1, 0): 30, (2, 1): 34}, in_time)
 
 
 @pytest.mark.parametrize("scheme", SCHEMES)
@@ -79,6 +104,44 @@ def test_the_papers_setting_comes_first_and_none_twice(scheme: str) -> None:
 def test_settings_are_named_as_in_the_papers() -> None:
     labels = [static_settings(scheme, SHORT, [])[0].label for scheme in SCHEMES]
     assert labels == ["C 20, k 0.1, S 15", "B 20, k 0.1, T 50", "B 80, k 0, S 1"]
+    unequal = packs.Parameters(sizes=(5, 5, 5, 5, 5, 5, 5, 400), headroom_256=128, sampling=60)
+    assert Setting("searched", aifo.Parameters(20, 30)).label == "C 20 in 30, k 0.1, S 15"
+    assert Setting("grid", unequal).label == "B 5+5+5+5+5+5+5+400, k 0.5, S 60"
+
+
+PARAMETERS = (aifo.Parameters(), rifo.Parameters(), packs.Parameters())
+
+
+@pytest.mark.parametrize("start", PARAMETERS, ids=SCHEMES)
+def test_every_variation_is_a_setting_and_fits_into_the_queues(start: Any) -> None:
+    chance, parameters, tried = random.Random(1), start, set()
+    for _ in range(2000):
+        parameters = vary(parameters, 0.6, chance)
+        tried.add(parameters)
+        assert 1 <= length(parameters) <= 8 * QUEUE_PACKETS
+        assert start.action_data().keys() == parameters.action_data().keys()
+    # a small count may round to itself, but nothing is stuck
+    assert len(tried) > 1000
+
+
+def test_a_search_finds_the_setting_whose_worst_phase_is_the_best_and_repeats_itself() -> None:
+    def scores(setting: Setting) -> tuple[float, ...]:
+        """A queue of 20 would be best in phase 1, one of 500 in phase 2: that of 100 is as far from both."""
+        target = setting.parameters.target_packets
+        return tuple(1 / (1 + abs(math.log(target / best))) for best in (20, 500))
+
+    def evaluate(settings: Sequence[Setting]) -> list[tuple[float, ...]]:
+        return [scores(setting) for setting in settings]
+
+    start = static_settings("aifo", SHORT, [])
+    tried = search(start, evaluate(start), evaluate, rounds=40, seed=1)
+    assert tried == search(start, evaluate(start), evaluate, rounds=40, seed=1)
+    assert {setting.origin for setting in tried} == {"searched"}
+    steadiest = max(tried, key=lambda setting: min(scores(setting)))
+    assert steadiest.parameters.target_packets == pytest.approx(100, abs=10)
+    for phase, best in enumerate((20, 500)):
+        found = max(start + tried, key=lambda setting, phase=phase: scores(setting)[phase])  # type: ignore[misc]
+        assert found.parameters.target_packets == pytest.approx(best, rel=0.1)
 
 
 def scored(*scores: float) -> list[PhaseScore]:
@@ -143,9 +206,10 @@ def test_writing_the_same_parameters_again_and_again_changes_nothing(port: Port,
 def test_a_comparison_of_a_whole_run(port: Port, tmp_path: Path) -> None:
     arrivals = phases.read_schedule(port.schedule)
     ideal = Ideal(arrivals, port.ideal(568, tmp_path / "pifo.txt"))
-    found = compare("rifo", port, ideal, SHORT, 30 * MS, tmp_path, lambda _: None)
+    grid = dataclasses.replace(SHORT, rounds=1)
+    found = compare("rifo", port, ideal, grid, 30 * MS, tmp_path, lambda _: None)
     assert len(found.settings) == len(found.scores)
-    assert {setting.origin for setting in found.settings} == {"paper", "grid", "law"}
+    assert {setting.origin for setting in found.settings} == {"paper", "grid", "law", "searched"}
     assert all(0 < score.score <= 1 for scores in found.scores for score in scores)
     # the paper's B = 20 holds a fifth of a message of 100 packets
     assert found.ratios(found.scores[0])[1] < 0.5

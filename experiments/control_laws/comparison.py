@@ -5,11 +5,13 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, dataclass
 from pathlib import Path
+from tempfile import NamedTemporaryFile
 from typing import Any
 
 from experiments.control_laws.phases import PHASES
-from experiments.control_laws.score import Ideal, PhaseScore
-from experiments.control_laws.settings import Grid, Setting, config, length, static_settings
+from experiments.control_laws.score import Deadlines, Ideal, PhaseScore
+from experiments.control_laws.search import Scores, search
+from experiments.control_laws.settings import URGENT_SHARE, Grid, Setting, config, length, static_settings
 from experiments.control_laws.stepped import POLL_NS, Port
 
 CLOSE = 0.9
@@ -73,10 +75,22 @@ class Comparison:
         }
 
 
+def deadlines(scheme: str, deadline_ns: int) -> Deadlines:
+    """What counts as in time with this scheme."""
+    return Deadlines(deadline_ns, round(URGENT_SHARE[scheme] * deadline_ns))
+
+
 def compare(
-    scheme: str, port: Port, ideal: Ideal, grid: Grid, deadline_ns: int, out: Path, tell: Callable[[str], None]
+    scheme: str,
+    port: Port,
+    ideal: Ideal,
+    grid: Grid,
+    deadline_ns: int,
+    out: Path,
+    tell: Callable[[str], None],
+    seed: int = 1,
 ) -> Comparison:
-    """Runs the law, then every static setting."""
+    """Runs the law, then static settings: the given ones, and those that a search from them comes to."""
     out.mkdir(parents=True, exist_ok=True)
     tell("with the law in the loop")
     log = out / "decisions.jsonl"
@@ -84,19 +98,25 @@ def compare(
     departures, decisions = port.tuned(config(scheme, port.rate_bps, deadline_ns), out / "tuned.txt", log)
     phase_polls = port.end_ns // len(PHASES) // POLL_NS
     came_to = [decisions[number * phase_polls - 1].parameters for number in range(1, len(PHASES) + 1)]
-    settings = static_settings(scheme, grid, came_to)
-    tell(f"{len(settings)} static settings")
+    in_time = deadlines(scheme, deadline_ns)
+    settings: list[Setting] = []
+    scores: list[list[PhaseScore]] = []
 
-    def run(numbered: tuple[int, Setting]) -> list[PhaseScore]:
-        number, setting = numbered
-        output = out / f"static_{number}.txt"
-        scores = ideal.scores(port.static(scheme, setting.data, output), deadline_ns)
-        output.unlink()
-        return scores
+    def run(setting: Setting) -> list[PhaseScore]:
+        with NamedTemporaryFile(dir=out, prefix="static_") as output:
+            return ideal.scores(port.static(scheme, setting.data, Path(output.name)), in_time)
 
-    with ThreadPoolExecutor(os.cpu_count()) as pool:
-        scores = list(pool.map(run, enumerate(settings)))
-    tuned = ideal.scores(departures, deadline_ns)
+    def evaluate(more: Sequence[Setting]) -> list[Scores]:
+        tell(f"{len(settings) + len(more)} static settings")
+        with ThreadPoolExecutor(os.cpu_count()) as pool:
+            found = list(pool.map(run, more))
+        settings.extend(more)
+        scores.extend(found)
+        return [tuple(score.score for score in each) for each in found]
+
+    first = static_settings(scheme, grid, came_to)
+    search(first, evaluate(first), evaluate, grid.rounds, seed)
+    tuned = ideal.scores(departures, in_time)
     (out / "tuned.txt").unlink()
     written = [(number * POLL_NS / 1e9, each.parameters) for number, each in enumerate(decisions) if each.changed]
     return Comparison(tuned, written, settings, scores)

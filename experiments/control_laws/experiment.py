@@ -23,7 +23,7 @@ from experiments.control_laws.phases import (
     write_schedule,
 )
 from experiments.control_laws.score import Ideal, PhaseScore
-from experiments.control_laws.settings import FULL, LAW_DELAY_SHARE, SCHEMES, SHORT, Grid, Setting
+from experiments.control_laws.settings import FULL, LAW_DELAY_SHARE, SCHEMES, SHORT, URGENT_SHARE, Grid, Setting
 from experiments.control_laws.stepped import Port
 from p4sched.errors import UsageError
 from p4sched.experiment import Experiment, SwitchKind, choose
@@ -89,6 +89,7 @@ def run(
     configuration = {
         "rate_bps": int(rate),
         "deadline_ms": deadline / 1e6,
+        "urgent_deadline_ms": {name: round(URGENT_SHARE[name] * deadline / 1e6, 3) for name in wanted},
         "law_delay_ms": LAW_DELAY_SHARE * deadline / 1e6,
         "phase_s": phase_s,
         "phases": descriptions(),
@@ -109,7 +110,7 @@ def run(
     arrivals = read_schedule(port.schedule)
     room = round(rate * deadline / 8e9 / SMALL_FRAME_BYTES)
     ideal = Ideal(arrivals, port.ideal(room, out / "pifo.txt"))
-    comparisons = _compared(wanted, port, ideal, SHORT if quick else FULL, deadline, out)
+    comparisons = _compared(wanted, port, ideal, SHORT if quick else FULL, deadline, seed, out)
     found: dict[str, Any] = {
         "experiment": "control_laws",
         "finished": datetime.now(UTC).isoformat(timespec="seconds"),
@@ -137,7 +138,7 @@ def run(
 
 
 def _compared(
-    wanted: list[str], port: Port, ideal: Ideal, grid: Grid, deadline: Duration, out: Path
+    wanted: list[str], port: Port, ideal: Ideal, grid: Grid, deadline: Duration, seed: int, out: Path
 ) -> dict[str, Comparison]:
     """Each scheme in stepped time."""
     comparisons = {}
@@ -147,7 +148,7 @@ def _compared(
             def tell(text: str, name: str = name) -> None:
                 status.update(f"[bold]{title(name)}[/]  stepped time: {text}")
 
-            comparisons[name] = compare(name, port, ideal, grid, deadline, out / name, tell)
+            comparisons[name] = compare(name, port, ideal, grid, deadline, out / name, tell, seed)
     return comparisons
 
 

@@ -41,9 +41,11 @@ def draw(found: Mapping[str, Any], comparisons: Mapping[str, Comparison], path: 
 
 def _scores(axes: Axes, comparison: Comparison, scheme: Mapping[str, Any]) -> None:
     places = range(len(PHASES))
-    for setting, scores in zip(comparison.settings, comparison.scores, strict=True):
-        if setting.origin != "paper":
-            axes.plot(places, comparison.ratios(scores), color="#cccccc", linewidth=0.6, label="static settings")
+    # lines from phase to phase would be hundreds
+    each = [comparison.ratios(scores) for scores in comparison.scores]
+    for place, shares in zip(places, zip(*each, strict=True), strict=True):
+        at = [place] * len(shares)
+        axes.plot(at, shares, "_", color="#bbbbbb", markersize=14, markeredgewidth=0.6, label="static settings")
     steadiest = comparison.steadiest
     shown = [
         ("the paper's setting", comparison.scores[0], figures.ORANGE),

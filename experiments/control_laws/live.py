@@ -8,6 +8,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
+from experiments.control_laws.comparison import deadlines
 from experiments.control_laws.phases import PHASES, flows
 from experiments.control_laws.score import Ideal
 from experiments.control_laws.settings import QUEUE_PACKETS, QUEUES, Setting, config
@@ -95,7 +96,7 @@ async def _run(
         await traffic.report("receive", DRAIN_S + 10)
         counted = await decisions(testbed.session, ranked, network.bottleneck_port)
     propagation_ns = plan.link.rtt_ns - plan.link.rtt_ns // 2
-    scores = plan.ideal.scores_of_received(read_delays(received, propagation_ns), plan.deadline_ns)
+    scores = plan.ideal.scores_of_received(read_delays(received, propagation_ns), deadlines(name, plan.deadline_ns))
     found = {
         "phases": [asdict(score) for score in scores],
         "refused_by_sender": sum(report["refused"] for report in sent),
@@ -119,7 +120,7 @@ def _scheme(name: str, setting: Setting | None) -> RankedScheme:
     """Queues with room for every setting. The tuned scheme starts from the program's own parameters."""
     the_law = law(name)
     many = name == "packs"
-    depths = (QUEUE_PACKETS[name],) * (QUEUES if many else 1)
+    depths = (QUEUE_PACKETS,) * (QUEUES if many else 1)
     scheme = Scheme(name, name, "strict" if many else "fifo", "", depths, bmv2=not many)
     parameters = the_law.Parameters() if setting is None else setting.parameters
     return RankedScheme(scheme, the_law.TABLE, the_law.ACTION, parameters.action_data())

@@ -31,7 +31,7 @@ class Phase:
 
 
 PHASES = (
-    Phase("classes", 1.6, FRAME_BYTES, 0, "uniform", 2),
+    Phase("classes", 1.3, FRAME_BYTES, 1, "uniform", 2),
     Phase("messages", 1.5, SMALL_FRAME_BYTES, 100, "exponential", 10_000),
     Phase("bursts", 1.0, FRAME_BYTES, 6, "uniform", 1000),
     Phase("flood", 4.0, FRAME_BYTES, 1, "inverse-exponential", 100),

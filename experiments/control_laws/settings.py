@@ -9,11 +9,13 @@ from p4sched.laws import aifo, law, packs, ranked, rifo
 
 SCHEMES = ("aifo", "rifo", "packs")
 QUEUES = 8
-QUEUE_PACKETS = {"aifo": 1024, "rifo": 1024, "packs": 128}
+QUEUE_PACKETS = 1024
 """Room of each queue of the traffic manager: more than any setting uses."""
 LAW_DELAY_SHARE = 0.8
 """The law's delay target in deadlines: its parameters stay while they are within 10 % of what it wants, and the packet
 that is being sent does not count as waiting."""
+URGENT_SHARE = {"aifo": 1.0, "rifo": 1.0, "packs": 1 / 3}
+"""Deadline of the more urgent half, in deadlines: PACKS orders what it admits; AIFO and RIFO cannot."""
 
 
 @dataclass(frozen=True)
@@ -21,7 +23,7 @@ class Setting:
     """Parameters that stay as they are."""
 
     origin: str
-    """paper, grid, or law: what the law had come to at the end of a phase."""
+    """paper, grid, searched, or law: what the law had come to at the end of a phase."""
     parameters: Any
 
     @property
@@ -47,10 +49,29 @@ class Grid:
     """S of AIFO and PACKS."""
     trackings: tuple[int, ...]
     """RIFO's T."""
+    shapes: tuple[tuple[int, ...], ...]
+    """PACKS's B_1 .. B_n where they are not equal."""
+    rounds: int
+    """Of the search that follows."""
 
 
-FULL = Grid((10, 20, 40, 80, 160, 320), (0.0, 0.1, 0.5), (1, 15, 60, 240), (50, 500, 5000))
-SHORT = Grid((10, 20, 80, 320), (0.1, 0.5), (15,), (50,))
+SHAPES = (
+    # one long queue last: urgent packets wait little, and what comes in a burst finds room
+    (3, 3, 3, 3, 3, 3, 3, 100),
+    (5, 5, 5, 5, 5, 5, 5, 400),
+    (20, 20, 20, 20, 20, 20, 20, 100),
+    (20, 20, 20, 20, 20, 20, 20, 300),
+    # one long queue first, as AIFO
+    (20, 2, 2, 2, 2, 2, 2, 2),
+    (450, 1, 1, 1, 1, 1, 1, 1),
+    # each twice the one before
+    (1, 2, 4, 8, 16, 32, 64, 128),
+    (4, 8, 16, 32, 64, 128, 256, 512),
+)
+SHAPE_SAMPLINGS = 2
+"""The largest S are tried with them: S of the others is searched."""
+FULL = Grid((10, 20, 40, 80, 160, 450), (0.0, 0.1, 0.5), (1, 15, 60, 240, 1000), (50, 500, 5000), SHAPES, 4)
+SHORT = Grid((10, 20, 80, 320), (0.1, 0.5), (15,), (50,), (), 0)
 SHORTER_QUEUES = (2, 3, 5)
 """For RIFO, which is the more precise the shorter its queue."""
 
@@ -58,7 +79,7 @@ SHORTER_QUEUES = (2, 3, 5)
 def config(scheme: str, rate_bps: int, deadline_ns: int) -> ranked.Config:
     """The law's: it knows the link and the deadline, nothing of the traffic."""
     found: ranked.Config = law(scheme).Config(
-        rate_bps=rate_bps, delay_ns=round(LAW_DELAY_SHARE * deadline_ns), queue_packets=QUEUE_PACKETS[scheme]
+        rate_bps=rate_bps, delay_ns=round(LAW_DELAY_SHARE * deadline_ns), queue_packets=QUEUE_PACKETS
     )
     return found
 
@@ -86,9 +107,11 @@ def _combinations(scheme: str, grid: Grid) -> Sequence[Any]:
             lengths = (*SHORTER_QUEUES, *grid.lengths)
             return [rifo.Parameters(*each) for each in itertools.product(lengths, headrooms, grid.trackings)]
         case _:
+            equal = [packs.queue_sizes(buffer, QUEUES) for buffer in grid.lengths]
             return [
-                packs.Parameters(packs.queue_sizes(buffer, QUEUES), headroom, sampling=sampling)
-                for buffer, headroom, sampling in itertools.product(grid.lengths, headrooms, grid.samplings)
+                packs.Parameters(sizes, headroom, sampling=sampling)
+                for shapes, samplings in ((equal, grid.samplings), (grid.shapes, grid.samplings[-SHAPE_SAMPLINGS:]))
+                for sizes, headroom, sampling in itertools.product(shapes, headrooms, samplings)
             ]
 
 
@@ -104,7 +127,12 @@ def length(parameters: Any) -> int:
 
 
 def label(parameters: Any) -> str:
-    """In the papers' names."""
+    """In the papers' names. C 20 in 30: the queue holds 30 packets."""
     name = "C" if isinstance(parameters, aifo.Parameters) else "B"
     last = f"T {parameters.tracking_packets}" if isinstance(parameters, rifo.Parameters) else f"S {parameters.sampling}"
-    return f"{name} {length(parameters)}, k {parameters.headroom_256 / ranked.HEADROOM_UNIT:.2g}, {last}"
+    room = str(length(parameters))
+    if isinstance(parameters, packs.Parameters) and max(parameters.sizes) - min(parameters.sizes) > 1:
+        room = "+".join(map(str, parameters.sizes))
+    if isinstance(parameters, aifo.Parameters) and parameters.capacity_packets != parameters.target_packets:
+        room += f" in {parameters.capacity_packets}"
+    return f"{name} {room}, k {parameters.headroom_256 / ranked.HEADROOM_UNIT:.2g}, {last}"

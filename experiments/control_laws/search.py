@@ -1,0 +1,92 @@
+"""A search for better static settings than a grid has: the adversary of the tuned scheme.
+
+A setting and its scores have two merits: its worst phase, and each single phase. Every round takes the settings that
+are best so far in one of them and tries variations: one to three parameters multiplied or shifted by chance, coarsely
+in one round and finely in the next. The same seed tries the same settings.
+"""
+
+import math
+import random
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from experiments.control_laws.settings import QUEUE_PACKETS, Setting
+from p4sched.laws.ranked import HEADROOM_UNIT
+
+Scores = tuple[float, ...]
+"""By phase."""
+
+LEADERS = 5
+"""Settings that are varied, for each merit."""
+FOR_WORST_PHASE = 12
+FOR_EACH_PHASE = 2
+"""Variations in a round."""
+COARSE, FINE = 0.6, 0.2
+"""Standard deviation of the logarithm of a count that is varied."""
+MOST_COUNTED = 20_000
+"""Largest S and T."""
+ALL_SIZES = 0.2
+"""How often all B_i of PACKS are scaled together."""
+WINDOW = "window_ranks"
+"""The one parameter that no law sets; it stays."""
+HEADROOM = "headroom_256"
+COUNTS = ("sampling", "tracking_packets")
+
+
+def search(
+    settings: Sequence[Setting],
+    scores: Sequence[Scores],
+    evaluate: Callable[[Sequence[Setting]], list[Scores]],
+    rounds: int,
+    seed: int,
+) -> list[Setting]:
+    """What is tried in so many rounds, starting from `settings`; none twice."""
+    chance = random.Random(seed)
+    known = {setting.parameters: found for setting, found in zip(settings, scores, strict=True)}
+    tried: list[Setting] = []
+    for number in range(rounds):
+        spread = FINE if number % 2 else COARSE
+        new: dict[Any, Setting] = {}
+        for merit, count in _merits(list(known.values())):
+            leaders = sorted(known, key=lambda each, merit=merit: merit(known[each]), reverse=True)[:LEADERS]  # type: ignore[misc]
+            for _ in range(count):
+                varied = vary(chance.choice(leaders), spread, chance)
+                if varied not in known:
+                    new[varied] = Setting("searched", varied)
+        batch = list(new.values())
+        known |= zip(new, evaluate(batch), strict=True)
+        tried += batch
+    return tried
+
+
+def _merits(scores: Sequence[Scores]) -> list[tuple[Callable[[Scores], float], int]]:
+    """Each merit, and how many variations it gets in a round."""
+    best: list[float] = [max(column) for column in zip(*scores, strict=True)]
+
+    def worst_phase(of: Scores) -> float:
+        return min(score / most for score, most in zip(of, best, strict=True) if most)
+
+    def in_phase(phase: int) -> Callable[[Scores], float]:
+        return lambda of: of[phase]
+
+    return [(worst_phase, FOR_WORST_PHASE), *((in_phase(phase), FOR_EACH_PHASE) for phase in range(len(best)))]
+
+
+def vary(parameters: Any, spread: float, chance: random.Random) -> Any:
+    """The same with one to three parameters changed, or with all queue lengths scaled."""
+    data: dict[str, int] = parameters.action_data()
+    # a size of 0 is no queue
+    names = [name for name, value in data.items() if name != WINDOW and (value or name == HEADROOM)]
+    sizes = [name for name in names if name.startswith("size_")]
+    together = bool(sizes) and chance.random() < ALL_SIZES
+    common = chance.gauss(0, spread)
+    for name in sizes if together else chance.sample(names, chance.randint(1, 3)):
+        if name == HEADROOM:
+            shifted = data[name] + round(chance.gauss(0, spread * HEADROOM_UNIT / 3))
+            data[name] = max(0, min(HEADROOM_UNIT - 1, shifted))
+        else:
+            change = math.exp(common if together else chance.gauss(0, spread))
+            most = MOST_COUNTED if name in COUNTS else QUEUE_PACKETS
+            # small counts must be able to change as well
+            data[name] = max(1, min(most, round(data[name] * change + chance.uniform(-0.7, 0.7))))
+    return type(parameters).from_action_data(data)
