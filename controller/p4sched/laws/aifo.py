@@ -23,7 +23,8 @@ density is flat up to h and falls off like a Gaussian of variance I (C-h) / 2 ab
 
 of the time. The law takes the smallest k with at most the loss allowed, 5 % by default, for a larger one only
 lengthens the queue (paper, Fig. 8). A constant bit rate gets k = 0, as PACKS 6.1 chose; Poisson arrivals at C = 20
-get 0.34 (the paper's 0.1 allows 8.7 %), at C = 80 0.03.
+get 0.34 (the paper's 0.1 allows 8.7 %), at C = 80 0.03. It sets at most `max_headroom`, 0.5: of burstier arrivals (at
+C = 20 from I = 1.33 on) the loss is larger than allowed, for I = 6 18 %.
 
 **Limits.** Heavy overload needs less headroom than the critical load; the law grants it all the same, since flows may
 end at any time. Ranks that differ from all in the window are refused above h until the window has seen them, for as

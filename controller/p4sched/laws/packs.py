@@ -4,7 +4,8 @@ PACKS (Alcoz et al., NSDI 2025) drops exactly the packets that AIFO drops with C
 window and its headroom follow AIFO's law (`p4sched.laws.aifo`):
 
 **B = drain rate * delay target / packet size**, at least one packet a queue and at most what the physical queues
-hold. It bounds the wait of the least urgent packets that are served at all; urgent ones wait less.
+hold. It bounds what waits, and so the mean wait in overload. No bound for a single packet follows: what comes later
+to a more urgent queue passes it (experiments/incast measured waits of a dozen delay targets).
 **S = arrival rate * span / |W|**; **k** the smallest headroom that keeps the idling of a critically loaded link below
 the loss allowed.
 
