@@ -19,12 +19,14 @@
 
 // One step of the scan. The register holds b_i plus all that push-downs have taken off so far (`lowered`), so that a
 // push-down is one addition. Sums wrap around together. Its top bit is 0 until the first push-up: b_i is 0 until then.
-// A queue that there is not yet starts anew, and takes the first packets of any rank when it comes. bound: b_i.
+// A queue that there is not yet starts anew, and takes the first packets of any rank when it comes. lowest: the smallest
+// bound seen, which is b_1 but for a while after a queue came.
 control SpPifoQueue(in bit<32> port, in bit<16> room, in bit<32> rank, in bit<32> lowered, in bit<3> queue_priority,
                     inout bit<1> chosen, inout bit<3> priority, inout bit<2> verdict, inout bit<32> depth,
-                    inout bit<32> bound) {
+                    inout bit<32> lowest) {
     register<bit<33>>(MAX_PORTS) raised_bound;
     bit<33> raised;
+    bit<32> bound;
 
     apply {
         if (room == 0) {
@@ -46,6 +48,8 @@ control SpPifoQueue(in bit<32> port, in bit<16> room, in bit<32> rank, in bit<32
                 if (verdict == ADMITTED) {
                     raised_bound.write(port, 1w1 ++ (rank + lowered));
                 }
+            } else if (bound < lowest) {
+                lowest = bound;
             }
         }
     }
@@ -78,7 +82,7 @@ control SpPifoIngress(inout headers_t hdr, inout metadata_t meta, inout standard
 
     bit<32> port;
     bit<32> lowered;
-    bit<32> bound = 0;
+    bit<32> lowest = 0xffffffff;
     bit<32> depth = 0;
     bit<1> chosen = 0;
     bit<3> priority = 0;
@@ -114,17 +118,17 @@ control SpPifoIngress(inout headers_t hdr, inout metadata_t meta, inout standard
             sp_pifo_params.apply();
             port = (bit<32>) standard_metadata.egress_spec;
             lowered_by.read(lowered, port);
-            queue_8.apply(port, room_8, meta.rank, lowered, 0, chosen, priority, verdict, depth, bound);
-            queue_7.apply(port, room_7, meta.rank, lowered, 1, chosen, priority, verdict, depth, bound);
-            queue_6.apply(port, room_6, meta.rank, lowered, 2, chosen, priority, verdict, depth, bound);
-            queue_5.apply(port, room_5, meta.rank, lowered, 3, chosen, priority, verdict, depth, bound);
-            queue_4.apply(port, room_4, meta.rank, lowered, 4, chosen, priority, verdict, depth, bound);
-            queue_3.apply(port, room_3, meta.rank, lowered, 5, chosen, priority, verdict, depth, bound);
-            queue_2.apply(port, room_2, meta.rank, lowered, 6, chosen, priority, verdict, depth, bound);
-            queue_1.apply(port, room_1, meta.rank, lowered, 7, chosen, priority, verdict, depth, bound);
+            queue_8.apply(port, room_8, meta.rank, lowered, 0, chosen, priority, verdict, depth, lowest);
+            queue_7.apply(port, room_7, meta.rank, lowered, 1, chosen, priority, verdict, depth, lowest);
+            queue_6.apply(port, room_6, meta.rank, lowered, 2, chosen, priority, verdict, depth, lowest);
+            queue_5.apply(port, room_5, meta.rank, lowered, 3, chosen, priority, verdict, depth, lowest);
+            queue_4.apply(port, room_4, meta.rank, lowered, 4, chosen, priority, verdict, depth, lowest);
+            queue_3.apply(port, room_3, meta.rank, lowered, 5, chosen, priority, verdict, depth, lowest);
+            queue_2.apply(port, room_2, meta.rank, lowered, 6, chosen, priority, verdict, depth, lowest);
+            queue_1.apply(port, room_1, meta.rank, lowered, 7, chosen, priority, verdict, depth, lowest);
             if (chosen == 0) {
                 // An inversion: less than every bound. The scan ended at queue 1.
-                lowered_by.write(port, lowered + (bound - meta.rank));
+                lowered_by.write(port, lowered + (lowest - meta.rank));
             }
             standard_metadata.priority = priority;
             carry_out.apply(meta, standard_metadata, verdict, depth);

@@ -13,8 +13,8 @@
 //! inversion was detected all the same.
 //!
 //! The papers have a fixed n. Here queues may come and go: one that comes has the bound 0, as all do at the start, so the
-//! first packets that it takes may be of any rank; packets in one that goes are still served. Bounds are sorted again
-//! when that of a new queue has passed those before it.
+//! first packets that it takes may be of any rank; packets in one that goes are still served. Until they are sorted again
+//! the cost of a push-down is what takes the smallest bound down to r, so that no bound falls below 0.
 
 use crate::config::ConfigError;
 use crate::priority_queues::PriorityQueues;
@@ -67,7 +67,8 @@ impl Scheduler for SpPifo {
         let bounds = &mut self.bounds[..self.count];
         let fitting = bounds.iter().rposition(|&bound| bound <= packet.rank);
         let Some(queue) = fitting else {
-            let cost = bounds[0] - packet.rank;
+            let lowest = bounds.iter().copied().min().unwrap_or(packet.rank);
+            let cost = lowest - packet.rank;
             for bound in bounds {
                 *bound -= cost;
             }

@@ -140,6 +140,27 @@ proptest! {
     }
 
     #[test]
+    fn sp_pifo_bounds_rise_by_push_ups_only_also_when_queues_come_and_go(
+        counts in prop::collection::vec(1usize..9, 2..8), events in events(100)
+    ) {
+        let mut sp_pifo = SpPifo::new(&[3]).unwrap();
+        for count in counts {
+            sp_pifo.reconfigure(&vec![3; count]).unwrap();
+            for (id, event) in events.iter().enumerate() {
+                let Event::Arrival(rank) = *event else {
+                    sp_pifo.dequeue(0);
+                    continue;
+                };
+                let before = sp_pifo.bounds().to_vec();
+                sp_pifo.enqueue(0, packet(id, rank));
+                for (&bound, &was) in sp_pifo.bounds().iter().zip(&before) {
+                    prop_assert!(bound <= was || bound == rank, "{before:?}, then {:?}", sp_pifo.bounds());
+                }
+            }
+        }
+    }
+
+    #[test]
     fn aifo_and_rifo_never_reorder(
         target in 1usize..40, capacity in 1usize..60, window in window(), headroom in headroom(),
         tracking_range in 1usize..50, events in events(600)
