@@ -153,8 +153,20 @@ class OffloadFreeHost(Host):
 
         It is a property of the route (ip-route(8), rto_min), in whole milliseconds, rounded up.
         """
-        route = self.run("ip", "-4", "route", "show", "default").split()
-        self.run("ip", "route", "change", *route, "rto_min", f"{-(-rto_min_ns // 10**6)}ms")
+        self.set_route_option("rto_min", f"{-(-rto_min_ns // 10**6)}ms")
+
+    def set_initial_window(self, segments: int) -> None:
+        """What TCP sends before the first acknowledgement, at most: 10 segments unless set (ip-route(8), initcwnd)."""
+        self.set_route_option("initcwnd", str(segments))
+
+    def set_route_option(self, name: str, value: str) -> None:
+        """Sets an option of the default route; the others stay."""
+        # `ip` shows a locked rto_min as "rto_min lock 8ms", and understands it without the word.
+        route = [word for word in self.run("ip", "-4", "route", "show", "default").split() if word != "lock"]
+        if name in route:
+            place = route.index(name)
+            del route[place : place + 2]
+        self.run("ip", "route", "change", *route, name, value)
 
     def write_sysctl(self, name: str, value: str, needed: bool = True) -> None:
         """Writes a setting of this host's namespace; `needed=False` passes over one that the kernel lacks."""

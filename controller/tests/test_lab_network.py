@@ -100,14 +100,18 @@ def test_frames_that_bmv2_does_not_see_are_told_from_those_that_it_counts(switch
 
 
 @ON_EMBEDDED
-def test_the_shortest_timeout_becomes_a_property_of_every_hosts_route(tmp_path: Path) -> None:
+def test_shortest_timeout_and_initial_window_become_properties_of_every_hosts_route(tmp_path: Path) -> None:
     with run.clean_run("a test of the lab") as ledger, dumbbell(ledger, 4, "embedded", tmp_path) as network:
         # 3.2 ms: in whole milliseconds, rounded up
         network.set_shortest_timeout(3_200_000)
+        network.set_initial_window(30)
+        network.set_initial_window(33)
         for station in network.stations():
             route = network.host(station.name).run("ip", "-4", "route", "show", "default")
             assert f"via {station.gateway} " in route
             assert "rto_min lock 4ms" in route
+            assert "initcwnd 33" in route
+            assert "initcwnd 30" not in route
 
 
 @ON_EMBEDDED

@@ -128,7 +128,8 @@ def test_headroom_never_reaches_one() -> None:
 
 def test_flows_not_done_are_counted_and_left_out_of_the_times() -> None:
     planned = [
-        {"flow": number, "size_bytes": size} for number, size in enumerate((5_000, 6_000, 50_000, 200_000, 1_000))
+        {"flow": number, "size_bytes": size, "start_s": 0.5 * number}
+        for number, size in enumerate((5_000, 6_000, 50_000, 200_000, 1_000))
     ]
     completed = [{"flow": number, "fct_ns": number * 10_000_000 + 10_000_000} for number in (0, 1, 2, 3)]
     found = completion.summarise(completion.joined(planned, completed), 0.1)

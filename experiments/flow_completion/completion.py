@@ -6,6 +6,8 @@ from math import ceil
 from statistics import fmean
 from typing import Any
 
+from experiments.flow_completion import intervals
+
 SMALL_BYTES = 100_000
 LARGE_BYTES = 1_000_000
 """Bounds of the papers, multiplied by the scale of the sizes."""
@@ -20,6 +22,9 @@ class Flow:
     size_bytes: int
     completion_s: float | None
     """None: it was not done by the deadline."""
+    start_s: float = 0.0
+    retransmitted: int = 0
+    """Segments that its sender sent again; 0 also of a flow that was not done."""
 
 
 def summarise(flows: Sequence[Flow], scale: float) -> dict[str, Any]:
@@ -27,14 +32,18 @@ def summarise(flows: Sequence[Flow], scale: float) -> dict[str, Any]:
     done = [(flow.size_bytes, 1e3 * flow.completion_s) for flow in flows if flow.completion_s is not None]
     small = [time for size, time in done if size < SMALL_BYTES * scale]
     large = [time for size, time in done if size > LARGE_BYTES * scale]
+    low, high = intervals.mean_interval(small_times(flows, scale)) or (None, None)
     return {
         "flows": len(flows),
         "not_completed": len(flows) - len(done),
         "small_flows": len(small),
         "small_mean_ms": fmean(small) if small else None,
+        "small_mean_low_ms": low,
+        "small_mean_high_ms": high,
         "small_median_ms": percentile(small, 0.5),
         "small_p99_ms": percentile(small, 0.99),
         "small_over_1s": sum(time > SYN_TIMEOUT_MS for time in small),
+        **_retransmissions([flow for flow in flows if flow.size_bytes < SMALL_BYTES * scale]),
         "large_flows": len(large),
         "large_mean_ms": fmean(large) if large else None,
         "mean_ms": fmean([time for _, time in done]) if done else None,
@@ -50,12 +59,55 @@ def unmeasured(loads: Sequence[Mapping[str, Any]]) -> list[str]:
     ]
 
 
+def _retransmissions(small: Sequence[Flow]) -> dict[str, Any]:
+    """How many small flows had segments sent again, and how long those took and the others."""
+    done = [(flow.retransmitted > 0, 1e3 * flow.completion_s) for flow in small if flow.completion_s is not None]
+    repeating = [time for again, time in done if again]
+    others = [time for again, time in done if not again]
+    return {
+        "small_retransmitting": len(repeating),
+        "small_retransmitting_mean_ms": fmean(repeating) if repeating else None,
+        "small_others_mean_ms": fmean(others) if others else None,
+    }
+
+
+def compare(flows: Mapping[str, Sequence[Flow]], scale: float) -> dict[str, dict[str, Any]]:
+    """For each two schemes, the mean time of small flows with the one as a multiple of that with the other, and between
+    which bounds it lies with 95 % certainty."""
+    times = {name: small_times(sent, scale) for name, sent in flows.items()}
+    means = {name: fmean(time for _, time in timed) for name, timed in times.items() if timed}
+    found: dict[str, dict[str, Any]] = {}
+    for name, mean in means.items():
+        for other, other_mean in means.items():
+            if name != other:
+                low, high = intervals.ratio_interval(times[name], times[other]) or (None, None)
+                found.setdefault(name, {})[other] = {"ratio": mean / other_mean, "low": low, "high": high}
+    return found
+
+
+def small_times(flows: Sequence[Flow], scale: float) -> list[intervals.Timed]:
+    """Start in s and completion time in ms of each small flow that was done."""
+    return [
+        (flow.start_s, 1e3 * flow.completion_s)
+        for flow in flows
+        if flow.completion_s is not None and flow.size_bytes < SMALL_BYTES * scale
+    ]
+
+
 def percentile(values: Sequence[float], share: float) -> float | None:
     """The smallest value that at least `share` of the values do not exceed; None without values."""
     return sorted(values)[max(ceil(share * len(values)), 1) - 1] if values else None
 
 
-def joined(planned: Sequence[Mapping[str, Any]], completed: Sequence[Mapping[str, Any]]) -> list[Flow]:
-    """What became of the planned flows."""
+def joined(
+    planned: Sequence[Mapping[str, Any]],
+    completed: Sequence[Mapping[str, Any]],
+    sent: Sequence[Mapping[str, Any]] = (),
+) -> list[Flow]:
+    """What became of the planned flows, from what their receiver and their senders report."""
     times = {flow["flow"]: flow["fct_ns"] / 1e9 for flow in completed}
-    return [Flow(flow["size_bytes"], times.get(flow["flow"])) for flow in planned]
+    again = {flow["flow"]: flow.get("retransmitted", 0) for flow in sent}
+    return [
+        Flow(flow["size_bytes"], times.get(flow["flow"]), flow["start_s"], again.get(flow["flow"], 0))
+        for flow in planned
+    ]

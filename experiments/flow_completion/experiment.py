@@ -4,7 +4,7 @@ import csv
 import json
 import subprocess
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -13,6 +13,7 @@ from rich.console import Console
 from rich.table import Table
 
 from experiments.flow_completion import completion, figure
+from experiments.flow_completion.completion import Flow
 from p4sched.errors import P4schedError, UsageError, unknown_name
 from p4sched.experiment import Experiment, SwitchKind, choose, once
 from p4sched.lab import options, ranked_schemes
@@ -23,7 +24,7 @@ from p4sched.lab.ranked_run import SchemeOutcome, Tell, print_end, run_schemes, 
 from p4sched.lab.ranked_schemes import decisions, equal_buffers, ranked_scheme, ranked_testbed
 from p4sched.lab.ranked_traffic import GeneratedTraffic
 from p4sched.lab.schemes import Link
-from p4sched.lab.tcp import read_counters
+from p4sched.lab.tcp import TcpCounters, read_counters
 from p4sched.paths import traffic_binary
 from p4sched.rank_source import RankSource
 from p4sched.units import Duration, Rate
@@ -33,17 +34,38 @@ DISTRIBUTIONS = ("web-search", "data-mining")
 HOSTS = 4
 FIRST_TCP_PORT = 5001
 LEAD_S = 0.5
-DRAIN_S = 3.0
+DRAIN_S = 5.0
 """After the last start, flows have this long to end."""
 SIZES = replace(equal_buffers(buffer=40, window=20, headroom=0.1, queues=4), rifo_tracking=50)
 """PACKS 6.2: 4 queues of 10 packets or one of 40, |W| = 20, k = 0.1. RIFO, which is not in it, has T = 50 (RIFO 5)."""
 RTO_MIN_RTTS = 2
 """With the RTT itself this makes the timeout of 3 RTTs of pFabric's hosts (PACKS 6.2)."""
+KERNEL_INITIAL_WINDOW = 10
+"""Segments (RFC 6928)."""
+FRAME_BITS = 8 * 1514
+SENDERS_END_S = 5.0
 RATE, BMV2_RATE = Rate.parse("100mbit"), Rate.parse("20mbit")
 SHORTEST_S = 1.0
 """For flows to start, at each load."""
-QUICK_LOADS = "0.5,0.8"
+QUICK_LOADS = "0.8"
 QUICK_DURATION = Duration.parse("4s")
+
+
+@dataclass(frozen=True)
+class Setting:
+    """What all schemes of a run have in common."""
+
+    link: Link
+    distribution: str
+    scale: float
+    loads: Sequence[float]
+    seconds: float
+    """How long flows start, for each load."""
+    seed: int
+    rto_min_ns: int
+    initial_window: int
+    """Segments."""
+    with_handshake: bool
 
 
 def run(
@@ -57,10 +79,10 @@ def run(
         typer.Option(
             help="Factor on the sizes, so that a slow link sees as many flows as a fast one.", min=0.001, max=100
         ),
-    ] = 0.1,
+    ] = 0.5,
     scheme_names: options.RankedSchemes = options.ALL_RANKED_SCHEMES,
     rate: Annotated[Rate | None, options.rate_option(RATE, BMV2_RATE)] = None,
-    rtt: options.RoundTripTime = Duration.parse("2ms"),
+    rtt: options.RoundTripTime = Duration.parse("4ms"),
     duration: Annotated[
         Duration, typer.Option(parser=Duration.parse, metavar="TIME", help="How long flows start, for each load.")
     ] = Duration.parse("20s"),
@@ -73,6 +95,23 @@ def run(
             " The kernel's own is 200ms.",
         ),
     ] = None,
+    initial_window: Annotated[
+        int | None,
+        typer.Option(
+            metavar="SEGMENTS",
+            help="What TCP sends before the first acknowledgement, at most; default: a bandwidth-delay product, and"
+            f" {KERNEL_INITIAL_WINDOW} at least, which is the kernel's own.",
+            min=1,
+            max=1000,
+        ),
+    ] = None,
+    with_handshake: Annotated[
+        bool,
+        typer.Option(
+            "--with-handshake",
+            help="Open each connection at its flow's start, not ahead: a lost opening segment costs a second.",
+        ),
+    ] = False,
     seed: Annotated[
         int, typer.Option(help="Of sizes and arrivals: the same flows for every scheme.", min=0, max=options.MAX_SEED)
     ] = 1,
@@ -81,44 +120,67 @@ def run(
     out: options.ResultFolder = Path("results/flow_completion"),
 ) -> None:
     """Sends TCP flows of random sizes at each load through each scheme; every segment carries the rank of the bytes
-    that remain. Prints a table and writes DIR/summary.json, DIR/loads.csv and DIR/figure.png."""
+    that remain. Prints a table and writes DIR/summary.json, DIR/loads.csv, DIR/flows.csv and DIR/figure.png."""
     wanted = choose("scheme", scheme_names, ranked_schemes.NAMES)
-    rate = options.rate_for(rate, switch, RATE, BMV2_RATE)
     if sizes not in DISTRIBUTIONS:
         raise unknown_name("distribution of sizes", sizes, DISTRIBUTIONS)
-    asked = parse_loads(options.unless_quick(ctx, quick, "--loads", loads, QUICK_LOADS))
     starts = options.unless_quick(ctx, quick, "--duration", duration, QUICK_DURATION)
-    seconds = options.at_least("--duration", starts, SHORTEST_S, "flows start at random times, some a second")
-    link = Link(rate, rtt)
-
-    shortest = rto_min or RTO_MIN_RTTS * rtt
+    link = Link(options.rate_for(rate, switch, RATE, BMV2_RATE), rtt)
+    setting = Setting(
+        link=link,
+        distribution=sizes,
+        scale=scale,
+        loads=parse_loads(options.unless_quick(ctx, quick, "--loads", loads, QUICK_LOADS)),
+        seconds=options.at_least("--duration", starts, SHORTEST_S, "flows start at random times, some a second"),
+        seed=seed,
+        rto_min_ns=rto_min or RTO_MIN_RTTS * rtt,
+        initial_window=initial_window or max(KERNEL_INITIAL_WINDOW, bandwidth_delay_segments(link)),
+        with_handshake=with_handshake,
+    )
+    flows: dict[str, dict[float, list[Flow]]] = {}
 
     async def measure(name: str, ledger: Ledger, folder: Path, tell: Tell) -> SchemeOutcome:
         with dumbbell(ledger, HOSTS, switch.value, folder, hosts=HOSTS) as network:
-            network.set_shortest_timeout(shortest)
-            plans = {
-                load: plan(network, sizes, scale, load, int(rate), seconds, seed, FIRST_TCP_PORT + place)
-                for place, load in enumerate(asked)
-            }
-            return await _measure(network, name, link, plans, seconds, scale, ledger, folder, tell)
+            network.set_shortest_timeout(setting.rto_min_ns)
+            network.set_initial_window(setting.initial_window)
+            outcome, flows[name] = await _measure(network, name, setting, ledger, folder, tell)
+        return outcome
 
-    configuration = {
-        "sizes": sizes,
-        "scale": scale,
-        "loads": asked,
-        "rate_bps": int(rate),
-        "rtt_ms": rtt / 1e6,
-        "rto_min_ms": shortest / 1e6,
-        "duration_s": seconds,
-        "congestion_control": CONGESTION_CONTROL,
-        "seed": seed,
+    found = run_schemes("flow_completion", wanted, switch, out, configuration(setting), measure)
+    found["small_mean_ratios"] = {
+        f"{load:g}": completion.compare({name: loads[load] for name, loads in flows.items()}, scale)
+        for load in setting.loads
     }
-    found = run_schemes("flow_completion", wanted, switch, out, configuration, measure)
-    _write(found, out / "loads.csv")
+    (out / "summary.json").write_text(json.dumps(found, indent=1) + "\n")
+    _write_loads(found, out / "loads.csv")
+    _write_flows(flows, out / "flows.csv")
     figure.draw(found, out / "figure.png")
     console = Console()
     console.print(_table(found))
+    console.print(_ratios(found))
     print_end(console, found, out)
+
+
+def bandwidth_delay_segments(link: Link) -> int:
+    """Full segments that the link holds in a round-trip time."""
+    return round(link.rate_bps * link.rtt_ns / 1e9 / FRAME_BITS)
+
+
+def configuration(setting: Setting) -> dict[str, Any]:
+    """The part of summary.json that says what was asked for."""
+    return {
+        "sizes": setting.distribution,
+        "scale": setting.scale,
+        "loads": list(setting.loads),
+        "rate_bps": int(setting.link.rate_bps),
+        "rtt_ms": setting.link.rtt_ns / 1e6,
+        "rto_min_ms": setting.rto_min_ns / 1e6,
+        "initial_window_segments": setting.initial_window,
+        "with_handshake": setting.with_handshake,
+        "duration_s": setting.seconds,
+        "congestion_control": CONGESTION_CONTROL,
+        "seed": setting.seed,
+    }
 
 
 def parse_loads(text: str) -> list[float]:
@@ -150,30 +212,30 @@ def plan(
 
 
 async def _measure(
-    network: Dumbbell,
-    name: str,
-    link: Link,
-    plans: Mapping[float, Sequence[dict[str, Any]]],
-    seconds: float,
-    scale: float,
-    ledger: Ledger,
-    folder: Path,
-    tell: Tell,
-) -> SchemeOutcome:
+    network: Dumbbell, name: str, setting: Setting, ledger: Ledger, folder: Path, tell: Tell
+) -> tuple[SchemeOutcome, dict[float, list[Flow]]]:
     ranked = ranked_scheme(name, SIZES)
+    link = setting.link
     users = [seat.user for seat in network.seats]
-    found = []
+    found, sent = [], {}
     async with ranked_testbed(network, ranked, link, RankSource.TOS, users) as testbed:
         observer = await Observer.start(network, testbed.traffic_manager, link)
-        for place, (load, flows) in enumerate(plans.items()):
+        for place, load in enumerate(setting.loads):
+            port = FIRST_TCP_PORT + place
+            rate, seconds = int(link.rate_bps), setting.seconds
+            flows = plan(network, setting.distribution, setting.scale, load, rate, seconds, setting.seed, port)
+            opening_s = 0.0 if setting.with_handshake else len(flows) / HOSTS * link.rtt_ns / 1e9
+            flows = [flow | {"start_s": flow["start_s"] + opening_s} for flow in flows]
             tell(f"load {load:g}: {len(flows)} flows")
             network.check_alive()
-            deadline, port = LEAD_S + seconds + DRAIN_S, FIRST_TCP_PORT + place
-            found.append(await at_load(network, load, flows, port, deadline, scale, ledger, folder / f"load-{load:g}"))
+            deadline = LEAD_S + opening_s + seconds + DRAIN_S
+            part, ahead = folder / f"load-{load:g}", not setting.with_handshake
+            sent[load], tcp = await exchange(network, flows, port, deadline, ledger, part, ahead)
+            found.append(load_summary(load, sent[load], tcp, setting.scale))
         observation = await observer.finish()
         counted = await decisions(testbed.session, ranked, network.bottleneck_port)
     seen = observation.but(completion.unmeasured(found))
-    return SchemeOutcome({"loads": found}, seen, ranked.scheme.label, counted, testbed.notes)
+    return SchemeOutcome({"loads": found}, seen, ranked.scheme.label, counted, testbed.notes), sent
 
 
 async def at_load(
@@ -186,19 +248,39 @@ async def at_load(
     ledger: Ledger,
     folder: Path,
 ) -> dict[str, Any]:
-    """Sends the flows that make a load, and gives up those that are not done at the deadline (in seconds from now)."""
+    """Sends the flows that make a load, each over a connection that is opened at its start; what became of them."""
+    sent, tcp = await exchange(network, flows, port, deadline, ledger, folder)
+    return load_summary(load, sent, tcp, scale)
+
+
+async def exchange(
+    network: Dumbbell,
+    flows: Sequence[dict[str, Any]],
+    port: int,
+    deadline: float,
+    ledger: Ledger,
+    folder: Path,
+    open_ahead: bool = False,
+) -> tuple[list[Flow], TcpCounters]:
+    """Sends flows, and gives up those that are not done at the deadline (in seconds from now)."""
     before = read_counters(network.sender_pids())
     with GeneratedTraffic(network, ledger, folder) as traffic:
         await traffic.serve_tcp(port, deadline + 0.5, len(flows))
+        runs = []
         for host in dict.fromkeys(seat.host for seat in network.seats):
             sources = {seat.address for seat in network.seats if seat.host == host}
             own = [flow for flow in flows if flow["src"] in sources]
-            traffic.send_tcp(host, own, CONGESTION_CONTROL, deadline)
+            runs.append(traffic.send_tcp(host, own, CONGESTION_CONTROL, deadline, open_ahead=open_ahead))
         completed = await traffic.report("serve", deadline + 5)
-    tcp = read_counters(network.sender_pids()) - before
+        reported = [outcome for run in runs for outcome in await traffic.report(run, SENDERS_END_S)]
+    return completion.joined(flows, completed, reported), read_counters(network.sender_pids()) - before
+
+
+def load_summary(load: float, sent: Sequence[Flow], tcp: TcpCounters, scale: float) -> dict[str, Any]:
+    """What became of the flows that made a load."""
     return (
         {"load": load}
-        | completion.summarise(completion.joined(flows, completed), scale)
+        | completion.summarise(sent, scale)
         | {
             "segments_sent": tcp.segments_sent,
             "segments_retransmitted": tcp.segments_retransmitted,
@@ -208,7 +290,7 @@ async def at_load(
     )
 
 
-def _write(found: Mapping[str, Any], path: Path) -> None:
+def _write_loads(found: Mapping[str, Any], path: Path) -> None:
     """One row a scheme and load."""
     with path.open("w", newline="") as file:
         rows: csv.DictWriter[str] | None = None
@@ -220,27 +302,61 @@ def _write(found: Mapping[str, Any], path: Path) -> None:
                 rows.writerow({"scheme": name} | load)
 
 
+def _write_flows(flows: Mapping[str, Mapping[float, Sequence[Flow]]], path: Path) -> None:
+    """One row a flow; no time for one that was not done."""
+    with path.open("w", newline="") as file:
+        rows = csv.writer(file)
+        rows.writerow(["scheme", "load", "start_s", "size_bytes", "completion_ms", "segments_retransmitted"])
+        for name, loads in flows.items():
+            for load, sent in loads.items():
+                for flow in sent:
+                    time_ms = "" if flow.completion_s is None else 1e3 * flow.completion_s
+                    rows.writerow([name, load, flow.start_s, flow.size_bytes, time_ms, flow.retransmitted])
+
+
 def _table(found: Mapping[str, Any]) -> Table:
     shown = Table(
         title="Completion times in ms: mean, median, 99th percentile of small flows, mean of large flows",
         title_justify="left",
     )
-    columns = ("scheme", "load", "mean", "median", "99 %", "large", "flows", "over 1 s", "not done", "run")
+    columns = ("scheme", "load", "mean", "95 %", "median", "99 %", "large", "retransmitting", "not done", "run")
     for column in columns:
         shown.add_column(column, justify="left" if column in ("scheme", "run") else "right")
     for name, scheme in found["schemes"].items():
         for load in scheme["loads"]:
-            times = [load[key] for key in ("small_mean_ms", "small_median_ms", "small_p99_ms", "large_mean_ms")]
             shown.add_row(
                 title(name),
                 f"{load['load']:g}",
-                *("-" if time is None else f"{time:.1f}" for time in times),
-                str(load["flows"]),
-                str(load["small_over_1s"]),
+                _ms(load["small_mean_ms"]),
+                f"{_ms(load['small_mean_low_ms'])}-{_ms(load['small_mean_high_ms'])}",
+                *(_ms(load[key]) for key in ("small_median_ms", "small_p99_ms", "large_mean_ms")),
+                f"{load['small_retransmitting']} of {load['small_flows']}",
                 str(load["not_completed"]),
                 verdict(scheme),
             )
     return shown
+
+
+def _ms(time: float | None) -> str:
+    return "-" if time is None else f"{time:.2f}"
+
+
+def _ratios(found: Mapping[str, Any]) -> Table:
+    """Each scheme against the last one of the run: PIFO, in a run of all."""
+    *names, last = found["schemes"]
+    shown = Table(title=f"Mean of small flows, in times that with {title(last)}, and the 95 % interval of the ratio")
+    shown.add_column("scheme")
+    for load in found["small_mean_ratios"]:
+        shown.add_column(f"load {load}", justify="right")
+    for name in names:
+        ratios = [ratios.get(name, {}).get(last) for ratios in found["small_mean_ratios"].values()]
+        shown.add_row(title(name), *("-" if ratio is None else _ratio(ratio) for ratio in ratios))
+    return shown
+
+
+def _ratio(found: Mapping[str, float | None]) -> str:
+    bounds = "" if found["low"] is None else f" ({found['low']:.2f}-{found['high']:.2f})"
+    return f"{found['ratio']:.2f}{bounds}"
 
 
 EXPERIMENT = Experiment(

@@ -1,17 +1,19 @@
 """The figure: completion times against load, a line for each scheme (RIFO Fig. 7)."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.ticker import LogLocator, NullFormatter, StrMethodFormatter
 
 from p4sched.lab import figures
 from p4sched.lab.ranked_figures import SCHEME_COLOURS
 from p4sched.lab.ranked_run import title
 
 PANELS = (
-    ("small_mean_ms", "Small flows, mean"),
+    ("small_mean_ms", "Small flows, mean with 95 % interval"),
     ("small_p99_ms", "Small flows, 99th percentile"),
     ("large_mean_ms", "Large flows, mean"),
 )
@@ -34,14 +36,27 @@ def draw(found: Mapping[str, Any], path: Path) -> None:
                     linewidth=1.2,
                     label=title(name) if scheme["fidelity"]["valid"] else f"{title(name)} INVALID",
                 )
+                if key == "small_mean_ms":
+                    _intervals(axes, scheme["loads"], SCHEME_COLOURS[name])
             axes.set_title(heading)
             axes.set_xlabel("load")
-            axes.set_ylim(bottom=0)
+            axes.set_xticks(found["configuration"]["loads"])
+            axes.set_yscale("log")
+            axes.yaxis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0)))
+            axes.yaxis.set_major_formatter(StrMethodFormatter("{x:g}"))
+            axes.yaxis.set_minor_formatter(NullFormatter())
         panels[0].set_ylabel("flow completion time, ms")
         handles, labels = panels[0].get_legend_handles_labels()
         figure.legend(handles, labels, loc="outside lower center", ncols=6)
         figure.suptitle(_heading(found["configuration"]), fontsize=9, x=0.01, ha="left")
         figures.save(figure, path)
+
+
+def _intervals(axes: Axes, loads: Sequence[Mapping[str, Any]], colour: str) -> None:
+    known = [load for load in loads if load["small_mean_low_ms"] is not None]
+    places = [load["load"] for load in known]
+    lows, highs = ([load[f"small_mean_{bound}_ms"] for load in known] for bound in ("low", "high"))
+    axes.vlines(places, lows, highs, color=colour, linewidth=1.0)
 
 
 def _heading(configuration: Mapping[str, Any]) -> str:

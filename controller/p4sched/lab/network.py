@@ -170,6 +170,11 @@ class Dumbbell(Network):
         for station in self.stations():
             self.host(station.name).set_shortest_timeout(rto_min_ns)
 
+    def set_initial_window(self, segments: int) -> None:
+        """Gives TCP in all hosts this initial congestion window."""
+        for station in self.stations():
+            self.host(station.name).set_initial_window(segments)
+
 
 class Fabric(Network):
     """Running leaves and spines."""

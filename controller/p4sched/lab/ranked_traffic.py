@@ -80,12 +80,20 @@ class GeneratedTraffic:
         return name
 
     def send_tcp(
-        self, host: str, flows: Sequence[Flow], congestion: str, deadline: float, epoch_ns: int | None = None
+        self,
+        host: str,
+        flows: Sequence[Flow],
+        congestion: str,
+        deadline: float,
+        epoch_ns: int | None = None,
+        open_ahead: bool = False,
     ) -> str:
         """Starts to send TCP flows from a host; returns the run's name. The times of the flows count from `epoch_ns`
-        on the monotonic clock, which is one for all hosts; or from now."""
+        on the monotonic clock, which is one for all hosts; or from now. With `open_ahead` all connections are opened
+        before the first flow starts, otherwise each at its flow's start."""
         words = ["tcp-send", str(self._list(host, flows)), "--congestion", congestion, "--deadline", f"{deadline:.3f}"]
         words += [] if epoch_ns is None else ["--epoch", str(epoch_ns)]
+        words += ["--open-ahead"] if open_ahead else []
         return self.start(f"send-{host}", host, words)
 
     def start(self, name: str, host: str, words: Sequence[str]) -> str:

@@ -6,6 +6,7 @@ mod flow;
 mod observe;
 mod plan;
 mod rank;
+mod retransmissions;
 mod tcp;
 mod udp;
 
@@ -19,6 +20,7 @@ use serde::Serialize;
 
 use crate::error::TrafficError;
 use crate::plan::{Plan, Sizes};
+use crate::tcp::Opening;
 
 /// Ranked UDP flows and TCP flows of given sizes. Reports are JSON on standard output.
 #[derive(Parser)]
@@ -92,6 +94,9 @@ enum Command {
         /// The start on the system's monotonic clock in ns, so that senders on several hosts start together [default: now]
         #[arg(long)]
         epoch: Option<u64>,
+        /// Open all connections first, so that completion times do not include the handshake
+        #[arg(long)]
+        open_ahead: bool,
     },
     /// Receive TCP flows and report their completion times
     TcpServe {
@@ -173,10 +178,13 @@ fn run(command: Command) -> Result<(), TrafficError> {
             congestion,
             deadline,
             epoch,
+            open_ahead,
         } => {
             let flows = flow::read(&flows)?;
+            let opening = if open_ahead { Opening::Ahead } else { Opening::AtStart };
+            allow_many_connections();
             std::thread::sleep(clock::until(epoch));
-            let outcomes = runtime()?.block_on(tcp::send(&flows, &congestion, deadline))?;
+            let outcomes = runtime()?.block_on(tcp::send(&flows, &congestion, opening, deadline))?;
             print(&outcomes);
             tcp::all_connected(&outcomes)?;
         }
@@ -184,7 +192,10 @@ fn run(command: Command) -> Result<(), TrafficError> {
             address,
             duration,
             flows,
-        } => print(&runtime()?.block_on(tcp::serve(address, duration, flows))?),
+        } => {
+            allow_many_connections();
+            print(&runtime()?.block_on(tcp::serve(address, duration, flows))?);
+        }
         Command::Plan {
             sizes,
             scale,
@@ -211,6 +222,20 @@ fn run(command: Command) -> Result<(), TrafficError> {
         }
     }
     Ok(())
+}
+
+/// Raises the number of open files to the highest that this user may have: each connection is one.
+fn allow_many_connections() {
+    use rustix::process::{Resource, getrlimit, setrlimit};
+    let limit = getrlimit(Resource::Nofile);
+    // The limit stays what it was where that is refused; who then runs out of files is told so.
+    let _ = setrlimit(
+        Resource::Nofile,
+        rustix::process::Rlimit {
+            current: limit.maximum,
+            maximum: limit.maximum,
+        },
+    );
 }
 
 fn runtime() -> Result<tokio::runtime::Runtime, TrafficError> {

@@ -7,6 +7,7 @@
 use std::net::Ipv4Addr;
 
 use clap::ValueEnum;
+use rand::seq::SliceRandom;
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
@@ -151,32 +152,45 @@ impl Plan {
         self.load * self.link_bps / 8.0 / (self.sizes.mean() * self.scale * FRAME_SHARE)
     }
 
-    /// The flows, in order of their start.
+    /// The flows, in order of their start. Their sizes are a stratified sample: of n flows, one has its size from each
+    /// n-th part of the distribution, in random order. A few large flows make most of the load, so that it would else
+    /// be far off in a short run.
     ///
     /// # Errors
     /// As [`Plan::check`].
     pub fn flows(&self) -> Result<Vec<TcpFlow>, TrafficError> {
         self.check()?;
         let mut random = ChaCha8Rng::seed_from_u64(self.seed);
-        let starts_per_s = self.starts_per_s();
+        let starts_s = self.starts(&mut random);
+        let strata = starts_s.len() as f64;
+        let mut sizes: Vec<f64> = (0..starts_s.len())
+            .map(|stratum| self.sizes.quantile((stratum as f64 + random.random::<f64>()) / strata) * self.scale)
+            .collect();
+        sizes.shuffle(&mut random);
         let largest_bytes = (self.sizes.largest() * self.scale).ceil() as u64;
-        let mut flows = Vec::new();
+        let flows = (1..).zip(starts_s).zip(sizes).map(|((flow, start_s), size)| TcpFlow {
+            flow,
+            src: Some(self.sources[random.random_range(0..self.sources.len())]),
+            dst: self.destinations[random.random_range(0..self.destinations.len())],
+            port: self.port,
+            size_bytes: (size.round() as u64).max(1),
+            start_s,
+            tos: Tos::Remaining { largest_bytes },
+        });
+        Ok(flows.collect())
+    }
+
+    /// When flows start: a Poisson process.
+    fn starts(&self, random: &mut ChaCha8Rng) -> Vec<f64> {
+        let starts_per_s = self.starts_per_s();
+        let mut starts_s = Vec::new();
         let mut start_s = 0.0;
         loop {
             start_s -= (1.0 - random.random::<f64>()).ln() / starts_per_s;
             if start_s >= self.duration_s {
-                return Ok(flows);
+                return starts_s;
             }
-            let size = self.sizes.quantile(random.random()) * self.scale;
-            flows.push(TcpFlow {
-                flow: flows.len() as u32 + 1,
-                src: Some(self.sources[random.random_range(0..self.sources.len())]),
-                dst: self.destinations[random.random_range(0..self.destinations.len())],
-                port: self.port,
-                size_bytes: (size.round() as u64).max(1),
-                start_s,
-                tos: Tos::Remaining { largest_bytes },
-            });
+            starts_s.push(start_s);
         }
     }
 }
@@ -199,20 +213,40 @@ mod tests {
         }
     }
 
+    fn offered(plan: &Plan, flows: &[TcpFlow]) -> f64 {
+        let bytes: u64 = flows.iter().map(|flow| flow.size_bytes).sum();
+        // 1448 bytes of payload in a frame of 1514
+        bytes as f64 * (1514.0 / 1448.0) * 8.0 / plan.duration_s / plan.link_bps
+    }
+
     #[test]
     fn the_offered_load_is_the_one_asked_for() {
         let plan = plan(Sizes::WebSearch, 0.6);
         let flows = plan.flows().unwrap();
-        let bytes: u64 = flows.iter().map(|flow| flow.size_bytes).sum();
-        // 1448 bytes of payload in a frame of 1514
-        let load = bytes as f64 * (1514.0 / 1448.0) * 8.0 / plan.duration_s / plan.link_bps;
-        // About 167,000 flows whose sizes have a standard deviation of some 2.4 means: 0.6 % of the load.
+        let load = offered(&plan, &flows);
+        // About 167,000 flows: the standard error of a Poisson number is 0.25 % of it.
         assert!(
-            (load - 0.6).abs() < 4.0 * 0.006 * 0.6,
+            (load - 0.6).abs() < 4.0 * 0.0025 * 0.6,
             "{load} with {} flows",
             flows.len()
         );
         assert!(flows.is_sorted_by(|a, b| a.start_s <= b.start_s));
+    }
+
+    #[test]
+    fn in_a_short_run_only_the_number_of_flows_is_left_to_chance() {
+        for seed in 1..=20 {
+            let plan = Plan {
+                duration_s: 2.0,
+                seed,
+                ..plan(Sizes::WebSearch, 0.8)
+            };
+            let flows = plan.flows().unwrap();
+            let mean = flows.iter().map(|flow| flow.size_bytes as f64).sum::<f64>() / flows.len() as f64;
+            // Some 1100 flows, each within its stratum. The widest, the last, spans 0.4 means of a flow and has 1/1100 of
+            // them; left to chance, a mean would have a standard error of 7 %.
+            assert!((mean / (Sizes::WebSearch.mean() * 0.1) - 1.0).abs() < 0.005, "{mean}");
+        }
     }
 
     #[test]
