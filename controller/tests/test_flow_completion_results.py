@@ -6,7 +6,7 @@ import pytest
 
 from experiments.flow_completion import completion, intervals
 from experiments.flow_completion.completion import Flow
-from experiments.flow_completion.experiment import bandwidth_delay_segments
+from experiments.flow_completion.experiment import bandwidth_delay_segments, shortest_timeout
 from p4sched.lab.schemes import Link
 from p4sched.units import Duration, Rate
 
@@ -61,3 +61,9 @@ def test_small_flows_that_sent_segments_again_are_told_from_the_others() -> None
 def test_a_bandwidth_delay_product_is_counted_in_full_frames() -> None:
     # 100 Mbit/s for 4 ms are 50,000 bytes, and a frame has 1514
     assert bandwidth_delay_segments(Link(Rate.parse("100mbit"), Duration.parse("4ms"))) == 33
+
+
+@pytest.mark.parametrize(("asked", "rtt", "ms"), [(None, "4ms", 8), (None, "1.6ms", 4), ("1ms", "4ms", 1)])
+def test_the_shortest_timeout_is_told_as_routes_have_it(asked: str | None, rtt: str, ms: int) -> None:
+    wanted = None if asked is None else Duration.parse(asked)
+    assert shortest_timeout(wanted, Duration.parse(rtt)) == ms * 10**6

@@ -40,6 +40,8 @@ NO_LIVE = "with --stepped: stepped time has the paper's rates, and no switch"
         (("flow_completion", "--seed", str(2**63)), f"Input should be less than or equal to {2**63 - 1}"),
         (("fdpa_fairness", "--users", "2", "--weights", "1,2,3"), "weights '1,2,3': 3 of them for 2 users"),
         (("flow_completion", "--duration", "1ms"), "--duration 1ms is too short"),
+        (("flow_completion", "--rto-min", "1ns"), "--rto-min 1ns: it can be 1ms to 1s"),
+        (("flow_completion", "--rto-min", "1000s"), "--rto-min 1000s: it can be 1ms to 1s"),
         (("flow_completion", "--out", ""), "the name of the folder is empty"),
         (("flow_completion", "--out", "/proc/version"), "--out /proc/version: cannot write results there"),
         (("control_laws", "--no-live", "--switch", "embedded"), "--switch means nothing with --no-live"),

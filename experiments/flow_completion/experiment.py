@@ -40,6 +40,8 @@ SIZES = replace(equal_buffers(buffer=40, window=20, headroom=0.1, queues=4), rif
 """PACKS 6.2: 4 queues of 10 packets or one of 40, |W| = 20, k = 0.1. RIFO, which is not in it, has T = 50 (RIFO 5)."""
 RTO_MIN_RTTS = 2
 """With the RTT itself this makes the timeout of 3 RTTs of pFabric's hosts (PACKS 6.2)."""
+RTO_MIN_BOUNDS = Duration.parse("1ms"), Duration.parse("1s")
+"""The least that a route takes, and a fifth of the time that flows have to end."""
 KERNEL_INITIAL_WINDOW = 10
 """Segments (RFC 6928)."""
 FRAME_BITS = 8 * 1514
@@ -92,7 +94,7 @@ def run(
             parser=Duration.parse,
             metavar="TIME",
             help=f"What TCP adds to the RTT before it retransmits, at least; default: {RTO_MIN_RTTS} RTTs."
-            " The kernel's own is 200ms.",
+            " The kernel's own is 200ms; it can be 1ms to 1s, in whole milliseconds.",
         ),
     ] = None,
     initial_window: Annotated[
@@ -133,7 +135,7 @@ def run(
         loads=parse_loads(options.unless_quick(ctx, quick, "--loads", loads, QUICK_LOADS)),
         seconds=options.at_least("--duration", starts, SHORTEST_S, "flows start at random times, some a second"),
         seed=seed,
-        rto_min_ns=rto_min or RTO_MIN_RTTS * rtt,
+        rto_min_ns=shortest_timeout(rto_min, rtt),
         initial_window=initial_window or max(KERNEL_INITIAL_WINDOW, bandwidth_delay_segments(link)),
         with_handshake=with_handshake,
     )
@@ -159,6 +161,14 @@ def run(
     console.print(_table(found))
     console.print(_ratios(found))
     print_end(console, found, out)
+
+
+def shortest_timeout(asked: Duration | None, rtt: Duration) -> int:
+    """rto_min in ns: what was asked for, else RTO_MIN_RTTS RTTs; in whole milliseconds, rounded up, as routes have it.
+    Raises UsageError for one with which a flow is never done, or that routes do not have."""
+    if asked is not None and not RTO_MIN_BOUNDS[0] <= asked <= RTO_MIN_BOUNDS[1]:
+        raise UsageError(f"--rto-min {asked}: it can be {RTO_MIN_BOUNDS[0]} to {RTO_MIN_BOUNDS[1]}")
+    return -(-(asked or RTO_MIN_RTTS * rtt) // 10**6) * 10**6
 
 
 def bandwidth_delay_segments(link: Link) -> int:
@@ -208,6 +218,10 @@ def plan(
     if done.returncode != 0:
         raise P4schedError(done.stderr.strip())
     flows: list[dict[str, Any]] = json.loads(done.stdout)
+    if not flows:
+        raise UsageError(
+            f"load {load:g} makes no flow in {seconds:g} s with seed {seed}: a higher load or a longer duration does"
+        )
     return [flow | {"start_s": flow["start_s"] + LEAD_S} for flow in flows]
 
 
@@ -218,19 +232,21 @@ async def _measure(
     link = setting.link
     users = [seat.user for seat in network.seats]
     found, sent = [], {}
+    sizes, rate, port = (setting.distribution, setting.scale), int(link.rate_bps), FIRST_TCP_PORT
+    planned = [
+        plan(network, *sizes, load, rate, setting.seconds, setting.seed, port + place)
+        for place, load in enumerate(setting.loads)
+    ]
     async with ranked_testbed(network, ranked, link, RankSource.TOS, users) as testbed:
         observer = await Observer.start(network, testbed.traffic_manager, link)
         for place, load in enumerate(setting.loads):
-            port = FIRST_TCP_PORT + place
-            rate, seconds = int(link.rate_bps), setting.seconds
-            flows = plan(network, setting.distribution, setting.scale, load, rate, seconds, setting.seed, port)
-            opening_s = 0.0 if setting.with_handshake else len(flows) / HOSTS * link.rtt_ns / 1e9
-            flows = [flow | {"start_s": flow["start_s"] + opening_s} for flow in flows]
+            opening_s = 0.0 if setting.with_handshake else len(planned[place]) / HOSTS * link.rtt_ns / 1e9
+            flows = [flow | {"start_s": flow["start_s"] + opening_s} for flow in planned[place]]
             tell(f"load {load:g}: {len(flows)} flows")
             network.check_alive()
-            deadline = LEAD_S + opening_s + seconds + DRAIN_S
+            deadline = LEAD_S + opening_s + setting.seconds + DRAIN_S
             part, ahead = folder / f"load-{load:g}", not setting.with_handshake
-            sent[load], tcp = await exchange(network, flows, port, deadline, ledger, part, ahead)
+            sent[load], tcp = await exchange(network, flows, port + place, deadline, ledger, part, ahead)
             found.append(load_summary(load, sent[load], tcp, setting.scale))
         observation = await observer.finish()
         counted = await decisions(testbed.session, ranked, network.bottleneck_port)
