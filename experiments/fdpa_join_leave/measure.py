@@ -117,6 +117,8 @@ async def _measure_on(
 
             def on_sample(sample: Sample) -> None:
                 network.check_alive()
+                # those that join end by themselves
+                traffic.check_failures()
                 samples.append(sample)
                 tell(text, (len(samples) - begun) * SAMPLE_S)
 

@@ -26,7 +26,6 @@ from p4sched.errors import UsageError
 from p4sched.experiment import Experiment, SwitchKind, choose
 from p4sched.given import refuse
 from p4sched.lab import options, ranked_schemes
-from p4sched.lab.errors import LabError
 from p4sched.lab.fabric import FabricObserver, FabricTestbed, programmed_fabric
 from p4sched.lab.ledger import Ledger
 from p4sched.lab.network import Fabric, NodeError, Shape, leaf_spine
@@ -207,9 +206,7 @@ async def _watch(network: Fabric, traffic: Iperf3Traffic, what: str, seconds: in
         tell(f"{what}, {second} of {seconds} s")
         await asyncio.sleep(max(0.0, begun + second - clock()))
         network.check_alive()
-        if failed := traffic.failed():
-            number, reason = next(iter(failed.items()))
-            raise LabError(f"{len(failed)} iperf3 clients failed, that of transfer {number}: {reason}")
+        traffic.check_failures()
 
 
 async def _verdicts(testbed: FabricTestbed, ranked: ranked_schemes.RankedScheme) -> dict[str, int]:

@@ -98,17 +98,21 @@ async def _measure(
 
             def on_sample(sample: Sample) -> None:
                 network.check_alive()
+                traffic.check()
                 tell(f"{sample.end - begun:.0f} of {schedule.seconds:.0f} s")
 
             directing = asyncio.create_task(start_and_stop())
             read = departures_of(testbed.session, users)
             count = round(schedule.seconds / join_leave.SAMPLE_S)
-            samples = await sample_rates(read, users, count, join_leave.SAMPLE_S, on_sample)
-            await directing
+            try:
+                samples = await sample_rates(read, users, count, join_leave.SAMPLE_S, on_sample)
+                await directing
+            finally:
+                directing.cancel()
             observation = await observer.finish()
             counted = await decisions(testbed.session, ranked, network.bottleneck_port)
             if not any(sample.rates[0] for sample in samples):
-                raise LabError(f"the iperf3 clients sent nothing: {traffic.failed()}")
+                raise LabError("the iperf3 clients sent nothing, and none of them has failed")
     phases = join_leave.phase_shares(samples, schedule, begun, link.rate_bps)
     found = join_leave.summarise(phases)
     seen = observation.but(join_leave.unmeasured(samples, phases))

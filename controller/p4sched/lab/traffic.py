@@ -66,6 +66,7 @@ class Iperf3Traffic:
         self._congestion_control = congestion_control
         self._servers: list[subprocess.Popen[bytes]] = []
         self._clients: dict[int, subprocess.Popen[bytes]] = {}
+        self._stopped: set[int] = set()
         folder.mkdir(parents=True, exist_ok=True)
 
     def __enter__(self) -> "Iperf3Traffic":
@@ -106,23 +107,33 @@ class Iperf3Traffic:
         self._ledger.add_processes(client.pid for client in self._clients.values())
 
     def failed(self) -> dict[int, str]:
-        """Users whose client has ended with an error, and the error."""
-        ended = [user for user, client in self._clients.items() if client.poll() not in (None, 0)]
-        return {user: _error(self._report_path(user)) for user in ended}
+        """Users whose client has ended with an error, and the error; `stop_user` is none."""
+        return {
+            user: _error(self._report_path(user), client.returncode)
+            for user, client in self._clients.items()
+            if user not in self._stopped and client.poll() not in (None, 0)
+        }
 
     def ended(self) -> list[int]:
-        """Users whose client has ended, for whatever reason."""
-        return [user for user, client in self._clients.items() if client.poll() is not None]
+        """Users whose client has ended, for whatever reason but `stop_user`."""
+        return [
+            user for user, client in self._clients.items() if user not in self._stopped and client.poll() is not None
+        ]
+
+    def check_failures(self) -> None:
+        """Raises LabError if a client has ended with an error: what is measured then is not the scheme."""
+        if failed := self.failed():
+            user, reason = next(iter(failed.items()))
+            raise LabError(
+                f"the iperf3 clients of {len(failed)} of {len(self._clients)} users failed, user {user}'s: {reason}"
+            )
 
     def check(self) -> None:
-        """Raises LabError if a user's traffic is gone: what is measured then is not the scheme."""
-        failed, users = self.failed(), len(self._clients)
-        if failed:
-            user, reason = next(iter(failed.items()))
-            raise LabError(f"the iperf3 clients of {len(failed)} of {users} users failed, user {user}'s: {reason}")
+        """Raises LabError if a user's traffic is gone, be it that the client has come to its end."""
+        self.check_failures()
         if early := self.ended():
             raise LabError(
-                f"the traffic of {len(early)} of {users} users ended before the last sample:"
+                f"the traffic of {len(early)} of {len(self._clients)} users ended before the last sample:"
                 " this machine is too busy to start so many clients in time"
             )
 
@@ -141,6 +152,7 @@ class Iperf3Traffic:
         """Ends one user's client."""
         client = self._clients.get(user)
         if client is not None and client.poll() is None:
+            self._stopped.add(user)
             client.terminate()
 
     def stop(self) -> None:
@@ -190,8 +202,8 @@ def read_report(text: str) -> TransferReport | None:
         return None
 
 
-def _error(path: Path) -> str:
+def _error(path: Path, status: int) -> str:
     try:
         return str(json.loads(path.read_text())["error"])
     except (ValueError, KeyError):
-        return "no report"
+        return f"ended with status {status} and no report"
