@@ -268,7 +268,10 @@ class Controller:
             await loop.take_over()
             if self.rank_source is not None:
                 await set_rank_source(session, self.rank_source)
-            found = "program loaded" if session.loaded else "taken over as it is"
+            found = "taken over as it is"
+            if session.loaded:
+                replaced = " in place of another" if session.replaced else ""
+                found = f"program loaded{replaced}; its tables are empty: it has no routes and no users"
             self._tell(found if gone_at is None else f"back after {time.monotonic() - gone_at:.1f} s, {found}")
             with suppress(SwitchGoneError):
                 await loop.run()

@@ -58,6 +58,8 @@ class Session(Reader):
         self._switch: fy.Switch | None = None
         self.loaded = False
         """Whether this session loaded the program; otherwise the switch ran it before."""
+        self.replaced = False
+        """Whether it did so in place of another program, whose table entries are gone."""
 
     @property
     def finsy(self) -> fy.Switch:
@@ -119,6 +121,7 @@ class Session(Reader):
         if force or cookie != schema.p4cookie:
             await self.set_pipeline(schema, switch.election_id)
             self.loaded = True
+            self.replaced = cookie not in (None, schema.p4cookie)
 
     async def close(self) -> None:
         """Ends the session; the switch goes on with what was written last."""

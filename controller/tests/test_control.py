@@ -58,6 +58,18 @@ async def test_a_killed_controller_leaves_the_bands_and_the_next_takes_over(
     assert [start["found"] is None for start in starts] == [True, False]
 
 
+async def test_a_controller_says_that_another_program_and_its_entries_are_gone(
+    embedded_switch: RunningSwitch, programs: dict[str, Program], tmp_path: Path
+) -> None:
+    async with connect(embedded_switch.address, programs["fifo"]):
+        pass
+    controller = await start_control(embedded_switch, programs["fdpa"], tmp_path / "log.jsonl")
+    said = await line(controller)
+    assert "program loaded in place of another; its tables are empty: it has no routes and no users" in said
+    controller.send_signal(signal.SIGTERM)
+    assert await controller.wait() == 0
+
+
 async def test_a_switch_that_comes_back_is_taken_over_again(
     switch: RunningSwitch, fdpa: Program, tmp_path: Path
 ) -> None:
