@@ -20,12 +20,14 @@ from lab import BMV2, EMBEDDED, ON_EMBEDDED, P4SCHED, in_plain_mininet, living
 from p4sched.bands import Bands
 from p4sched.lab import run, schemes
 from p4sched.lab.depth import Depth, Worker, with_depth
-from p4sched.lab.ledger import FOLDER, STATE_FILE, interface_index
+from p4sched.lab.errors import LabError
+from p4sched.lab.ledger import FOLDER, STATE_FILE, Ledger, interface_index
 from p4sched.lab.measurement import departures_of
 from p4sched.lab.network import Dumbbell, dumbbell
 from p4sched.lab.programming import programmed
 from p4sched.lab.ranked_schemes import Sizes, ranked_scheme, ranked_testbed
 from p4sched.lab.schemes import Link
+from p4sched.lab.traffic import Iperf3Traffic, Transfer, transfers
 from p4sched.rank_source import RankSource
 
 LINK = Link(20_000_000, 10_000_000)
@@ -112,6 +114,44 @@ def test_shortest_timeout_and_initial_window_become_properties_of_every_hosts_ro
             assert "rto_min lock 4ms" in route
             assert "initcwnd 33" in route
             assert "initcwnd 30" not in route
+
+
+def end_of_client(transfer: Transfer) -> None:
+    """Waits until the transfer's iperf3 client is gone."""
+    deadline = time.monotonic() + 10
+    while client_of(transfer):
+        assert time.monotonic() < deadline
+        time.sleep(0.02)
+
+
+def client_of(transfer: Transfer) -> set[int]:
+    """Process of the transfer's iperf3 client."""
+    return set(living("--client")) & set(living(f"--port\0{transfer.tcp_port}"))
+
+
+@ON_EMBEDDED
+def test_a_flow_that_is_killed_fails_the_run_and_one_that_is_stopped_does_not(tmp_path: Path) -> None:
+    async def traffic(network: Dumbbell, ledger: Ledger) -> None:
+        scheme = schemes.scheme("fifo", LINK, Bands.parse("1+4*0.5"))
+        planned = transfers(network.seats, [1, 1, 1])
+        async with programmed(network, scheme, LINK, {seat.user: 1.0 for seat in network.seats}):
+            with Iperf3Traffic(network, ledger, tmp_path / "iperf3") as flows:
+                await flows.serve(planned)
+                flows.send(planned, 60)
+                flows.stop_user(1)
+                end_of_client(planned[0])
+                flows.check()
+                (client,) = client_of(planned[2])
+                os.kill(client, signal.SIGKILL)
+                end_of_client(planned[2])
+                flows.check()
+
+    with (
+        run.clean_run("a test of the lab") as ledger,
+        dumbbell(ledger, 3, "embedded", tmp_path) as network,
+        pytest.raises(LabError, match="1 of 3 users failed, user 3's: ended with status -9 and no report"),
+    ):
+        asyncio.run(traffic(network, ledger))
 
 
 @ON_EMBEDDED
