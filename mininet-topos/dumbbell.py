@@ -7,9 +7,10 @@
 
 Users are IPv4 addresses spread over a few hosts, so that hundreds of them fit on one machine. By itself:
 
-    mn --custom mininet-topos/dumbbell.py --topo dumbbell[,HOSTS[,USERS[,SWITCH]]]
+    mn --custom mininet-topos/dumbbell.py --topo dumbbell[,HOSTS[,USERS[,SWITCH]]][,program=PROGRAM]
 
-starts the switch (embedded or bmv2) with p4/fifo.p4 loaded and its routes installed; `pingall` then answers.
+starts the switch (embedded or bmv2) with p4/PROGRAM.p4 loaded, which is fifo.p4 unless given, and its routes installed;
+`pingall` then answers.
 """
 # Mininet has no type annotations.
 # mypy: disable-error-code="no-untyped-call,misc"
@@ -24,7 +25,7 @@ from mininet.topo import Topo
 sys.path.insert(0, str(Path(sys._getframe().f_code.co_filename).resolve().parent))
 
 from nodes import NodeError
-from stations import FIRST_GRPC_PORT, Station, alone, attach, fifo_loader, routes, switch_node, whole
+from stations import FIRST_GRPC_PORT, Station, alone, attach, program_loader, routes, switch_node, whole
 
 # Names at this level end up among the globals of `mn`, which has a SWITCHES, HOSTS, TOPOS, ... of its own.
 USERS_PER_HOST = 240
@@ -83,10 +84,10 @@ class DumbbellTopo(Topo):
         return [*self.users_side, self.server_side]
 
 
-def standalone(hosts: int = 4, users: int = 0, switch: str = "embedded") -> Topo:
-    """The dumbbell for `mn`: with fifo.p4 loaded, and the P4Runtime port that P4Runtime clients try first."""
+def standalone(hosts: int = 4, users: int = 0, switch: str = "embedded", program: str = "fifo") -> Topo:
+    """The dumbbell for `mn`: with the program loaded, and the P4Runtime port that P4Runtime clients try first."""
     stations = [*user_stations(hosts, users), server_station(hosts)]
-    params = {"after_start": fifo_loader(routes(stations)), "grpc_port": FIRST_GRPC_PORT}
+    params = {"after_start": program_loader(program, routes(stations)), "grpc_port": FIRST_GRPC_PORT}
     return alone(DumbbellTopo(hosts=hosts, users=users, switch=switch, switch_params=params))
 
 

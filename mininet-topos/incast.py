@@ -7,9 +7,10 @@
 
 Each sender is one user, at 10.1.SENDER.1; the receiver is 10.2.0.1. By itself:
 
-    mn --custom mininet-topos/incast.py --topo incast[,N[,SWITCH]]
+    mn --custom mininet-topos/incast.py --topo incast[,N[,SWITCH]][,program=PROGRAM]
 
-starts the switch (embedded or bmv2) with p4/fifo.p4 loaded and its routes installed; `pingall` then answers.
+starts the switch (embedded or bmv2) with p4/PROGRAM.p4 loaded, which is fifo.p4 unless given, and its routes installed;
+`pingall` then answers.
 """
 # Mininet has no type annotations.
 # mypy: disable-error-code="no-untyped-call,misc"
@@ -23,7 +24,7 @@ from mininet.topo import Topo
 # `mn --custom` executes this file without defining __file__ and without its folder on the path.
 sys.path.insert(0, str(Path(sys._getframe().f_code.co_filename).resolve().parent))
 
-from stations import FIRST_GRPC_PORT, Station, alone, attach, fifo_loader, routes, switch_node, whole
+from stations import FIRST_GRPC_PORT, Station, alone, attach, program_loader, routes, switch_node, whole
 
 # Names at this level end up among the globals of `mn`, which has a SWITCHES, HOSTS, TOPOS, ... of its own.
 MOST_SENDERS = 200
@@ -76,10 +77,10 @@ class IncastTopo(Topo):
         return [*self.users_side, self.server_side]
 
 
-def standalone(senders: int = 8, switch: str = "embedded") -> Topo:
-    """The topology for `mn`: with fifo.p4 loaded, and the P4Runtime port that P4Runtime clients try first."""
+def standalone(senders: int = 8, switch: str = "embedded", program: str = "fifo") -> Topo:
+    """The topology for `mn`: with the program loaded, and the P4Runtime port that P4Runtime clients try first."""
     stations = [*sender_stations(senders), receiver_station(senders)]
-    params = {"after_start": fifo_loader(routes(stations)), "grpc_port": FIRST_GRPC_PORT}
+    params = {"after_start": program_loader(program, routes(stations)), "grpc_port": FIRST_GRPC_PORT}
     return alone(IncastTopo(senders=senders, switch=switch, switch_params=params))
 
 

@@ -12,9 +12,10 @@ Switches s1 .. sL are the leaves, sL+1 .. sL+S the spines. Host number N of rack
 and the rack 10.R.0.0/16. A leaf deals the buckets of one ECMP group to its spines in turn; a spine has one way to
 each rack. By itself:
 
-    mn --custom mininet-topos/leaf_spine.py --topo leaf_spine[,LEAVES[,SPINES[,HOSTS[,SWITCH]]]]
+    mn --custom mininet-topos/leaf_spine.py --topo leaf_spine[,LEAVES[,SPINES[,HOSTS[,SWITCH]]]][,program=PROGRAM]
 
-starts the switches (embedded or bmv2) with p4/fifo.p4 loaded and their routes installed; `pingall` then answers.
+starts the switches (embedded or bmv2) with p4/PROGRAM.p4 loaded, which is fifo.p4 unless given, and their routes
+installed; `pingall` then answers.
 """
 # Mininet has no type annotations.
 # mypy: disable-error-code="no-untyped-call,misc"
@@ -29,7 +30,7 @@ from mininet.topo import Topo
 # `mn --custom` executes this file without defining __file__ and without its folder on the path.
 sys.path.insert(0, str(Path(sys._getframe().f_code.co_filename).resolve().parent))
 
-from stations import FIRST_GRPC_PORT, Station, alone, attach, fifo_loader, routes, switch_node, whole
+from stations import FIRST_GRPC_PORT, Station, alone, attach, program_loader, routes, switch_node, whole
 
 # Names at this level end up among the globals of `mn`, which has a SWITCHES, HOSTS, TOPOS, ... of its own.
 MOST_LEAVES = 32
@@ -145,12 +146,14 @@ class LeafSpineTopo(Topo):
                 self.addLink(leaf, spine, port1=port, port2=shape.downlinks()[leaf])
 
 
-def standalone(leaves: int = 2, spines: int = 2, hosts: int = 2, switch: str = "embedded") -> Topo:
-    """The topology for `mn`: with fifo.p4 loaded; s1 has the P4Runtime port that clients try first, s2 the next."""
+def standalone(
+    leaves: int = 2, spines: int = 2, hosts: int = 2, switch: str = "embedded", program: str = "fifo"
+) -> Topo:
+    """The topology for `mn`: with the program loaded; s1 has the P4Runtime port that clients try first, s2 the next."""
     shape = Shape(leaves, spines, hosts)
     params = {
         name: {
-            "after_start": fifo_loader(shape.routes(name), shape.groups(name)),
+            "after_start": program_loader(program, shape.routes(name), shape.groups(name)),
             "grpc_port": FIRST_GRPC_PORT + place,
         }
         for place, name in enumerate(shape.switch_names())

@@ -1,4 +1,4 @@
-"""What the topologies are made of: hosts attached to a switch, routes, and fifo.p4 for switches under plain `mn`.
+"""What the topologies are made of: hosts attached to a switch, routes, and programs for switches under plain `mn`.
 
 Only the standard library and Mininet are imported, so that Debian's `mn` can load this file too.
 """
@@ -98,12 +98,18 @@ def alone(topo: Topo) -> Topo:
     return topo
 
 
-def fifo_loader(entries: Sequence[dict[str, Any]], groups: Sequence[dict[str, Any]] = ()) -> Callable[[P4Switch], None]:
-    """Loads p4/fifo.p4, routes and ECMP groups, in the project's environment: Debian's Python has no P4Runtime client.
+def program_loader(
+    program: str, entries: Sequence[dict[str, Any]], groups: Sequence[dict[str, Any]] = ()
+) -> Callable[[P4Switch], None]:
+    """Loads p4/PROGRAM.p4, routes and ECMP groups, in the project's environment: Debian's Python has no P4Runtime
+    client. Raises NodeError when there is no such program.
 
     A route has a port and a MAC address, or a group: {"prefix": ..., "group": 1}; a group has paths:
     {"group": 1, "paths": [{"port": ..., "mac": ...}, ...]}.
     """
+    programs = sorted(path.stem for path in (REPOSITORY / "p4").glob("*.p4"))
+    if program not in programs:
+        raise NodeError(f"no program {program!r}: use one of {', '.join(programs)}")
 
     def load(switch: P4Switch) -> None:
         python = REPOSITORY / ".venv/bin/python"
@@ -113,13 +119,14 @@ def fifo_loader(entries: Sequence[dict[str, Any]], groups: Sequence[dict[str, An
             {
                 "address": switch.address,
                 "device_id": switch.device_id,
+                "program": program,
                 "routes": list(entries),
                 "groups": list(groups),
             }
         )
-        command = [str(python), "-m", "p4sched.lab.load_fifo"]
+        command = [str(python), "-m", "p4sched.lab.load_program"]
         done = subprocess.run(command, input=request, capture_output=True, text=True, check=False)
         if done.returncode != 0:
-            raise NodeError(f"switch {switch.name}: could not load fifo.p4: {done.stderr.strip()}")
+            raise NodeError(f"switch {switch.name}: could not load {program}.p4: {done.stderr.strip()}")
 
     return load

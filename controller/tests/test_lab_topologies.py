@@ -163,10 +163,14 @@ def test_a_killed_run_on_many_switches_leaves_nothing_that_clean_does_not_remove
 @pytest.mark.parametrize("switch", [EMBEDDED, BMV2])
 @pytest.mark.parametrize(
     ("topology", "answers"),
-    [("incast,3", "0% dropped (12/12 received)"), ("leaf_spine,2,2,1", "0% dropped (2/2 received)")],
+    [
+        ("incast,3,{}", "0% dropped (12/12 received)"),
+        ("leaf_spine,2,2,1,{}", "0% dropped (2/2 received)"),
+        ("dumbbell,2,0,{},program=aifo", "0% dropped (6/6 received)"),
+    ],
 )
 def test_the_topologies_work_with_plain_mininet(topology: str, answers: str, switch: str) -> None:
-    assert answers in in_plain_mininet(f"{topology},{switch}")
+    assert answers in in_plain_mininet(topology.format(switch))
 
 
 @ON_EMBEDDED
@@ -175,6 +179,7 @@ def test_the_topologies_work_with_plain_mininet(topology: str, answers: str, swi
     [
         ("incast,0", "0 senders: there can be 1 to 200"),
         ("leaf_spine,2,2,65", "65 hosts a leaf: there can be 1 to 64"),
+        ("dumbbell,2,program=fofi", "no program 'fofi': use one of aifo, fdpa, fifo, packs, rifo, sp_pifo"),
         ("leaf_spine,2,2,2,ovs", "no switch 'ovs': use embedded or bmv2"),
     ],
 )

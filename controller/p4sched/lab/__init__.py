@@ -6,7 +6,7 @@ Bring-up:
 - network: the dumbbell under Mininet
 - schemes: programs, disciplines and queue sizes of the comparison
 - programming: program, routes, users and bottleneck of a running dumbbell
-- load_fifo: the same for plain `mn`, fifo.p4 only
+- load_program: program and routes only, for plain `mn`
 
 Traffic:
 - scenario: how many connections each user opens

@@ -1,9 +1,9 @@
-"""Loads p4/fifo.p4 and routes into a switch: for topologies that Debian's `mn` runs, without the lab around them.
+"""Loads a program of p4/ and routes into a switch: for topologies that Debian's `mn` runs, without the lab around them.
 
-    python -m p4sched.lab.load_fifo < REQUEST
+    python -m p4sched.lab.load_program < REQUEST
 
-REQUEST is JSON: {"address": "127.0.0.1:9559", "device_id": 1, "routes": [...], "groups": [...]}; what routes and groups
-are is said in mininet-topos/stations.py.
+REQUEST is JSON: {"address": "127.0.0.1:9559", "device_id": 1, "program": "fifo", "routes": [...], "groups": [...]};
+what routes and groups are is said in mininet-topos/stations.py.
 """
 
 import asyncio
@@ -19,7 +19,8 @@ from p4sched.session import connect
 
 async def load(request: dict[str, Any]) -> None:
     """Loads the program and inserts the routes."""
-    async with connect(request["address"], compiled("fifo"), device_id=request["device_id"], force=True) as session:
+    program = compiled(request["program"])
+    async with connect(request["address"], program, device_id=request["device_id"], force=True) as session:
         await session.insert(entries(request["routes"], request["groups"]))
 
 
