@@ -1,5 +1,6 @@
 """The command line. `p4sched --help` shows it."""
 
+import errno
 import logging
 import os
 import socket
@@ -24,6 +25,8 @@ from p4sched.paths import SHELL_PYTHON, switch_binary
 from p4sched.run_all import run_all
 from p4sched.start import INTERRUPTED
 
+FULL = (errno.ENOSPC, errno.EDQUOT)
+"""There is no room left to write to."""
 ERRORS = Console(stderr=True, highlight=False, soft_wrap=True)
 
 
@@ -196,6 +199,10 @@ def _invoke(arguments: Sequence[str]) -> tuple[int, str]:
         return error.exit_code, error.format_message()
     except P4schedError as error:
         return error.exit_code, str(error)
+    except OSError as error:
+        if error.errno not in FULL:
+            raise
+        return 1, f"{error.filename or 'results'}: cannot be written: {error.strerror}"
     except (KeyboardInterrupt, typer.Abort):
         return INTERRUPTED, "interrupted"
     # typer turns Ctrl-C within a command into this result

@@ -60,6 +60,8 @@ class DecisionLogError(P4schedError):
 
 def refuse_other_file(path: Path) -> None:
     """Raises DecisionLogError if there is a file of another kind, which nobody means to append decisions to."""
+    if path.is_dir():
+        raise DecisionLogError(f"{path}: is a folder; name a file for the decision log")
     if not path.is_file():
         return
     try:
@@ -82,6 +84,7 @@ class DecisionLog:
         refuse_other_file(path)
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
+            _cut_off_torn_line(path)
             self._file = path.open("a", encoding="utf-8", buffering=1)
         except OSError as error:
             raise DecisionLogError(f"{path}: cannot write the decision log: {error.strerror}") from error
@@ -116,7 +119,19 @@ class DecisionLog:
         )
 
     def _write(self, line: dict[str, Any]) -> None:
-        self._file.write(json.dumps(line, separators=(",", ":")) + "\n")
+        try:
+            self._file.write(json.dumps(line, separators=(",", ":")) + "\n")
+        except OSError as error:
+            raise DecisionLogError(f"{self._file.name}: cannot write the decision log: {error.strerror}") from error
+
+
+def _cut_off_torn_line(path: Path) -> None:
+    """Cuts off the beginning of a line that a killed controller or a full disk left: that decision is not told."""
+    if not path.is_file():
+        return
+    with path.open("rb+") as file:
+        content = file.read()
+        file.truncate(content.rfind(b"\n") + 1)
 
 
 @dataclasses.dataclass(frozen=True)

@@ -24,6 +24,7 @@ _SHOWN_ERRORS = 3
 # finsy logs a failure and raises it as well; a person should read it once, from here
 _FINSY_LOG = logging.getLogger("finsy")
 _FINSY_LOG.addHandler(logging.NullHandler())
+_FINSY_LOG.propagate = False
 # its warnings tell of what BMv2 does not have (gNMI) and of a switch that has no program yet: both are expected here
 _FINSY_LOG.setLevel(logging.ERROR)
 

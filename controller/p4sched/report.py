@@ -79,7 +79,16 @@ def read_runs(folder: Path) -> list[Summary]:
         raise P4schedError(f"{folder} is no folder; a run of an experiment makes one: p4sched run EXPERIMENT --out DIR")
     if (folder / summaries.FILE).is_file():
         return [summaries.read(folder)]
-    runs = [summaries.read(path.parent) for path in sorted(folder.glob(f"*/{summaries.FILE}"))]
+    runs, unread = [], []
+    for path in sorted(folder.glob(f"*/{summaries.FILE}")):
+        try:
+            runs.append(summaries.read(path.parent))
+        except P4schedError as error:
+            unread.append(error)
+    if unread and not runs:
+        raise unread[0]
+    for error in unread:
+        typer.echo(f"left out: {error}", err=True)
     if not runs:
         raise P4schedError(
             f"no {summaries.FILE} in {folder} or in a folder right below it;"

@@ -57,6 +57,16 @@ def read(folder: Path) -> Summary:
     return Summary(folder, content)
 
 
+def write(folder: Path, content: Mapping[str, Any]) -> None:
+    """Writes FOLDER/summary.json, whole or not at all."""
+    new = folder / f"{FILE}.new"
+    try:
+        new.write_text(json.dumps(content, indent=1) + "\n", encoding="utf-8")
+        new.replace(folder / FILE)
+    finally:
+        new.unlink(missing_ok=True)
+
+
 def doubts(content: Mapping[str, Any]) -> list[Doubt]:
     """Why a summary, or a part of one, is not to be believed; empty when all of it is."""
     return [doubt for found in _fidelities(content) for doubt in found]

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from p4sched.bands import Bands
-from p4sched.decision_log import DecisionLog, DecisionLogError, replay
+from p4sched.decision_log import DecisionLog, DecisionLogError, refuse_other_file, replay
 from p4sched.laws import fdpa
 
 MS = 1_000_000
@@ -49,6 +49,15 @@ def test_a_restarted_controller_appends_and_its_takeover_replays_too(tmp_path: P
     assert all(entry.agrees for entry in again)
 
 
+def test_a_line_that_a_killed_controller_left_half_is_cut_off_by_the_next_one(tmp_path: Path) -> None:
+    path = tmp_path / "decisions.jsonl"
+    write_run(path, fdpa.State(), users=4, start_ms=0)
+    torn = path.read_text()[:-40]
+    path.write_text(torn)
+    write_run(path, fdpa.State.take_over(fdpa.parameters_for(CONFIG, 5)), users=4, start_ms=60_000)
+    assert len(list(replay(path))) == 19
+
+
 def test_a_changed_decision_is_noticed(tmp_path: Path) -> None:
     path = tmp_path / "decisions.jsonl"
     write_run(path, fdpa.State(), users=4, start_ms=0)
@@ -79,6 +88,13 @@ def test_a_file_that_is_no_log_is_refused_with_its_line(tmp_path: Path, line: st
     path.write_text(line + "\n")
     with pytest.raises(DecisionLogError, match=r"decisions\.jsonl:1: "):
         list(replay(path))
+
+
+def test_a_folder_or_a_full_disk_is_no_place_for_a_log(tmp_path: Path) -> None:
+    with pytest.raises(DecisionLogError, match="is a folder"):
+        refuse_other_file(tmp_path)
+    with pytest.raises(DecisionLogError, match="No space left"):
+        write_run(Path("/dev/full"), fdpa.State(), users=1, start_ms=0)
 
 
 def test_a_log_that_cannot_be_written_is_refused(tmp_path: Path) -> None:

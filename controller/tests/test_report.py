@@ -164,6 +164,14 @@ def test_what_cannot_be_reported_is_one_line(
     assert len(error.splitlines()) == 1
 
 
+def test_a_damaged_run_is_named_and_the_others_are_shown(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    results(tmp_path / "good")
+    (tmp_path / "torn").mkdir()
+    (tmp_path / "torn" / "summary.json").write_text('{"experiment": "x"')
+    assert [run.folder.name for run in report.read_runs(tmp_path)] == ["good"]
+    assert "torn/summary.json is not JSON" in capsys.readouterr().err
+
+
 def test_a_folder_without_results_says_what_makes_them(tmp_path: Path) -> None:
     with pytest.raises(P4schedError, match="p4sched run EXPERIMENT"):
         report.read_runs(tmp_path)

@@ -1,7 +1,6 @@
 """What the control laws buy: traffic changes, and parameters that follow do as well as the best that stay."""
 
 import csv
-import json
 from collections.abc import Mapping
 from dataclasses import asdict
 from datetime import UTC, datetime
@@ -25,6 +24,7 @@ from experiments.control_laws.phases import (
 from experiments.control_laws.score import Ideal, PhaseScore
 from experiments.control_laws.settings import FULL, LAW_DELAY_SHARE, SCHEMES, SHORT, URGENT_SHARE, Grid, Setting
 from experiments.control_laws.stepped import Port
+from p4sched import summaries
 from p4sched.errors import UsageError
 from p4sched.experiment import Experiment, SwitchKind, choose
 from p4sched.given import refuse
@@ -129,7 +129,7 @@ def run(
         found = run_schemes("control_laws", in_the_lab, switch, out, configuration, measure)
     for name in wanted:
         found["schemes"].setdefault(name, {})["stepped"] = comparisons[name].summary()
-    (out / "summary.json").write_text(json.dumps(found, indent=1) + "\n")
+    summaries.write(out, found)
     for scratch in (port.schedule, port.schedule.with_suffix(".json"), out / "pifo.txt"):
         scratch.unlink()
     _write(found, comparisons, out / "scores.csv")

@@ -1,7 +1,6 @@
 """FDPA paper, Fig. 5: Jain's fairness index and throughput of FIFO, FDPA and DRR under TCP."""
 
 import asyncio
-import json
 import tomllib
 from collections.abc import Sequence
 from datetime import UTC, datetime
@@ -15,6 +14,7 @@ from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeEl
 from experiments.fdpa_fairness import figure, summary
 from experiments.fdpa_fairness.measure import Progress as Place
 from experiments.fdpa_fairness.measure import Setting, law_config, measure
+from p4sched import summaries
 from p4sched.bands import Bands
 from p4sched.errors import UsageError, unknown_name
 from p4sched.experiment import Experiment, SwitchKind, choose
@@ -122,7 +122,7 @@ def run(
         "machine": machine.description(),
         "versions": versions(),
     }
-    (out / "summary.json").write_text(json.dumps(found, indent=1) + "\n")
+    summaries.write(out, found)
     summary.write_samples(results, out / "samples.csv")
     figure.draw(found, out / "figure.png")
     _print(console, found, out, setting)

@@ -2,7 +2,6 @@
 
 import asyncio
 import csv
-import json
 import tomllib
 from datetime import UTC, datetime
 from pathlib import Path
@@ -14,6 +13,7 @@ from rich.table import Table
 
 from experiments.fdpa_join_leave import figure, summary
 from experiments.fdpa_join_leave.measure import USERS, Result, Setting, measure
+from p4sched import summaries
 from p4sched.bands import Bands
 from p4sched.experiment import Experiment, SwitchKind
 from p4sched.lab import machine, options
@@ -79,7 +79,7 @@ def run(
         "machine": machine.description(),
         "versions": versions(),
     }
-    (out / "summary.json").write_text(json.dumps(found, indent=1) + "\n")
+    summaries.write(out, found)
     write_samples(result, out / "samples.csv")
     figure.draw(result, setting, out / "figure.png")
     _print(console, found, out, setting)

@@ -14,6 +14,7 @@ from rich.table import Table
 
 from experiments.flow_completion import completion, figure
 from experiments.flow_completion.completion import Flow
+from p4sched import summaries
 from p4sched.errors import P4schedError, UsageError, unknown_name
 from p4sched.experiment import Experiment, SwitchKind, choose, once
 from p4sched.lab import options, ranked_schemes
@@ -153,7 +154,7 @@ def run(
         f"{load:g}": completion.compare({name: loads[load] for name, loads in flows.items()}, scale)
         for load in setting.loads
     }
-    (out / "summary.json").write_text(json.dumps(found, indent=1) + "\n")
+    summaries.write(out, found)
     _write_loads(found, out / "loads.csv")
     _write_flows(flows, out / "flows.csv")
     figure.draw(found, out / "figure.png")

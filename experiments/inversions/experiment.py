@@ -2,7 +2,6 @@
 
 import asyncio
 import csv
-import json
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -15,6 +14,7 @@ from rich.console import Console
 from rich.table import Table
 
 from experiments.inversions import departures, figure, stepped
+from p4sched import summaries
 from p4sched.errors import UsageError, unknown_name
 from p4sched.experiment import Experiment, SwitchKind, choose
 from p4sched.given import refuse
@@ -135,7 +135,7 @@ def run(
         rates = {"rate_bps": PAPER_RATE, "arrival_bps": round(OVERLOAD * PAPER_RATE), "packets": count}
         found = _run_stepped(stepped.Stream(ranks, size, count, seed, QUEUES, queue, window_shift), wanted, out)
         found["configuration"] = configuration | rates | {"switch": "none"}
-        (out / "summary.json").write_text(json.dumps(found, indent=1) + "\n")
+        summaries.write(out, found)
     else:
         sizes = equal_buffers(QUEUES * queue, size)
         link, arrival = Link(rate, RTT), round(OVERLOAD * rate)

@@ -62,7 +62,9 @@ class Worker:
 
     def __post_init__(self) -> None:
         if self.round_ns < SHORTEST_ROUND_NS:
-            raise UsageError(f"--worker-round {self.round_ns} ns: it must be at least {SHORTEST_ROUND_NS // 1000}us")
+            raise UsageError(
+                f"--worker-round {int(self.round_ns)} ns: it must be at least {SHORTEST_ROUND_NS // 1000}us"
+            )
 
     def ports(self, network: Dumbbell) -> int:
         """It visits the ports 0 .. ports - 1."""

@@ -1,7 +1,6 @@
 """What every ranked experiment does alike: its schemes in turn, each on a fresh network, and one summary of them."""
 
 import asyncio
-import json
 from collections.abc import Callable, Coroutine, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime
@@ -10,6 +9,7 @@ from typing import Any
 
 from rich.console import Console
 
+from p4sched import summaries
 from p4sched.errors import UsageError
 from p4sched.experiment import SwitchKind
 from p4sched.lab import machine
@@ -74,7 +74,7 @@ def run_schemes(
         "machine": machine.description(),
         "versions": versions(),
     }
-    (out / "summary.json").write_text(json.dumps(found, indent=1) + "\n")
+    summaries.write(out, found)
     return found
 
 

@@ -118,7 +118,8 @@ class GeneratedTraffic:
         """Raises LabError if a run has failed."""
         for name, run in self._runs.items():
             if run.poll() not in (None, 0):
-                raise LabError(f"traffic '{name}' failed: {self._path(name, 'error').read_text().strip()}")
+                said = self._path(name, "error").read_text().strip()
+                raise LabError(f"traffic '{name}' failed: {said or f'it ended with {run.returncode}'}")
 
     async def report(self, name: str, patience: float) -> Any:
         """Waits for a run to end; what it reported. Raises LabError if it fails or takes longer than `patience`."""

@@ -28,7 +28,7 @@ class Link:
         if self.bdp_packets < 2:
             raise UsageError(
                 f"{int(self.rate_bps)} bit/s with an RTT of {self.rtt_ns / 1e6:g} ms hold {self.bdp_packets} packets:"
-                " TCP needs a few; raise the rate or the RTT"
+                " it takes 2 at least; raise the rate or, where there is an option for it, the RTT"
             )
 
     @property

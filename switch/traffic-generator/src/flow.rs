@@ -58,11 +58,12 @@ pub struct UdpFlow {
 
 impl UdpFlow {
     /// # Errors
-    /// If the rate is 0, the frame size impossible, the time not a span, or the ranks empty.
+    /// If the rate, the frame size or the burst is impossible, the time not a span of a day at most, or the ranks empty.
     pub fn check(&self) -> Result<(), TrafficError> {
         let wrong = |what: String| Err(TrafficError::Flow(format!("flow {}: {what}", self.flow)));
-        if self.rate_bps == 0 {
-            return wrong("rate_bps is 0: a flow needs a rate above 0 bit/s".into());
+        if !(1..=MAX_RATE_BPS).contains(&self.rate_bps) {
+            let found = self.rate_bps;
+            return wrong(format!("rate_bps is {found}: a flow has 1 to {MAX_RATE_BPS} bit/s"));
         }
         if !(MIN_UDP_FRAME..=MAX_UDP_FRAME).contains(&self.frame_bytes) {
             let found = self.frame_bytes;
@@ -71,13 +72,23 @@ impl UdpFlow {
             ));
         }
         let (start, stop) = (self.start_s, self.stop_s);
-        if !(start >= 0.0 && stop > start && stop.is_finite()) {
-            return wrong(format!("start_s {start} and stop_s {stop} are not a span of time"));
+        if !(start >= 0.0 && stop > start && stop <= MAX_TIME_S) {
+            return wrong(format!(
+                "start_s {start:?} and stop_s {stop:?} are not a span of time within 0 to {MAX_TIME_S} s"
+            ));
         }
-        if self.arrivals == Arrivals::Bursts(0) {
-            return wrong("bursts of 0 packets: a burst has at least 1".into());
+        match self.arrivals {
+            Arrivals::Bursts(size) if !(1..=MAX_BURST).contains(&size) => {
+                return wrong(format!("bursts of {size} packets: a burst has 1 to {MAX_BURST}"));
+            }
+            _ => {}
         }
         self.ranks.source().map(|_| ())
+    }
+
+    /// Packets that it has on average.
+    pub fn expected_packets(&self) -> f64 {
+        (self.stop_s - self.start_s) * self.rate_bps as f64 / 8.0 / f64::from(self.frame_bytes)
     }
 }
 
@@ -148,9 +159,9 @@ impl TcpFlow {
         if self.size_bytes == 0 {
             return wrong("size_bytes is 0: a flow has at least 1 byte".into());
         }
-        if !(0.0..=MAX_START_S).contains(&self.start_s) {
+        if !(0.0..=MAX_TIME_S).contains(&self.start_s) {
             return wrong(format!(
-                "start_s {:?} is not a time of 0 to {MAX_START_S} s",
+                "start_s {:?} is not a time of 0 to {MAX_TIME_S} s",
                 self.start_s
             ));
         }
@@ -164,8 +175,12 @@ impl TcpFlow {
     }
 }
 
-/// Latest start of a TCP flow: a day.
-const MAX_START_S: f64 = 86_400.0;
+/// No flow starts or stops later: a day.
+const MAX_TIME_S: f64 = 86_400.0;
+/// 400 Gbit/s, far above what a host sends.
+const MAX_RATE_BPS: u64 = 400_000_000_000;
+/// Packets that may come together.
+const MAX_BURST: u32 = 1_000_000;
 
 /// Checks that no two flows have the same identity.
 ///
@@ -251,7 +266,28 @@ mod tests {
                     arrivals: Arrivals::Bursts(0),
                     ..flow.clone()
                 },
-                "burst",
+                "bursts of 0 packets",
+            ),
+            (
+                UdpFlow {
+                    arrivals: Arrivals::Bursts(u32::MAX),
+                    ..flow.clone()
+                },
+                "bursts of 4294967295 packets",
+            ),
+            (
+                UdpFlow {
+                    rate_bps: u64::MAX,
+                    ..flow.clone()
+                },
+                "rate_bps is 18446744073709551615",
+            ),
+            (
+                UdpFlow {
+                    stop_s: 1e300,
+                    ..flow.clone()
+                },
+                "stop_s 1e300",
             ),
             (
                 UdpFlow {

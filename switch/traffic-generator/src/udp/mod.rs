@@ -15,7 +15,7 @@ use socket2::{Domain, Protocol, Socket, Type};
 
 use crate::clock::monotonic_ns;
 use crate::error::{TrafficError, socket};
-use crate::flow::{UDP_FRAME_OVERHEAD, UdpFlow};
+use crate::flow::{UDP_FRAME_OVERHEAD, UdpFlow, distinct};
 use log::Datagram;
 use schedule::Schedule;
 pub use schedule::write as write_schedule;
@@ -121,6 +121,7 @@ impl Sender<'_> {
 /// # Errors
 /// If a flow makes no sense or its socket cannot be opened (nothing was sent then), or the log cannot be written.
 pub fn send(flows: &[UdpFlow], seed: u64, log: Option<&Path>) -> Result<Vec<Sent>, TrafficError> {
+    distinct(flows.iter().map(|flow| flow.flow))?;
     let mut senders = flows
         .iter()
         .map(|flow| Sender::open(flow, seed, log.is_some()))

@@ -7,8 +7,11 @@ use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
 use crate::error::TrafficError;
-use crate::flow::{Arrivals, UdpFlow};
+use crate::flow::{Arrivals, UdpFlow, distinct};
 use crate::rank::RankSource;
+
+/// Packets of a schedule that is written down: they are sorted in memory.
+const MAX_PACKETS: f64 = 2e7;
 
 /// The packets of one flow, one after the other.
 pub struct Schedule<'a> {
@@ -79,6 +82,13 @@ impl Schedule<'_> {
 /// # Errors
 /// If a flow makes no sense, or the file cannot be written.
 pub fn write(flows: &[UdpFlow], seed: u64, path: &Path) -> Result<(), TrafficError> {
+    distinct(flows.iter().map(|flow| flow.flow))?;
+    let expected: f64 = flows.iter().map(UdpFlow::expected_packets).sum();
+    if expected > MAX_PACKETS {
+        return Err(TrafficError::Flow(format!(
+            "these flows have some {expected:.0} packets: a schedule holds {MAX_PACKETS}"
+        )));
+    }
     let mut packets = Vec::new();
     for flow in flows {
         let mut schedule = Schedule::new(flow, seed)?;
@@ -125,6 +135,25 @@ mod tests {
             start_s: 1.0,
             stop_s: 21.0,
         }
+    }
+
+    #[test]
+    fn a_schedule_of_one_flow_twice_or_without_end_is_refused_before_it_is_drawn() {
+        let path = Path::new("/nowhere");
+        let flow = flow(Arrivals::Constant);
+        let twice = write(&[flow.clone(), flow.clone()], 1, path).unwrap_err();
+        assert!(twice.to_string().starts_with("flow 3 is given twice"), "{twice}");
+        let long = UdpFlow {
+            rate_bps: 400_000_000_000,
+            ..flow
+        };
+        let refused = write(&[long], 1, path).unwrap_err();
+        assert!(
+            refused
+                .to_string()
+                .starts_with("these flows have some 1000000000 packets"),
+            "{refused}"
+        );
     }
 
     fn packets(flow: &UdpFlow, seed: u64) -> Vec<(f64, u32)> {
