@@ -44,13 +44,26 @@ def data_plane_cpu() -> int:
     return max(os.sched_getaffinity(0))
 
 
-def host_cpu_mask() -> str:
-    """The CPUs on which hosts receive, as the kernel's hexadecimal mask: all but the data plane's, if there are others.
-
-    Otherwise whoever sends a frame over a virtual link also runs the receiving host's TCP: mostly the switch.
-    """
+def host_cpus() -> set[int]:
+    """The CPUs on which hosts receive: all but the data plane's, if there are others."""
     cpus = os.sched_getaffinity(0)
-    mask = sum(1 << cpu for cpu in (cpus - {data_plane_cpu()} or cpus))
+    return cpus - {data_plane_cpu()} or cpus
+
+
+def on_host_cpus(command: Sequence[str]) -> list[str]:
+    """The command, on the CPUs on which hosts receive.
+
+    A TCP sender sends when it writes and when it is acknowledged. On two CPUs, what it sent first may come in second.
+    """
+    return ["taskset", "--cpu-list", ",".join(map(str, sorted(host_cpus()))), *command]
+
+
+def host_cpu_mask() -> str:
+    """`host_cpus` as the kernel's hexadecimal mask.
+
+    Without it whoever sends a frame over a virtual link also runs the receiving host's TCP: mostly the switch.
+    """
+    mask = sum(1 << cpu for cpu in host_cpus())
     # Groups of 32 bits, separated by commas.
     groups = [f"{mask >> shift & 0xFFFFFFFF:08x}" for shift in range(0, max(mask.bit_length(), 1), 32)]
     return ",".join(reversed(groups))

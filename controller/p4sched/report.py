@@ -87,8 +87,8 @@ def read_runs(folder: Path) -> list[Summary]:
             unread.append(error)
     if unread and not runs:
         raise unread[0]
-    for error in unread:
-        typer.echo(f"left out: {error}", err=True)
+    for reason in unread:
+        typer.echo(f"left out: {reason}", err=True)
     if not runs:
         raise P4schedError(
             f"no {summaries.FILE} in {folder} or in a folder right below it;"

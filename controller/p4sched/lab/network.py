@@ -19,7 +19,7 @@ from mininet.net import Mininet
 from dumbbell import USERS_PER_HOST, DumbbellTopo
 from incast import IncastTopo
 from leaf_spine import LeafSpineTopo, Shape
-from nodes import Bmv2Switch, NodeError, OffloadFreeHost, P4Switch, dying_with_us
+from nodes import Bmv2Switch, NodeError, OffloadFreeHost, P4Switch, dying_with_us, on_host_cpus
 from stations import Station, refuse_taken_names
 
 __all__ = [
@@ -35,6 +35,7 @@ __all__ = [
     "dying_with_us",
     "incast",
     "leaf_spine",
+    "on_host_cpus",
     "seats",
 ]
 

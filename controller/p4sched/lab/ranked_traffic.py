@@ -13,7 +13,7 @@ from typing import Any
 
 from p4sched.lab.errors import LabError
 from p4sched.lab.ledger import Ledger
-from p4sched.lab.network import Dumbbell, dying_with_us
+from p4sched.lab.network import Dumbbell, dying_with_us, on_host_cpus
 from p4sched.lab.traffic import listening_ports
 from p4sched.paths import traffic_binary
 
@@ -98,9 +98,12 @@ class GeneratedTraffic:
 
     def start(self, name: str, host: str, words: Sequence[str]) -> str:
         """Starts a run of p4sched-traffic in a host."""
+        command = self._network.host(host).command(self._program, *words)
+        if words[0] == "tcp-send":
+            command = on_host_cpus(command)
         with self._path(name, "json").open("wb") as output, self._path(name, "error").open("wb") as errors:
             self._runs[name] = subprocess.Popen(
-                dying_with_us(self._network.host(host).command(self._program, *words)),
+                dying_with_us(command),
                 stdin=subprocess.DEVNULL,
                 stdout=output,
                 stderr=errors,
