@@ -124,7 +124,7 @@ def test_queues_are_sized_as_in_the_paper() -> None:
 
 
 def test_a_link_without_room_for_packets_is_refused() -> None:
-    with pytest.raises(UsageError, match="raise the rate or the RTT"):
+    with pytest.raises(UsageError, match="hold 0 packets: it takes 2 at least; raise the rate"):
         Link(1_000_000, 1_000_000)
 
 
