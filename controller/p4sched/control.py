@@ -16,6 +16,7 @@ from p4sched.bands import Bands
 from p4sched.decision_log import refuse_other_file
 from p4sched.errors import P4schedError, UsageError, unknown_name
 from p4sched.given import refuse
+from p4sched.lab.processes import ProcessIdentity
 from p4sched.laws import LAWS, aifo, fdpa, packs, ranked, rifo
 from p4sched.loop import ControlLoop, FdpaLoop, Round, Update
 from p4sched.rank_source import RankSource, set_rank_source
@@ -24,8 +25,8 @@ from p4sched.session import Program, Session, SwitchGoneError, connect
 from p4sched.units import Duration, Rate
 
 STATE_FILE = Path("/run/p4sched/state.json")
-"""Where the running lab says which switches it has:
-{"switches": {"s1": {"address": "127.0.0.1:9559", "device_id": 1}}}."""
+"""Where the running lab, a process known by pid and start time, says which switches it has:
+{"run": {"pid": 123, "start_ticks": 456}, "switches": {"s1": {"address": "127.0.0.1:9559", "device_id": 1}}}."""
 SCHEMES = ",".join(LAWS)
 UNTUNED = ("fifo", "sp_pifo", "pifo", "stfq", "drr", "afq")
 """Schemes of the experiments without a control law."""
@@ -325,12 +326,15 @@ def find_switch(name: str, state_file: Path = STATE_FILE) -> SwitchAddress:
             raise P4schedError(f"'{name}' is not HOST:PORT, for example 127.0.0.1:9559")
         return SwitchAddress(name)
     try:
-        found = json.loads(state_file.read_text())["switches"]
-        switches = {known: SwitchAddress(**switch) for known, switch in found.items()}
+        found = json.loads(state_file.read_text())
+        running = ProcessIdentity(**found["run"]).alive()
+        switches = {known: SwitchAddress(**switch) for known, switch in found["switches"].items()}
     except FileNotFoundError:
-        raise P4schedError(f"no lab is running, so there is no switch '{name}'; HOST:PORT works as well") from None
-    except (ValueError, KeyError, TypeError) as error:
+        running, switches = False, {}
+    except (ValueError, KeyError, TypeError, AttributeError) as error:
         raise P4schedError(f"{state_file}: not the state of a lab: {error}") from error
+    if not running:
+        raise P4schedError(f"no lab is running, so there is no switch '{name}'; HOST:PORT works as well")
     if name not in switches:
         raise unknown_name("switch", name, switches)
     return switches[name]

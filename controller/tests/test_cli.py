@@ -1,6 +1,5 @@
 """The command line as a person meets it."""
 
-import json
 import subprocess
 import sys
 from collections.abc import Callable
@@ -15,6 +14,8 @@ from p4sched import experiment, start
 from p4sched.cli import run_command
 from p4sched.control import SwitchAddress, find_switch
 from p4sched.errors import P4schedError
+from p4sched.lab.ledger import Ledger
+from p4sched.lab.processes import identify
 
 P4SCHED = Path(sys.prefix) / "bin" / "p4sched"
 
@@ -230,11 +231,22 @@ def test_a_name_that_does_not_exist_suggests_the_right_one(text: str, wrong: str
 
 def test_a_switch_of_the_running_lab_is_found_by_name(tmp_path: Path) -> None:
     state = tmp_path / "state.json"
-    state.write_text(json.dumps({"switches": {"s1": {"address": "127.0.0.1:9559", "device_id": 2}}}))
+    Ledger(state).add_switch("s1", "127.0.0.1:9559", 2)
     assert find_switch("s1", state) == SwitchAddress("127.0.0.1:9559", 2)
     assert find_switch("localhost:9000", tmp_path / "none") == SwitchAddress("localhost:9000", 1)
     with pytest.raises(P4schedError, match="did you mean 's1'"):
         find_switch("s2", state)
-    state.write_text("{")
-    with pytest.raises(P4schedError, match="not the state of a lab"):
+    for damaged in ("{", "[]", "{}", '{"run": null, "switches": {}}', '{"run": {"pid": 1}, "switches": {}}'):
+        state.write_text(damaged)
+        with pytest.raises(P4schedError, match="not the state of a lab"):
+            find_switch("s1", state)
+
+
+def test_the_switches_of_a_killed_lab_are_not_found(tmp_path: Path) -> None:
+    state = tmp_path / "state.json"
+    with subprocess.Popen(["sleep", "600"]) as lab:
+        Ledger(state, run=identify(lab.pid)).add_switch("s1", "127.0.0.1:9559", 1)
+        assert find_switch("s1", state) == SwitchAddress("127.0.0.1:9559", 1)
+        lab.kill()
+    with pytest.raises(P4schedError, match="no lab is running, so there is no switch 's1'"):
         find_switch("s1", state)

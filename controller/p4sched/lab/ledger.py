@@ -50,6 +50,8 @@ class Ledger:
     """Files under /proc/sys that the run changed, with the value to put back."""
     switches: dict[str, dict[str, Any]] = field(default_factory=dict)
     """Running switches by name, with the address and the device id of their P4Runtime server."""
+    run: ProcessIdentity | None = field(default_factory=lambda: identify(os.getpid()))
+    """The run itself: once it has ended, so have its switches."""
 
     def add_processes(self, pids: Iterable[int]) -> None:
         """Notes processes that the run has started."""
