@@ -207,7 +207,7 @@ def test_a_comparison_of_a_whole_run(port: Port, tmp_path: Path) -> None:
     arrivals = phases.read_schedule(port.schedule)
     ideal = Ideal(arrivals, port.ideal(568, tmp_path / "pifo.txt"))
     grid = dataclasses.replace(SHORT, rounds=1)
-    found = compare("rifo", port, ideal, grid, 30 * MS, tmp_path, lambda _: None)
+    found = compare("rifo", port, ideal, grid, 30 * MS, tmp_path, lambda _: None, seed=1)
     assert len(found.settings) == len(found.scores)
     assert {setting.origin for setting in found.settings} == {"paper", "grid", "law", "searched"}
     assert all(0 < score.score <= 1 for scores in found.scores for score in scores)

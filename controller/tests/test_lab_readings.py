@@ -36,11 +36,13 @@ def test_this_machines_own_tables_are_understood() -> None:
     assert reading.idle_ticks + reading.busy_ticks > 0
 
 
-def test_idle_share_is_of_all_cpus_between_two_readings() -> None:
+def test_shares_are_of_all_cpus_between_two_readings() -> None:
     earlier = machine.parse("cpu 100 0 100 200 0 0 0 0 0 0\n", "0000 00000002\n0000 00000001\n")
-    later = machine.parse("cpu 150 0 125 225 0 0 0 0 0 0\n", "0000 0000000a\n0000 00000001\n")
-    assert later.idle_share_since(earlier) == pytest.approx(0.25)
-    assert later.backlog_dropped - earlier.backlog_dropped == 8
+    later = machine.parse("cpu 150 0 120 225 0 0 0 5 0 0\n", "0000 0000000a\n0000 00000001\n")
+    use = later.since(earlier)
+    assert use.idle_share == pytest.approx(0.25)
+    assert use.stolen_share == pytest.approx(0.05)
+    assert use.backlog_dropped == 8
 
 
 def test_listening_ports_are_those_in_state_listen() -> None:
@@ -90,6 +92,13 @@ def test_each_sign_of_an_overloaded_emulator_makes_a_run_invalid(changes: dict[s
     doubts = good(**changes).doubts()
     assert len(doubts) == 1
     assert word in doubts[0]
+
+
+def test_late_frames_of_a_virtual_machine_that_was_held_up_are_told_apart() -> None:
+    held_up = "; the hypervisor took 2.0% of the CPU away"
+    assert good(cpu_stolen_share=0.02).valid
+    assert good(cpu_stolen_share=0.02, lateness_p99_ns=1_100_000).doubts()[0].endswith(held_up)
+    assert "hypervisor" not in good(lateness_p99_ns=1_100_000).doubts()[0]
 
 
 def test_a_switch_that_reports_no_lateness_is_named_as_such() -> None:

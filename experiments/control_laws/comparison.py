@@ -88,7 +88,7 @@ def compare(
     deadline_ns: int,
     out: Path,
     tell: Callable[[str], None],
-    seed: int = 1,
+    seed: int,
 ) -> Comparison:
     """Runs the law, then static settings: the given ones, and those that a search from them comes to."""
     out.mkdir(parents=True, exist_ok=True)

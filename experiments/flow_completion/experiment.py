@@ -40,7 +40,7 @@ DRAIN_S = 5.0
 SIZES = replace(equal_buffers(buffer=40, window=20, headroom=0.1, queues=4), rifo_tracking=50)
 """PACKS 6.2: 4 queues of 10 packets or one of 40, |W| = 20, k = 0.1. RIFO, which is not in it, has T = 50 (RIFO 5)."""
 RTO_MIN_RTTS = 2
-"""With the RTT itself this makes the timeout of 3 RTTs of pFabric's hosts (PACKS 6.2)."""
+"""With the RTT itself this makes the timeout of 3 RTTs in PACKS 6.2."""
 RTO_MIN_BOUNDS = Duration.parse("1ms"), Duration.parse("1s")
 """The least that a route takes, and a fifth of the time that flows have to end."""
 KERNEL_INITIAL_WINDOW = 10

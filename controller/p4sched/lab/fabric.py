@@ -6,8 +6,8 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from p4sched.compile import compiled
-from p4sched.lab.fidelity import Fidelity
-from p4sched.lab.machine import MachineReading, read_machine
+from p4sched.lab.fidelity import Fidelity, fidelity_of_machine
+from p4sched.lab.machine import MachineReading, MachineUse, read_machine
 from p4sched.lab.network import Fabric, thrift_port
 from p4sched.lab.observation import Observation, queue_counts
 from p4sched.lab.programming import NO_DELAY, bmv2_bottleneck, bottleneck
@@ -132,8 +132,7 @@ class FabricObserver:
         reports = [await seat.traffic_manager.fidelity() for seat in self.testbed.switches.values()]
         fidelity = fidelity_of_all(
             self.rtt_ns,
-            machine.idle_share_since(self.machine),
-            machine.backlog_dropped - self.machine.backlog_dropped,
+            machine.since(self.machine),
             [report for report in reports if report is not None],
         )
         ports, sent = {}, {}
@@ -146,14 +145,13 @@ class FabricObserver:
         return FabricObservation(Observation(fidelity, tcp - self.tcp, {}), ports, sent)
 
 
-def fidelity_of_all(rtt_ns: int, idle_share: float, backlog_dropped: int, switches: list[SwitchFidelity]) -> Fidelity:
+def fidelity_of_all(rtt_ns: int, use: MachineUse, switches: list[SwitchFidelity]) -> Fidelity:
     """One verdict on several switches: the latest of them, and losses added up."""
+    of_machine = fidelity_of_machine(rtt_ns, use)
     if not switches:
-        return Fidelity(rtt_ns, idle_share, backlog_dropped)
-    return Fidelity(
-        rtt_ns=rtt_ns,
-        cpu_idle_share=idle_share,
-        backlog_dropped=backlog_dropped,
+        return of_machine
+    return replace(
+        of_machine,
         frames=sum(switch.departures for switch in switches),
         lateness_p50_ns=_worst(switch.lateness_p50_ns for switch in switches),
         lateness_p99_ns=_worst(switch.lateness_p99_ns for switch in switches),

@@ -15,9 +15,13 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
+from p4sched.lab.machine import MachineUse
+
 LATENESS_SHARE_OF_RTT = 0.1
 LOST_SHARE = 1e-5
 IDLE_SHARE = 0.03
+STOLEN_SHARE_TOLD = 0.001
+"""From here on stolen CPU time is named beside the lateness; by itself it is no reason for doubt."""
 
 
 @dataclass(frozen=True)
@@ -27,6 +31,8 @@ class Fidelity:
     rtt_ns: int
     cpu_idle_share: float
     backlog_dropped: int
+    cpu_stolen_share: float = 0.0
+    """Share of the CPU time that the hypervisor below this machine gave to others: late frames without a busy CPU."""
     frames: int | None = None
     """Frames that left the switch."""
     lateness_p50_ns: int | None = None
@@ -53,6 +59,11 @@ class Fidelity:
             found.append(
                 f"1 % of the frames left the switch more than {self.lateness_p99_ns / 1e6:.2f} ms late"
                 f" (limit {limit / 1e6:.2f} ms)"
+                + (
+                    f"; the hypervisor took {self.cpu_stolen_share:.1%} of the CPU away"
+                    if self.cpu_stolen_share >= STOLEN_SHARE_TOLD
+                    else ""
+                )
             )
         lost = self.backlog_dropped + (self.rx_lost or 0)
         if lost > LOST_SHARE * max(self.frames or 0, 1):
@@ -76,3 +87,8 @@ class Fidelity:
     def summary(self) -> dict[str, Any]:
         """For summary.json: the measured values, and whether the run is to be believed."""
         return asdict(self) | {"valid": self.valid, "doubts": self.doubts(), "not_reported": self.unknown()}
+
+
+def fidelity_of_machine(rtt_ns: int, use: MachineUse) -> Fidelity:
+    """What the machine says by itself, without any switch."""
+    return Fidelity(rtt_ns, use.idle_share, use.backlog_dropped, use.stolen_share)

@@ -7,19 +7,37 @@ from pathlib import Path
 
 
 @dataclass(frozen=True)
+class MachineUse:
+    """What happened to the machine between two readings."""
+
+    idle_share: float
+    """Share of all CPUs that was idle, 0 to 1."""
+    stolen_share: float
+    """Share of all CPUs that a virtual machine wanted and its hypervisor gave to others (proc_stat(5)), 0 to 1."""
+    backlog_dropped: int
+    """Frames dropped between two virtual interfaces because a CPU's receive backlog was full."""
+
+
+@dataclass(frozen=True)
 class MachineReading:
     """Counters since boot."""
 
     busy_ticks: int
+    """Stolen ones too."""
     idle_ticks: int
+    stolen_ticks: int
     backlog_dropped: int
-    """Frames dropped between two virtual interfaces because a CPU's receive backlog was full."""
 
-    def idle_share_since(self, earlier: "MachineReading") -> float:
-        """Share of all CPUs that was idle between two readings, 0 to 1."""
+    def since(self, earlier: "MachineReading") -> MachineUse:
+        """What happened after an earlier reading."""
         idle = self.idle_ticks - earlier.idle_ticks
         total = idle + self.busy_ticks - earlier.busy_ticks
-        return idle / total if total > 0 else 1.0
+        stolen = self.stolen_ticks - earlier.stolen_ticks
+        return MachineUse(
+            idle / total if total > 0 else 1.0,
+            stolen / total if total > 0 else 0.0,
+            self.backlog_dropped - earlier.backlog_dropped,
+        )
 
 
 def parse(stat: str, softnet: str) -> MachineReading:
@@ -29,7 +47,7 @@ def parse(stat: str, softnet: str) -> MachineReading:
     idle = ticks[3] + ticks[4]
     # Second column: frames that found the backlog full.
     dropped = sum(int(line.split()[1], 16) for line in softnet.splitlines())
-    return MachineReading(sum(ticks) - idle, idle, dropped)
+    return MachineReading(sum(ticks) - idle, idle, ticks[7], dropped)
 
 
 def read_machine() -> MachineReading:

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from p4sched.lab.fidelity import Fidelity
+from p4sched.lab.fidelity import Fidelity, fidelity_of_machine
 from p4sched.lab.machine import MachineReading, read_machine
 from p4sched.lab.network import Dumbbell
 from p4sched.lab.schemes import Link
@@ -50,15 +50,10 @@ class Observer:
         tcp = read_counters(self.network.sender_pids())
         reported = await self.traffic_manager.fidelity()
         stats = await self.traffic_manager.stats()
-        idle = machine.idle_share_since(self.machine)
-        dropped = machine.backlog_dropped - self.machine.backlog_dropped
-        if reported is None:
-            fidelity = Fidelity(self.link.rtt_ns, idle, dropped)
-        else:
-            fidelity = Fidelity(
-                rtt_ns=self.link.rtt_ns,
-                cpu_idle_share=idle,
-                backlog_dropped=dropped,
+        fidelity = fidelity_of_machine(self.link.rtt_ns, machine.since(self.machine))
+        if reported is not None:
+            fidelity = replace(
+                fidelity,
                 frames=reported.departures,
                 lateness_p50_ns=reported.lateness_p50_ns,
                 lateness_p99_ns=reported.lateness_p99_ns,
