@@ -327,7 +327,7 @@ def find_switch(name: str, state_file: Path = STATE_FILE) -> SwitchAddress:
         return SwitchAddress(name)
     try:
         found = json.loads(state_file.read_text())
-        running = ProcessIdentity(**found["run"]).alive()
+        running = "run" in found and ProcessIdentity(**found["run"]).alive()
         switches = {known: SwitchAddress(**switch) for known, switch in found["switches"].items()}
     except FileNotFoundError:
         running, switches = False, {}

@@ -2,6 +2,11 @@
 
 use std::time::Duration;
 
+use crate::error::TrafficError;
+
+/// Senders that start together agree on an instant shortly before it.
+const LONGEST_LEAD: Duration = Duration::from_secs(60);
+
 /// Nanoseconds of the monotonic clock.
 pub fn monotonic_ns() -> u64 {
     let now = rustix::time::clock_gettime(rustix::time::ClockId::Monotonic);
@@ -9,8 +14,19 @@ pub fn monotonic_ns() -> u64 {
 }
 
 /// The time from now until this instant of the monotonic clock; zero if that is past, or none is given.
-pub fn until(instant_ns: Option<u64>) -> Duration {
-    Duration::from_nanos(instant_ns.map_or(0, |instant| instant.saturating_sub(monotonic_ns())))
+///
+/// # Errors
+/// If the instant is more than a minute ahead: it is then of another clock.
+pub fn until(instant_ns: Option<u64>) -> Result<Duration, TrafficError> {
+    let ahead = Duration::from_nanos(instant_ns.map_or(0, |instant| instant.saturating_sub(monotonic_ns())));
+    if ahead > LONGEST_LEAD {
+        return Err(TrafficError::Flow(format!(
+            "the start is {:.0} s ahead on the monotonic clock: it can be at most {} s",
+            ahead.as_secs_f64(),
+            LONGEST_LEAD.as_secs()
+        )));
+    }
+    Ok(ahead)
 }
 
 #[cfg(test)]
@@ -19,9 +35,18 @@ mod tests {
 
     #[test]
     fn an_instant_that_is_past_is_not_waited_for() {
-        assert_eq!(until(None), Duration::ZERO);
-        assert_eq!(until(Some(1)), Duration::ZERO);
-        let ahead = until(Some(monotonic_ns() + 3_600_000_000_000));
-        assert!(Duration::from_secs(3590) < ahead && ahead <= Duration::from_secs(3600));
+        assert_eq!(until(None).unwrap(), Duration::ZERO);
+        assert_eq!(until(Some(1)).unwrap(), Duration::ZERO);
+        let ahead = until(Some(monotonic_ns() + 60_000_000_000)).unwrap();
+        assert!(Duration::from_secs(50) < ahead && ahead <= Duration::from_secs(60));
+    }
+
+    #[test]
+    fn an_instant_of_another_clock_is_refused() {
+        let refusal = until(Some(u64::MAX)).unwrap_err().to_string();
+        assert!(
+            refusal.ends_with("s ahead on the monotonic clock: it can be at most 60 s"),
+            "{refusal}"
+        );
     }
 }

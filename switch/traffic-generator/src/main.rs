@@ -91,7 +91,8 @@ enum Command {
         /// Flows not done by then are given up, in seconds from the start
         #[arg(long, value_parser = seconds)]
         deadline: Duration,
-        /// The start on the system's monotonic clock in ns, so that senders on several hosts start together [default: now]
+        /// The start on the system's monotonic clock in ns, so that senders on several hosts start together: at
+        /// most 60 s ahead [default: now]
         #[arg(long)]
         epoch: Option<u64>,
         /// Open all connections first, so that completion times do not include the handshake
@@ -183,7 +184,7 @@ fn run(command: Command) -> Result<(), TrafficError> {
             let flows = flow::read(&flows)?;
             let opening = if open_ahead { Opening::Ahead } else { Opening::AtStart };
             allow_many_connections();
-            std::thread::sleep(clock::until(epoch));
+            std::thread::sleep(clock::until(epoch)?);
             let outcomes = runtime()?.block_on(tcp::send(&flows, &congestion, opening, deadline))?;
             print(&outcomes);
             tcp::all_connected(&outcomes)?;
