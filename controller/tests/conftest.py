@@ -1,13 +1,14 @@
 """What the tests share: switches and compiled programs."""
 
 import shutil
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 from hypothesis import settings
 from switches import RunningSwitch, start_switch
 
+from p4sched.cli import run_command
 from p4sched.compile import Compiler, compile_program
 from p4sched.errors import P4schedError
 from p4sched.paths import P4_DIR, compiler_binary
@@ -62,3 +63,20 @@ def compiled_programs(out: Path, *names: str) -> dict[str, Program]:
 def fdpa(programs: dict[str, Program]) -> Program:
     """p4/fdpa.p4, compiled."""
     return programs["fdpa"]
+
+
+@pytest.fixture
+def refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> Callable[[tuple[str, ...]], str]:
+    """Runs a command line that must be refused, before anything is written; gives what it says, which is one line."""
+    monkeypatch.chdir(tmp_path)
+
+    def run(words: tuple[str, ...]) -> str:
+        assert run_command(list(words)) == 2
+        error = capsys.readouterr().err
+        assert len(error.strip().splitlines()) == 1
+        assert list(tmp_path.iterdir()) == []
+        return error
+
+    return run
