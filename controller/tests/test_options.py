@@ -48,6 +48,10 @@ NO_LIVE = "with --stepped: stepped time has the paper's rates, and no switch"
         (("incast", "--schemes", "fdpa", "--buffer", "9"), "--buffer means nothing with fdpa alone"),
         (("incast", "--duration", "1s"), "--duration 1s is too short: it holds one round or more"),
         (
+            ("flow_completion", "--schemes", "aifo", "--tracking-range", "9"),
+            "--tracking-range means nothing without rifo",
+        ),
+        (
             ("leaf_spine", "--schemes", "fifo", "--delay", "1ms"),
             "--delay means nothing without one of aifo, rifo, packs",
         ),

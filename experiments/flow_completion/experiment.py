@@ -17,6 +17,7 @@ from experiments.flow_completion.completion import Flow
 from p4sched import summaries
 from p4sched.errors import P4schedError, UsageError, unknown_name
 from p4sched.experiment import Experiment, SwitchKind, choose, once
+from p4sched.given import refuse
 from p4sched.lab import options, ranked_schemes
 from p4sched.lab.ledger import Ledger
 from p4sched.lab.network import Dumbbell, dumbbell
@@ -37,8 +38,11 @@ FIRST_TCP_PORT = 5001
 LEAD_S = 0.5
 DRAIN_S = 5.0
 """After the last start, flows have this long to end."""
-SIZES = replace(equal_buffers(buffer=40, window=20, headroom=0.1, queues=4), rifo_tracking=50)
-"""PACKS 6.2: 4 queues of 10 packets or one of 40, |W| = 20, k = 0.1. RIFO, which is not in it, has T = 50 (RIFO 5)."""
+SIZES = equal_buffers(buffer=40, window=20, headroom=0.1, queues=4)
+"""PACKS 6.2: 4 queues of 10 packets or one of 40, |W| = 20, k = 0.1."""
+TRACKING_RANGE = 50
+"""RIFO, which is not in that paper: T (RIFO V-B)."""
+MAX_TRACKING_RANGE = 2**32 - 1
 RTO_MIN_RTTS = 2
 """With the RTT itself this makes the timeout of 3 RTTs in PACKS 6.2."""
 RTO_MIN_BOUNDS = Duration.parse("1ms"), Duration.parse("1s")
@@ -69,6 +73,8 @@ class Setting:
     initial_window: int
     """Segments."""
     with_handshake: bool
+    tracking_range: int
+    """RIFO's T, in packets."""
 
 
 def run(
@@ -115,6 +121,12 @@ def run(
             help="Open each connection at its flow's start, not ahead: a lost opening segment costs a second.",
         ),
     ] = False,
+    tracking_range: Annotated[
+        int,
+        typer.Option(
+            metavar="PACKETS", help="RIFO's T, the ranks that its range covers.", min=1, max=MAX_TRACKING_RANGE
+        ),
+    ] = TRACKING_RANGE,
     seed: Annotated[
         int, typer.Option(help="Of sizes and arrivals: the same flows for every scheme.", min=0, max=options.MAX_SEED)
     ] = 1,
@@ -125,6 +137,8 @@ def run(
     """Sends TCP flows of random sizes at each load through each scheme; every segment carries the rank of the bytes
     that remain. Prints a table and writes DIR/summary.json, DIR/loads.csv, DIR/flows.csv and DIR/figure.png."""
     wanted = choose("scheme", scheme_names, ranked_schemes.NAMES)
+    if "rifo" not in wanted:
+        refuse(ctx, ["--tracking-range"], "without rifo")
     if sizes not in DISTRIBUTIONS:
         raise unknown_name("distribution of sizes", sizes, DISTRIBUTIONS)
     starts = options.unless_quick(ctx, quick, "--duration", duration, QUICK_DURATION)
@@ -139,6 +153,7 @@ def run(
         rto_min_ns=shortest_timeout(rto_min, rtt),
         initial_window=initial_window or max(KERNEL_INITIAL_WINDOW, bandwidth_delay_segments(link)),
         with_handshake=with_handshake,
+        tracking_range=tracking_range,
     )
     flows: dict[str, dict[float, list[Flow]]] = {}
 
@@ -188,6 +203,7 @@ def configuration(setting: Setting) -> dict[str, Any]:
         "rto_min_ms": setting.rto_min_ns / 1e6,
         "initial_window_segments": setting.initial_window,
         "with_handshake": setting.with_handshake,
+        "rifo_tracking_range": setting.tracking_range,
         "duration_s": setting.seconds,
         "congestion_control": CONGESTION_CONTROL,
         "seed": setting.seed,
@@ -229,7 +245,7 @@ def plan(
 async def _measure(
     network: Dumbbell, name: str, setting: Setting, ledger: Ledger, folder: Path, tell: Tell
 ) -> tuple[SchemeOutcome, dict[float, list[Flow]]]:
-    ranked = ranked_scheme(name, SIZES)
+    ranked = ranked_scheme(name, replace(SIZES, rifo_tracking=setting.tracking_range))
     link = setting.link
     users = [seat.user for seat in network.seats]
     found, sent = [], {}
