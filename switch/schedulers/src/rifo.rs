@@ -4,13 +4,16 @@
 //! One FIFO queue of size B; three cells: Min, Max and a count of arrivals; tracking range T; headroom k.
 //!
 //!   enqueue: if count = 0: Min = Max = r; else Min = min(Min, r), Max = max(Max, r)
-//!            count = count + 1, back to 0 at T, so that the first and then every T-th arrival reset the range
+//!            count = count + 1, back to 0 at T
 //!            L = queue length
 //!            admit iff  L <= k B  or  Max = Min  or  (Max - r) / (Max - Min) >= (B - L) / B
 //!   tail drop at B
 //!   dequeue: the oldest packet
 //!
 //! Without division: (Max - r) B >= (Max - Min) (B - L).
+//!
+//! Arrivals 1, T + 1, 2T + 1, ... reset the range. The paper initialises it at arrival 1 and resets it when its counter
+//! reaches T (section IV), which are arrivals T, 2T, ...: only its first range differs, T - 1 arrivals and not T.
 //!
 //! The threshold is the *free* share of the queue. Equation 2 of the paper is introduced as the occupancy, but its
 //! worked example, its figure 6 and its program use the free share. So a nearly full queue admits almost anything and
@@ -26,7 +29,9 @@ pub enum Products {
     /// Multiplications.
     #[default]
     Exact,
-    /// Shifts by the next power of two of B and of B - L, as on Tofino, which cannot multiply (section IV).
+    /// Shifts by the next power of two of B and of B - L, as on Tofino, which cannot multiply. Section IV only says that
+    /// both are rounded to a power of two: up is a reading. It also multiplies the score by the capacity "of the
+    /// guaranteed admission buffer", where its inequality needs B.
     PowersOfTwo,
 }
 
@@ -128,6 +133,10 @@ impl Rifo {
             return true;
         }
         let free = capacity.saturating_sub(length);
+        if free == 0 {
+            // Any score will do, and 0 cannot be rounded to a power of two: tail drop decides.
+            return true;
+        }
         let score = u64::from(self.max - rank);
         let range = u64::from(self.max - self.min);
         match self.config.products {

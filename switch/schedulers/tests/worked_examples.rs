@@ -45,11 +45,17 @@ fn aifo_figure_2_pifo_keeps_the_most_urgent_and_fifo_the_first() {
 
 #[test]
 fn aifo_figure_2_and_3_a_threshold_of_3_makes_a_fifo_keep_what_pifo_keeps() {
-    let admitted: Vec<Rank> = AIFO_FIGURE_2.into_iter().filter(|&rank| rank <= 3).collect();
-    assert_eq!(kept(&mut Fifo::new(4).unwrap(), &admitted), [1, 1, 2, 2]);
-    // Figure 3 swaps the third and the fourth packet of the ones admitted: the same set in another order.
-    assert_eq!(kept(&mut Fifo::new(4).unwrap(), &[1, 2, 1, 2]), [1, 2, 1, 2]);
-    assert_eq!(kept(&mut Pifo::new(4).unwrap(), &[1, 2, 1, 2]), [1, 1, 2, 2]);
+    let behind_the_threshold = |arrivals: [Rank; 6]| {
+        let admitted: Vec<Rank> = arrivals.into_iter().filter(|&rank| rank <= 3).collect();
+        kept(&mut Fifo::new(4).unwrap(), &admitted)
+    };
+    assert_eq!(behind_the_threshold(AIFO_FIGURE_2), [1, 1, 2, 2]);
+    // Figure 3 has the same set in another order. Section 3 says that it swaps the third and the fourth arrival; that
+    // changes nothing. The fourth and the fifth do it.
+    assert_eq!(behind_the_threshold([1, 4, 1, 5, 2, 2]), [1, 1, 2, 2]);
+    let figure_3 = [1, 4, 5, 2, 1, 2];
+    assert_eq!(behind_the_threshold(figure_3), [1, 2, 1, 2]);
+    assert_eq!(kept(&mut Pifo::new(4).unwrap(), &figure_3), [1, 1, 2, 2]);
 }
 
 #[test]
@@ -194,6 +200,27 @@ fn rifo_on_tofino_shifts_by_the_next_power_of_two() {
     };
     assert_eq!(verdict(Products::Exact), Verdict::Queued { queue: 0 });
     assert_eq!(verdict(Products::PowersOfTwo), Verdict::DroppedByAdmission);
+}
+
+#[test]
+fn rifo_on_tofino_leaves_a_full_queue_to_tail_drop_too() {
+    for products in [Products::Exact, Products::PowersOfTwo] {
+        let mut rifo = Rifo::new(RifoConfig {
+            capacity: 2,
+            tracking_range: 100,
+            headroom: Headroom::NONE,
+            products,
+        })
+        .unwrap();
+        for rank in [9, 1] {
+            assert!(rifo.enqueue(0, packet(rank)).is_queued());
+        }
+        assert_eq!(
+            rifo.enqueue(0, packet(9)),
+            Verdict::DroppedFull,
+            "{products:?}: score 0"
+        );
+    }
 }
 
 /// PACKS figure 5: 2 1 2 5 4 1 with the first packet on the right.
