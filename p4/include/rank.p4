@@ -35,7 +35,7 @@ control StartTime(in headers_t hdr, inout metadata_t meta, in standard_metadata_
     }
 }
 
-// Charges an admitted packet to its flow; a dropped one costs it nothing.
+// Charges an admitted packet to its flow. A dropped one costs it nothing: a choice made here, AIFO 2.1 does not say.
 control ChargeFlow(in metadata_t meta) {
     apply {
         if (meta.charge_flow == 1 && !meta.discard) {

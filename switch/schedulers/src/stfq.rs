@@ -6,10 +6,11 @@
 //!              finish of the flow = start + length / weight
 //!   departure: virtual time = start of the packet that leaves
 //!
-//! Only a packet that was queued moves its flow's finish, and one that is pushed out later moves it back: a flow is not
-//! charged for what it was not given. Virtual time
-//! is in bytes of a flow of weight 1; a rank is that over 2^shift, so that 32 bits last long enough (shift 8:
-//! 1 TB sent per unit of weight), and weights are scales as in FDPA: 256 / weight.
+//! AIFO does not say what a drop costs. The choice here: only a packet that was queued moves its flow's finish, and one
+//! that is pushed out later moves it back, so that a flow is not charged for what it was not given.
+//!
+//! Virtual time is in bytes of a flow of weight 1; a rank is that over 2^shift, so that 32 bits last long enough
+//! (shift 8: 1 TB sent per unit of weight), and weights are scales as in FDPA: 256 / weight.
 
 use std::collections::HashMap;
 

@@ -1,7 +1,8 @@
 //! Rank sequences: the distributions of PACKS 6.1 and a few sequences that provoke schedulers. All are seeded.
 //!
-//! The paper names its distributions without their parameters (but for Poisson's mean of half the range). Those of the
-//! exponential family are chosen here so that its results come out: see [`RankDistribution`].
+//! The paper names its distributions without their parameters. Poisson has a mean of half the range: with it the lowest
+//! ranks that the paper's schemes drop come out too. Those of the exponential family are chosen here so that its ratios
+//! of inversions come out: see [`RankDistribution`].
 
 use rand::{Rng, RngCore, SeedableRng};
 use rand_chacha::ChaCha8Rng;
@@ -30,7 +31,7 @@ pub enum RankDistribution {
 }
 
 impl RankDistribution {
-    /// All of them, in the order of the paper's figures.
+    /// All of them. The paper has figures for uniform, Poisson and inverse-exponential ranks (3 and 9).
     pub const ALL: [RankDistribution; 5] = [
         RankDistribution::Uniform,
         RankDistribution::Poisson,

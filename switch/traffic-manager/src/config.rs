@@ -16,7 +16,8 @@ pub const DEFAULT_QUANTUM_BYTES: u32 = 1514;
 /// Smallest DRR quantum accepted, in bytes. Each packet costs about length / quantum visits.
 pub const MIN_QUANTUM_BYTES: u32 = 64;
 
-/// Default number n of queues in the calendar of [`Discipline::Afq`], as in the paper's comparisons (NSDI 2018).
+/// Default number n of queues in the calendar of [`Discipline::Afq`]: as many as the schemes of several queues have in the
+/// comparison with AFQ of PACKS 6.2.
 pub const DEFAULT_CALENDAR_QUEUES: u32 = 32;
 
 /// Most queues of a calendar.

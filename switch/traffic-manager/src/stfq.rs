@@ -2,7 +2,8 @@
 //!
 //! Source: Goyal, Vin and Cheng, "Start-Time Fair Queueing", SIGCOMM 1996; as a rank function of a PIFO in Sivaraman et al.,
 //! SIGCOMM 2016, and in the AIFO paper, Fig. 1. A program can compute the same ranks at ingress, but does not learn what
-//! the queue refuses or pushes out later and so charges users for it. Here nobody pays for a packet that is not sent.
+//! the queue refuses or pushes out later and so charges users for it. Here nobody pays for a packet that is not sent: a
+//! choice, AIFO does not say what a drop costs.
 //!
 //! ```text
 //! arrival:   start = max(virtual time, finish of the user)
