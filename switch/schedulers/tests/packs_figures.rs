@@ -15,10 +15,24 @@ fn stream(distribution: RankDistribution, count: usize, seed: u64) -> Vec<Rank> 
 
 fn one_second(distribution: RankDistribution) -> BTreeMap<Scheme, Outcome> {
     let ranks = stream(distribution, Link::PAPER.arrivals_in(SECOND), 1);
-    Scheme::ALL
-        .into_iter()
-        .map(|scheme| (scheme, Setup::PAPER.run(scheme, &ranks).unwrap()))
-        .collect()
+    let run = |scheme| {
+        let outcome = Setup::PAPER.run(scheme, &ranks).unwrap();
+        assert_only_the_excess_is_dropped(&outcome, ranks.len());
+        (scheme, outcome)
+    };
+    Scheme::ALL.into_iter().map(run).collect()
+}
+
+/// An empty system admits every packet and each service time holds an arrival, so the link never idles: a packet starts
+/// at every 1.1 arrivals from the first one on, and what has not started by the last arrival is lost, but for what waits
+/// in the buffer of 80 then. That holds for every scheme and every distribution of ranks.
+fn assert_only_the_excess_is_dropped(outcome: &Outcome, arrivals: usize) {
+    let excess = arrivals as u64 - ((arrivals as u64 - 1) * 10 / 11 + 1);
+    let drops = outcome.total_drops();
+    assert!(
+        (excess - 80..=excess).contains(&drops),
+        "{drops} dropped, {excess} in excess"
+    );
 }
 
 /// Inversions of SP-PIFO, AIFO and FIFO over those of PACKS.
@@ -37,7 +51,7 @@ fn assert_within_15_percent(found: [f64; 3], expected: [f64; 3]) {
 }
 
 #[test]
-fn uniform_ranks_give_the_papers_ratios_of_inversions() {
+fn uniform_ranks_give_the_papers_ratios_of_inversions_and_equal_drops() {
     let outcomes = one_second(RankDistribution::Uniform);
     assert_within_15_percent(ratios(&outcomes), [3.2, 10.9, 12.2]);
     assert_eq!(outcomes[&Scheme::Pifo].total_inversions(), 0);
@@ -57,18 +71,10 @@ fn uniform_ranks_give_the_papers_ratios_of_inversions() {
         outcomes[&Scheme::Packs].drops,
         "theorem 2"
     );
-    for outcome in outcomes.values() {
-        // All schemes lose what does not fit through the link, to within the buffer.
-        assert!(
-            outcome.total_drops().abs_diff(83_333) <= 85,
-            "{}",
-            outcome.total_drops()
-        );
-    }
 }
 
 #[test]
-fn poisson_ranks_give_the_papers_ratios_of_inversions() {
+fn poisson_ranks_give_the_papers_ratios_of_inversions_and_equal_drops() {
     let outcomes = one_second(RankDistribution::Poisson);
     assert_within_15_percent(ratios(&outcomes), [5.1, 15.9, 17.9]);
     let lowest = |scheme| outcomes[&scheme].lowest_rank_dropped().unwrap();
@@ -81,12 +87,15 @@ fn poisson_ranks_give_the_papers_ratios_of_inversions() {
 }
 
 #[test]
-fn inverse_exponential_ranks_give_the_papers_ratios_of_inversions() {
-    // "over 7x, 14x and 15x"
-    assert_within_15_percent(
-        ratios(&one_second(RankDistribution::InverseExponential)),
-        [7.0, 14.0, 15.0],
-    );
+fn inverse_exponential_ranks_give_the_papers_ratios_of_inversions_but_equal_drops() {
+    // "over 7x, 14x and 15x". The mean, which the paper does not give, was chosen for these three.
+    let outcomes = one_second(RankDistribution::InverseExponential);
+    assert_within_15_percent(ratios(&outcomes), [7.0, 14.0, 15.0]);
+    // The paper has SP-PIFO drop 42 % more than PACKS and AIFO, and those two differ. A link that never idles and
+    // theorem 2 leave room for neither.
+    let drops = |scheme: Scheme| outcomes[&scheme].total_drops() as f64;
+    assert!((drops(Scheme::SpPifo) / drops(Scheme::Packs) - 1.0).abs() < 0.001);
+    assert_eq!(outcomes[&Scheme::Aifo].drops, outcomes[&Scheme::Packs].drops);
 }
 
 #[test]
@@ -118,15 +127,20 @@ fn figure_10_longer_windows_make_fewer_inversions_and_spare_more_ranks() {
         inversions.is_sorted_by(|longer, shorter| longer >= shorter),
         "{inversions:?}"
     );
+    // The paper: 34, 69, 78 and 80 for |W| = 15, 100, 1000 and 10000. Runs of a third to a whole second with other seeds
+    // give 39-45, 70-73, 81-82 and 81-83: the most urgent of so many drops is a matter of the run.
     assert!(lowest.is_sorted(), "{lowest:?}");
+    for (window, range) in [(0, 34..=46), (3, 69..=75), (4, 77..=84), (5, 79..=85)] {
+        assert!(range.contains(&lowest[window]), "|W| = {}: {lowest:?}", windows[window]);
+    }
     let less = |longer: usize, shorter: usize| 1.0 - inversions[longer] as f64 / inversions[shorter] as f64;
     assert!(
-        (0.10..0.25).contains(&less(4, 3)),
-        "|W| = 1000 over 100, 22 % in the paper: {:.3}",
+        (0.14..0.23).contains(&less(4, 3)),
+        "|W| = 1000 over 100, 22 % in the paper, 16 to 17 % in runs with other seeds: {:.3}",
         less(4, 3)
     );
     assert!(
-        less(5, 4) < 0.03,
+        (-0.01..0.03).contains(&less(5, 4)),
         "|W| = 10000 over 1000, 1 % in the paper: {:.3}",
         less(5, 4)
     );
@@ -134,10 +148,12 @@ fn figure_10_longer_windows_make_fewer_inversions_and_spare_more_ranks() {
     let sp_pifo = Setup::PAPER.run(Scheme::SpPifo, &ranks).unwrap();
     let shortest = inversions[0] as f64 / sp_pifo.total_inversions() as f64;
     assert!(
-        shortest < 0.85,
-        "|W| = 15 still beats SP-PIFO, by 30 % in the paper: {shortest:.2}"
+        (0.70..0.70 * 1.15).contains(&shortest),
+        "|W| = 15 makes 30 % less inversions than SP-PIFO in the paper: {shortest:.3} of them"
     );
-    assert!(lowest[0] > sp_pifo.lowest_rank_dropped().unwrap());
+    // 34 and 18 in the paper.
+    let of_sp_pifo = sp_pifo.lowest_rank_dropped().unwrap();
+    assert!(lowest[0] >= of_sp_pifo + 10, "{} and {of_sp_pifo}", lowest[0]);
 }
 
 #[test]
@@ -160,6 +176,21 @@ fn figure_11_a_positive_shift_leads_to_fifo_and_a_negative_one_empties_the_queue
     // Every rank looks like the least urgent: a packet gets in only when the buffer is empty.
     assert_eq!(by_shift[0].1.lowest_rank_dropped(), Some(0));
     assert!(inversions[0] * 20 < inversions[2]);
+}
+
+#[test]
+fn figure_11_a_negative_shift_drops_the_least_urgent_ranks_only_but_no_more_than_the_excess() {
+    let ranks = stream(RankDistribution::Uniform, 300_000, 4);
+    for (shift, outcome) in window_shifts(Setup::PAPER, &[-75, -50, -25], &ranks).unwrap() {
+        // The paper, with TCP: 75, 50 and 25 % of the packets, those of the lowest priority. A constant stream keeps the
+        // link busy, so the excess of 9 % is all that is lost; it is lost among the same ranks.
+        assert_only_the_excess_is_dropped(&outcome, ranks.len());
+        // The first rank that no place of the window is above is 100 + shift. A share of |W| = 1000 ranks is off by up to
+        // 5 standard deviations, 5 sqrt(0.25 0.75 / 1000) = 0.07 or 7 ranks.
+        let spared = (100 + shift) as Rank;
+        let lowest = outcome.lowest_rank_dropped().unwrap();
+        assert!((spared - 7..=spared).contains(&lowest), "{shift}: {lowest}");
+    }
 }
 
 #[test]

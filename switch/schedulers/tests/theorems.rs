@@ -235,6 +235,28 @@ proptest! {
 }
 
 #[test]
+fn packs_theorem_2_does_not_carry_over_to_the_total_occupancy_of_tofino_2() {
+    // Two queues of one packet, |W| = 2. Both fill with rank 1, queue 1 sends. For rank 5 one of two entries is smaller
+    // and half of the buffer is free: 1/2 <= 1/2 i/2 holds for i = 2 only, and queue 2 is full.
+    let events = [
+        Event::Arrival(1),
+        Event::Arrival(1),
+        Event::Departure,
+        Event::Arrival(5),
+    ];
+    let per_queue = PacksConfig::new(&[1, 1], 2);
+    let total = PacksConfig {
+        occupancy: Occupancy::Total,
+        ..per_queue.clone()
+    };
+    let ranks = |sent: Vec<Packet>| sent.into_iter().map(|packet| packet.rank).collect::<Vec<Rank>>();
+    let by_packs = |config| ranks(play(&mut Packs::new(config).unwrap(), &events, |_| ()));
+    assert_eq!(ranks(play(&mut aifo_like(&per_queue), &events, |_| ())), [1, 1, 5]);
+    assert_eq!(by_packs(per_queue).len(), 3);
+    assert_eq!(by_packs(total), [1, 1]);
+}
+
+#[test]
 fn packs_theorem_3_does_not_carry_over_to_departures_between_arrivals() {
     // Two queues of one packet, |W| = 2. The second packet of rank 0 finds queue 1 full and goes to queue 2. A departure
     // later rank 5 takes the free place in queue 1 and leaves first. The proof assumes that no packet which arrives
