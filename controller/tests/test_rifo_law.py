@@ -90,6 +90,34 @@ def test_the_predicted_agreement_is_that_of_rifos_rule(load: float, batch: int) 
         assert predicted == pytest.approx(measured(buffer, headroom, load, batch), abs=0.12), (buffer, headroom)
 
 
+def idle(buffer: int, times: list[float]) -> float:
+    """Share of the time that the link idles if a queue of `buffer` packets admits whatever fits."""
+    queue = Queue()
+    for gap in times:
+        queue.advance(gap)
+        if queue.length < buffer:
+            queue.put()
+    return queue.idle / queue.now
+
+
+@pytest.mark.parametrize("dispersion", [0.25, 1.0, 6.0])
+@pytest.mark.parametrize("buffer", [10, 20])
+def test_the_predicted_idling_of_a_just_loaded_link_is_that_of_a_queue(buffer: int, dispersion: float) -> None:
+    """A Brownian motion of variance I that is reflected at 0 and K is pushed up there by I / (2 K) in a unit of time,
+    and by a sum of variance I T / 3 in the time T. K is between B and B + 1 + I/2: the packet that is being sent, and
+    the part of a batch that fits, are beyond what a diffusion tells."""
+    count, source = 150_000, random.Random(1)
+    if dispersion < 1:
+        stages = round(1 / dispersion)
+        times = [source.gammavariate(stages, 1 / stages) for _ in range(count)]
+    else:
+        times = gaps(1.0, round(dispersion), count, source)
+    # a load of 1, everything within the headroom: what a PIFO sends is missed only where the link idles
+    predicted = 1 - agreement(traffic(1.0, dispersion), buffer, buffer)
+    places = dispersion / 2 * (1 / buffer - 1 / (buffer + 1 + dispersion / 2))
+    assert predicted == pytest.approx(idle(buffer, times), abs=places + 4 * math.sqrt(dispersion / 3 / count))
+
+
 @pytest.mark.parametrize(("load", "batch"), [(1.0, 1), (1.0, 6), (1.5, 1), (2.0, 1), (2.0, 6), (4.0, 1)])
 def test_no_other_setting_is_much_better_than_that_of_the_law(load: float, batch: int) -> None:
     found = CONFIG.parameters_for(traffic(load, batch))

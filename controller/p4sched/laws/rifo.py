@@ -20,8 +20,9 @@ exponent of a diffusion,
 
     p(L+1) / p(L) = (rho a) ^ (2 / v),
 
-and the idle link stands for max(1, I/2) states: at rho = 1 and with everything admitted it idles the share (I/2) / B
-of the time.
+and the idle link stands for I/2 states: I/2 times the probability of the state above it is the share of the time that
+a diffusion of variance I spends at its lower end. So it idles 1 - rho of the time behind a long queue at a load just
+below 1, and at rho = 1, with everything admitted, (I/2) / (I/2 + B + 1): states 0 to B, and the idle link.
 
 Agreement is the share of time that the link is busy, times the share of the admitted packets that belong to the most
 urgent 1/rho: min(a, 1/rho) / a where rank decides, 1/rho where chance does. Compiled programs in stepped time, B = 1
@@ -36,7 +37,8 @@ the bucket below; how far the ranks reach into the highest bucket follows from t
 **T = arrival rate * span**: the range restarts after a set time of arrivals, by default 15 delay targets, as AIFO's
 window. The paper's T = 50 for B = 20 spans 2.5: Min and Max of so few come close to those of all (section III-C), but
 just after each restart they do not, and what is admitted then is admitted by chance. After a change of the ranks the
-old range is gone within twice the span. T is at least 2: with 1, Max = Min always, and everything is admitted.
+old range is gone within T arrivals: within the span, if the rate is still that which T was set for. T is at least 2:
+with 1, Max = Min always, and everything is admitted.
 
 **Hysteresis.** B and k stay while their predicted agreement is within 3 % of the best.
 
@@ -181,7 +183,7 @@ def agreement(traffic: Traffic, buffer: int, headroom: int) -> float:
     load = max(traffic.load, 1e-3)
     ideal = min(1.0, 1 / load)
     dispersion, shares = traffic.dispersion, _urgent_shares(traffic.ranks)
-    log_weight, weights, overlaps, admitted = 0.0, [max(1.0, dispersion / 2)], [ideal], [1.0]
+    log_weight, weights, overlaps, admitted = 0.0, [dispersion / 2], [ideal], [1.0]
     for length in range(buffer + 1):
         share = admitted[-1]
         if share == 0:
