@@ -10,7 +10,7 @@ from experiments.flow_completion import intervals
 
 SMALL_BYTES = 100_000
 LARGE_BYTES = 1_000_000
-"""Bounds of the papers, multiplied by the scale of the sizes."""
+"""RIFO's bounds (section V-B1), multiplied by the scale of the sizes; the text of PACKS names none."""
 SYN_TIMEOUT_MS = 1000.0
 """The kernel repeats an opening segment after this long: a small flow that took longer has lost one."""
 

@@ -209,7 +209,8 @@ class Config(ABC):
     loss: float = 0.05
     """Share of its time that the link may idle because packets were refused a moment before."""
     max_headroom: float = 0.5
-    """Largest k that the law sets: towards 1 every scheme becomes a FIFO with tail drop (AIFO Fig. 8)."""
+    """Largest k that the law sets. Towards 1 AIFO becomes a FIFO with tail drop (its Fig. 8), and so does RIFO; PACKS,
+    which drops what AIFO drops, puts every packet into the first queue with room."""
     rate_window_ns: int = 1_000_000_000
     dispersion_window_ns: int = 12_800_000_000
     hold_ns: int = 500_000_000
