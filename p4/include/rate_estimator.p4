@@ -9,11 +9,13 @@ control Charge(in metadata_t meta, in standard_metadata_t standard_metadata, out
     }
 }
 
-// Average rate: the bytes of the last complete interval. A user silent for a whole interval starts again at zero.
+// Average rate: bytes in an interval. The paper divides the bytes since the last update by the time since then; here that
+// mean is rounded up, by less than a factor of 2, to the bytes over a power of two of intervals. After 16 intervals it is
+// taken for 0.
 control AverageRate(in bit<32> user, in bit<32> now, in bit<32> interval, in bit<32> charge, out bit<32> rate) {
     register<bit<32>>(MAX_USERS) interval_start;
     register<bit<32>>(MAX_USERS) interval_bytes;
-    register<bit<32>>(MAX_USERS) last_bytes;
+    register<bit<32>>(MAX_USERS) last_rate;
     bit<32> start;
     bit<32> bytes;
     bit<32> elapsed;
@@ -21,21 +23,30 @@ control AverageRate(in bit<32> user, in bit<32> now, in bit<32> interval, in bit
     apply {
         interval_start.read(start, user);
         interval_bytes.read(bytes, user);
-        last_bytes.read(rate, user);
+        last_rate.read(rate, user);
         elapsed = now - start;
         if (elapsed < interval) {
             bytes = bytes |+| charge;
         } else {
-            if (elapsed - interval < interval) {
-                rate = bytes;
+            // Comparing elapsed >> n with the interval, and not elapsed with interval << n, cannot overflow.
+            rate = bytes;
+            if (elapsed >> 1 < interval) {
                 start = start + interval;
             } else {
-                rate = 0;
                 start = now;
+                if (elapsed >> 2 < interval) {
+                    rate = bytes >> 1;
+                } else if (elapsed >> 3 < interval) {
+                    rate = bytes >> 2;
+                } else if (elapsed >> 4 < interval) {
+                    rate = bytes >> 3;
+                } else {
+                    rate = 0;
+                }
             }
             bytes = charge;
             interval_start.write(user, start);
-            last_bytes.write(user, rate);
+            last_rate.write(user, rate);
         }
         interval_bytes.write(user, bytes);
     }

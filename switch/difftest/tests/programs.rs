@@ -134,6 +134,54 @@ fn a_model_that_charges_a_user_a_byte_more_is_found_out() {
     assert!(report.contains("fdpa.p4 differs"), "{report}");
 }
 
+/// A directory like `p4/`, in which `include/rate_estimator.p4` has `new` for `old`.
+fn with_other_estimator(old: &str, new: &str) -> tempfile::TempDir {
+    let p4 = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../p4");
+    let copy = tempfile::tempdir().unwrap();
+    for folder in ["", "include", "shared"] {
+        std::fs::create_dir_all(copy.path().join(folder)).unwrap();
+        for entry in std::fs::read_dir(p4.join(folder)).unwrap() {
+            let file = entry.unwrap().path();
+            if file.extension().is_some_and(|extension| extension == "p4") {
+                std::fs::copy(&file, copy.path().join(folder).join(file.file_name().unwrap())).unwrap();
+            }
+        }
+    }
+    let file = copy.path().join("include/rate_estimator.p4");
+    let text = std::fs::read_to_string(&file).unwrap();
+    assert_eq!(text.matches(old).count(), 1, "'{old}' in {}", file.display());
+    std::fs::write(&file, text.replace(old, new)).unwrap();
+    copy
+}
+
+#[test]
+fn a_wrong_shift_for_a_pause_of_any_length_is_found_out() {
+    for (old, new) in [
+        ("elapsed >> 1", "elapsed >> 2"),
+        ("elapsed >> 2", "elapsed >> 1"),
+        ("elapsed >> 3", "elapsed >> 2"),
+        ("elapsed >> 4", "elapsed >> 5"),
+        ("bytes >> 1", "bytes >> 2"),
+        ("bytes >> 2", "bytes >> 1"),
+        ("bytes >> 3", "bytes >> 4"),
+        ("rate = 0", "rate = bytes >> 4"),
+    ] {
+        let p4 = with_other_estimator(old, new);
+        let program = Program::compile(p4.path(), "fdpa").unwrap();
+        let found = (0..10).find(|&seed| {
+            let trial = Trial {
+                scheme: Scheme::Fdpa,
+                seed,
+                packets: 20_000,
+                mistake: None,
+            };
+            matches!(run(&program, &trial), Err(Mismatch::Differ(_)))
+        });
+        println!("'{new}' for '{old}': found by seed {found:?}");
+        assert!(found.is_some(), "'{new}' for '{old}' was not found out");
+    }
+}
+
 #[test]
 fn programs_and_models_agree_on_the_inversions_of_the_packs_paper() {
     let count = if cfg!(debug_assertions) { 2_000 } else { 50_000 };

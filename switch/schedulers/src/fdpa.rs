@@ -4,7 +4,8 @@
 //! A user's arrival rate selects a band, the band a strict-priority queue; band 1 ends at the fair share.
 //!
 //!   charge = length / weight
-//!   rate   = charges in the last complete interval; 0 for a user silent for a whole one
+//!   rate   = charges since the interval began, over the time e since then in intervals, rounded down to a power of 2;
+//!            updated at the first packet with e >= 1, and 0 if e >= 16
 //!   band   = the first q with rate <= edge_q; the last band is open
 //!   or: one token bucket for each edge, filled at its rate; band = the first q whose bucket holds the charge; the
 //!       packet is paid from that bucket and every wider one
@@ -31,7 +32,7 @@ pub const UNCLASSIFIED: u32 = 0;
 /// How a user's rate is estimated.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Estimator {
-    /// The bytes of the last complete interval against band edges.
+    /// The bytes in an interval against band edges.
     Average {
         /// Length of the interval, in microseconds: a few RTTs.
         interval_us: u32,
@@ -128,28 +129,29 @@ pub fn queue_sizes(bandwidth_delay_packets: usize, bands: u32) -> Vec<usize> {
 struct User {
     interval_start: u32,
     interval_bytes: u32,
-    last_bytes: u32,
+    last_rate: u32,
     last_arrival: u32,
     tokens: [u32; MAX_BANDS - 1],
 }
 
 impl User {
-    /// The bytes of the last complete interval.
+    /// The bytes in an interval when the rate was last updated: at least the mean since the update before, and less than
+    /// twice that. A user that was away for 16 intervals starts again at zero.
     fn average(&mut self, now_us: u32, interval: u32, charge: u32) -> u32 {
         let elapsed = now_us.wrapping_sub(self.interval_start);
         if elapsed < interval {
             self.interval_bytes = self.interval_bytes.saturating_add(charge);
-        } else {
-            if elapsed - interval < interval {
-                self.last_bytes = self.interval_bytes;
-                self.interval_start = self.interval_start.wrapping_add(interval);
-            } else {
-                self.last_bytes = 0;
-                self.interval_start = now_us;
-            }
-            self.interval_bytes = charge;
+            return self.last_rate;
         }
-        self.last_bytes
+        // elapsed / 2^n < interval: interval * 2^n could overflow.
+        let halvings = (0..4).find(|halvings| elapsed >> (halvings + 1) < interval);
+        self.last_rate = halvings.map_or(0, |halvings| self.interval_bytes >> halvings);
+        self.interval_start = match halvings {
+            Some(0) => self.interval_start.wrapping_add(interval),
+            _ => now_us,
+        };
+        self.interval_bytes = charge;
+        self.last_rate
     }
 
     /// The first bucket that holds the charge, or the number of buckets.
@@ -430,11 +432,67 @@ mod tests {
         assert_eq!(steady_queue(&mut fdpa, 2, 2 * MS), 0);
     }
 
+    /// Packets in each queue of a user that sends 100 bursts, one every `period`: a packet every `gap`, so many of them.
+    /// The first burst comes after a long silence, so an interval begins with it.
+    fn bursts(fdpa: &mut Fdpa, gap: Nanos, count: u64, period: Nanos) -> [u64; 5] {
+        let mut packets = [0; 5];
+        for burst in 0..100 {
+            for number in 0..count {
+                packets[queue(fdpa.enqueue(1000 * MS + burst * period + number * gap, packet(1, 1)))] += 1;
+            }
+        }
+        packets
+    }
+
     #[test]
-    fn a_user_silent_for_an_interval_starts_again_at_zero() {
+    fn a_user_above_its_share_on_average_leaves_the_first_band_though_it_pauses() {
+        // Half of a link of 20 users is ten fair shares: 1000 bytes in 0.3 ms. On for 29.7 ms and off for 30.8 ms the user
+        // has 4.9 fair shares. Nothing is known of it in the first burst only.
         let mut fdpa = Fdpa::new(average()).unwrap();
-        assert_eq!(steady_queue(&mut fdpa, 1, MS / 2), 4);
-        assert_eq!(queue(fdpa.enqueue(1070 * MS, packet(1, 1))), 0);
+        let found = bursts(&mut fdpa, 3 * MS / 10, 99, 121 * MS / 2);
+        assert_eq!(found, [99, 0, 0, 0, 99 * 99]);
+    }
+
+    #[test]
+    fn the_longer_the_pause_between_equal_bursts_the_more_urgent_the_band() {
+        // 96 kB in 24 ms, and a fair share of 10 kB in an interval of 30 ms. The mean is 288 ms / period fair shares.
+        for (period, rate, band) in [
+            (45, 96_000, 4),
+            (60, 48_000, 4),
+            (119, 48_000, 4),
+            (120, 24_000, 3),
+            (239, 24_000, 3),
+            (240, 12_000, 1),
+            (479, 12_000, 1),
+            (480, 0, 0),
+            (5000, 0, 0),
+        ] {
+            let mut fdpa = Fdpa::new(average()).unwrap();
+            let mut expected = [0; 5];
+            expected[0] += 96;
+            expected[band] += 99 * 96;
+            let found = bursts(&mut fdpa, MS / 4, 96, period * MS);
+            assert_eq!(found, expected, "a burst every {period} ms");
+            if rate > 0 {
+                let mean = 96_000 * 30 / period;
+                assert!(
+                    (mean..2 * mean + 2).contains(&rate),
+                    "{rate}, not {mean} bytes to twice that"
+                );
+            }
+        }
+    }
+
+    #[test]
+    fn a_pause_of_many_long_intervals_does_not_overflow() {
+        // 30 kB, and three intervals of 2^30 microseconds later: four would be 2^32.
+        let interval_us = 1 << 30;
+        let edges = band_edges(10_000, 1000, 4, 500);
+        let mut fdpa = Fdpa::new(config(Estimator::Average { interval_us, edges })).unwrap();
+        for _ in 0..30 {
+            fdpa.enqueue(0, packet(1, 1));
+        }
+        assert_eq!(queue(fdpa.enqueue((3 << 30) * 1000, packet(1, 1))), 1, "15 kB");
     }
 
     #[test]
