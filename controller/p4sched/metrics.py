@@ -1,4 +1,4 @@
-"""Metrics of the FDPA paper, section IV-B and IV-C: Jain's fairness index, normalised throughput, 80 % intervals."""
+"""Jain's fairness index and normalised throughput (FDPA paper, section IV-B); median and spread of samples."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -43,7 +43,11 @@ def normalised_throughput(rates_bps: Sequence[float], capacity_bps: float) -> fl
 
 
 def median_interval(samples: Sequence[float], coverage: float = 0.8) -> Interval:
-    """Median and the central `coverage` of the samples (0.8: 10th to 90th percentile), as in the paper's plots."""
+    """Median and the central `coverage` of the samples (0.8: 10th to 90th percentile).
+
+    The FDPA paper plots the median "along with a 80% confidence interval" and does not say how it is computed (section
+    IV-C). This is the spread of the samples, and wider than a confidence interval of their median.
+    """
     if not samples:
         raise ValueError("no samples")
     if not 0 < coverage <= 1:

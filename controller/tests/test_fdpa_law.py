@@ -111,9 +111,11 @@ def test_a_user_in_a_retransmission_timeout_is_not_forgotten(gap_ms: int) -> Non
     assert link.send(busy(1), rounds=6).active == (1, 2)
 
 
-def test_acknowledgements_of_closing_connections_are_no_activity() -> None:
+@pytest.mark.parametrize(("connections", "active"), [(7, (1,)), (8, (1, 2))])
+def test_seven_connections_may_close_without_being_activity(connections: int, active: tuple[int, ...]) -> None:
     link = Link({1: 1.0, 2: 1.0})
-    assert link.send({1: 100_000, 2: 10 * 66}, rounds=1).active == (1,)
+    fin_and_last_ack = 2 * 66
+    assert link.send({1: 100_000, 2: connections * fin_and_last_ack}).active == active
 
 
 def test_weights_divide_the_capacity_in_proportion() -> None:

@@ -1,7 +1,7 @@
 """FDPA's control law: from the users' byte counters to the edges of the rate bands.
 
-The paper (Cascone et al., section V) leaves the fair share to "an external controller that periodically adjusts band
-sizes by counting the number of active users". This is that controller.
+The paper (Cascone et al., section V) leaves the fair share to "an external controller (or switch-internal control
+plane) that periodically adjusts band sizes by counting the number of active users". This is that controller.
 
     fair share of one unit of weight = capacity / sum of the weights of the active users
     edge_q = (q-th edge of the notation, in fair shares) * fair share * interval        weighted bytes per interval
@@ -15,8 +15,9 @@ The switch charges a user length / weight for a packet, so one set of edges serv
 - A user whose TCP waits for its retransmission timeout has not left. Linux waits RTO >= 200 ms + RTT, sends one
   segment, and waits twice as long after each further loss: at 10 ms that is 210 ms, then 420 ms. A window of 600 ms
   spans both (and those at 100 ms: 300 and 600 ms), and with two polls of 100 ms it leaves 200 ms of the second.
-- In that state one segment per gap is all it sends, so the threshold may not exceed one full-sized segment; but the
-  66-byte ACKs and FINs of ten closing connections, less than 1000 bytes together, must not count. Hence 1000 bytes.
+- In that state one segment per gap is all it sends, so the threshold may not exceed one full-sized segment. What a
+  closing connection sends should not count: a FIN and the last ACK, 66 bytes each. With 1000 bytes, seven connections
+  (924 bytes) may close within a window. Eight or more (1056 bytes) keep a user active for that long after they closed.
 
 A third timeout in a row (840 ms) does forget the user, and its next segment brings it back at the next poll.
 
@@ -30,6 +31,14 @@ a user allows the whole capacity to one.
 **Restarts.** A counter that went down was reset (the switch restarted, the entry was written again): what it shows was
 sent since. A controller that takes over a running switch has no history: until it has watched for a whole window, it
 may lower the edges but not raise them, so that a user in a timeout is not forgotten.
+
+**Pauses.** The switch's average rate is the bytes of an interval. After a pause it is their mean with the pause,
+rounded up by less than a factor of 2, so pausing makes no user that is above its share look as if it were below. Two
+gaps remain, which token buckets do not have. The mean over 16 intervals or more is taken for 0: a user that takes the
+whole link for one interval in 16 stays in band 1, with N / 16 fair shares if N users are active. And a user that knows
+the interval can send for just over one and pause for just under one: the rate for all of its next burst is then that of
+the last few packets of this one. The paper's estimator has this second gap as well (section V: it "might leave enough
+time to an aggressive user to congest the highest priority queue").
 
 **Limits.** A user that sends little but steadily counts as much as a greedy one; what it leaves over falls into the
 further bands, which share it equally as well. 256 / weight is rounded to an integer, so weights up to 16 are exact
