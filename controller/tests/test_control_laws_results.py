@@ -12,6 +12,7 @@ import pytest
 
 from experiments.control_laws import phases
 from experiments.control_laws.comparison import Comparison, compare
+from experiments.control_laws.experiment import named_settings
 from experiments.control_laws.phases import Arrival
 from experiments.control_laws.score import Deadlines, Ideal, PhaseScore, matched, phase_score
 from experiments.control_laws.search import search, vary
@@ -83,10 +84,10 @@ def test_packets_belong_to_the_phase_they_arrive_in() -> None:
 
 
 @pytest.mark.parametrize("scheme", SCHEMES)
-def test_the_papers_setting_comes_first_and_none_twice(scheme: str) -> None:
+def test_the_programs_setting_comes_first_and_none_twice(scheme: str) -> None:
     default = law(scheme).Parameters()
     found = static_settings(scheme, FULL, [default])
-    assert found[0] == Setting("paper", default)
+    assert found[0].parameters == default
     assert len({setting.parameters for setting in found}) == len(found) > 50
     assert len(static_settings(scheme, SHORT, [])) < 20
     # every one of them fits into the queues
@@ -104,6 +105,11 @@ def test_the_papers_setting_comes_first_and_none_twice(scheme: str) -> None:
 def test_settings_are_named_as_in_the_papers() -> None:
     labels = [static_settings(scheme, SHORT, [])[0].label for scheme in SCHEMES]
     assert labels == ["C 20, k 0.1, S 15", "B 20, k 0.1, T 50", "B 80, k 0, S 1"]
+    # PACKS 6.2: 4 queues of 10 packets, |W| = 20, k = 0.1; the default, 6.1's queues and section 5's window, is no paper's
+    packs_own = static_settings("packs", SHORT, [])[:2]
+    assert [setting.origin for setting in packs_own] == ["default", "paper"]
+    assert packs_own[1].data == [10, 10, 10, 10, 0, 0, 0, 0, 26, 20, 1]
+    assert packs_own[1].label == "B 40 in 4 queues, k 0.1, S 1, |W| 20"
     unequal = packs.Parameters(sizes=(5, 5, 5, 5, 5, 5, 5, 400), headroom_256=128, sampling=60)
     assert Setting("searched", aifo.Parameters(20, 30)).label == "C 20 in 30, k 0.1, S 15"
     assert Setting("grid", unequal).label == "B 5+5+5+5+5+5+5+400, k 0.5, S 60"
@@ -213,6 +219,10 @@ def test_a_comparison_of_a_whole_run(port: Port, tmp_path: Path) -> None:
     assert all(0 < score.score <= 1 for scores in found.scores for score in scores)
     # the paper's B = 20 holds a fifth of a message of 100 packets
     assert found.ratios(found.scores[0])[1] < 0.5
+    assert list(named_settings(found).items()) == [
+        (Setting("paper", rifo.Parameters()), "the paper's"),
+        (found.settings[found.steadiest], "best worst phase"),
+    ]
 
 
 @STEPPED

@@ -73,7 +73,7 @@ def run(
     seed: Annotated[int, typer.Option(help="Of arrivals and ranks.", min=0, max=options.MAX_SEED)] = 1,
     quick: Annotated[
         bool,
-        options.quick_option(f"--duration {QUICK_DURATION}, fewer static settings, and live only the paper's"),
+        options.quick_option(f"--duration {QUICK_DURATION}, fewer static settings, and live only the program's own"),
     ] = False,
     switch: options.WhichSwitch = SwitchKind.EMBEDDED,
     out: options.ResultFolder = Path("results/control_laws"),
@@ -184,8 +184,15 @@ def _check(rate: Rate, deadline: Duration, phase_s: float) -> None:
 
 
 def live_settings(comparison: Comparison) -> list[Setting]:
-    """Shown live beside the tuned scheme: the paper's setting, and the static one with the best worst phase."""
+    """Shown live beside the tuned scheme: the program's default, and the static one with the best worst phase."""
     return list(dict.fromkeys([comparison.settings[0], comparison.settings[comparison.steadiest]]))
+
+
+def named_settings(comparison: Comparison) -> dict[Setting, str]:
+    """Static settings that have a row in the table, and what they are."""
+    names = {"paper": "the paper's", "default": "the program's"}
+    named = {setting: names[setting.origin] for setting in comparison.settings if setting.origin in names}
+    return {**named, comparison.settings[comparison.steadiest]: "best worst phase"}
 
 
 def _write(found: Mapping[str, Any], comparisons: Mapping[str, Comparison], path: Path) -> None:
@@ -229,7 +236,7 @@ def _table(name: str, scheme: Mapping[str, Any], comparison: Comparison) -> Tabl
 
     row(f"best of {len(comparison.settings)} static settings", comparison.best, "stepped")
     stepped_row("[bold]tuned by the law[/]", comparison.tuned)
-    for setting, text in zip(live_settings(comparison), ("the paper's", "best worst phase"), strict=False):
+    for setting, text in named_settings(comparison).items():
         stepped_row(f"{text}: {setting.label}", comparison.scores[comparison.settings.index(setting)])
     for label, run_found in scheme.get("live", {}).items():
         row(label, [each["score"] for each in run_found["phases"]], f"live, {verdict(run_found)}")

@@ -48,7 +48,7 @@ def _scores(axes: Axes, comparison: Comparison, scheme: Mapping[str, Any]) -> No
         axes.plot(at, shares, "_", color="#bbbbbb", markersize=14, markeredgewidth=0.6, label="static settings")
     steadiest = comparison.steadiest
     shown = [
-        ("the paper's setting", comparison.scores[0], figures.ORANGE),
+        ("the program's default", comparison.scores[0], figures.ORANGE),
         ("static with the best worst phase", comparison.scores[steadiest], figures.GREEN),
         ("tuned by the law", comparison.tuned, figures.BLUE),
     ]

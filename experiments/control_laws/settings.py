@@ -1,4 +1,5 @@
-"""The static settings that the tuned scheme is compared with: the paper's own, a grid, and what the law came to."""
+"""The static settings that the tuned scheme is compared with: the program's and the paper's own, a grid, and what the
+law came to."""
 
 import itertools
 from collections.abc import Iterable, Sequence
@@ -23,7 +24,8 @@ class Setting:
     """Parameters that stay as they are."""
 
     origin: str
-    """paper, grid, searched, or law: what the law had come to at the end of a phase."""
+    """default: the program's, where it is no paper's; paper; grid; searched; law: what the law had come to at the end of
+    a phase."""
     parameters: Any
 
     @property
@@ -76,6 +78,19 @@ SHORTER_QUEUES = (2, 3, 5)
 """For RIFO, which is the more precise the shorter its queue."""
 
 
+GIVEN: dict[str, tuple[Setting, ...]] = {
+    "aifo": (Setting("paper", aifo.Parameters()),),
+    "rifo": (Setting("paper", rifo.Parameters()),),
+    "packs": (
+        # the queues of section 6.1 with the window of section 5; that of 6.1 has 1000 ranks
+        Setting("default", packs.Parameters()),
+        # section 6.2, pFabric
+        Setting("paper", packs.Parameters((10,) * 4, ranked.headroom_numerator(0.1), window_ranks=20)),
+    ),
+}
+"""Tried before all others: the program's default first, which of AIFO and RIFO is that of section 5.1 and V-B."""
+
+
 def config(scheme: str, rate_bps: int, deadline_ns: int) -> ranked.Config:
     """The law's: it knows the link and the deadline, nothing of the traffic."""
     found: ranked.Config = law(scheme).Config(
@@ -85,8 +100,8 @@ def config(scheme: str, rate_bps: int, deadline_ns: int) -> ranked.Config:
 
 
 def static_settings(scheme: str, grid: Grid, decisions: Iterable[Any]) -> list[Setting]:
-    """The paper's default first, then the grid, then `decisions`; none twice."""
-    found = [Setting("paper", law(scheme).Parameters())]
+    """The given ones first, then the grid, then `decisions`; none twice."""
+    found = list(GIVEN[scheme])
     found += [Setting("grid", each) for each in _combinations(scheme, grid)]
     found += [Setting("law", each) for each in decisions]
     unique: dict[Any, Setting] = {}
@@ -127,12 +142,18 @@ def length(parameters: Any) -> int:
 
 
 def label(parameters: Any) -> str:
-    """In the papers' names. C 20 in 30: the queue holds 30 packets."""
+    """In the papers' names. C 20 in 30: the queue holds 30 packets; B 40 in 4 queues: not in 8."""
     name = "C" if isinstance(parameters, aifo.Parameters) else "B"
     last = f"T {parameters.tracking_packets}" if isinstance(parameters, rifo.Parameters) else f"S {parameters.sampling}"
     room = str(length(parameters))
-    if isinstance(parameters, packs.Parameters) and max(parameters.sizes) - min(parameters.sizes) > 1:
-        room = "+".join(map(str, parameters.sizes))
+    if isinstance(parameters, packs.Parameters):
+        sizes = parameters.sizes
+        if max(sizes) - min(sizes) > 1:
+            room = "+".join(map(str, sizes))
+        elif len(sizes) < QUEUES:
+            room += f" in {len(sizes)} queues"
+        if parameters.window_ranks != packs.Parameters().window_ranks:
+            last += f", |W| {parameters.window_ranks}"
     if isinstance(parameters, aifo.Parameters) and parameters.capacity_packets != parameters.target_packets:
         room += f" in {parameters.capacity_packets}"
     return f"{name} {room}, k {parameters.headroom_256 / ranked.HEADROOM_UNIT:.2g}, {last}"

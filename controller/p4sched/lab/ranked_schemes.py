@@ -35,12 +35,14 @@ BMV2_REASON = {
 
 @dataclass(frozen=True)
 class Sizes:
-    """Queues and parameters; the defaults are each paper's own."""
+    """Queues and parameters. The defaults: FIFO, SP-PIFO, and queues and k of PACKS as in PACKS 6.1, but PACKS's window as
+    in its section 5, for that of 6.1 has 1000 ranks; AIFO as in its section 5.1, RIFO as in its V-B; PIFO's buffer is
+    FIFO's, and AFQ's are our own."""
 
     buffer: int = 80
     """FIFO's and PIFO's one queue, and what the queues of the other ideals share, packets."""
     queue: int = 10
-    """Each of the queues of SP-PIFO and PACKS (PACKS 6.1)."""
+    """Each of the queues of SP-PIFO and PACKS."""
     queues: int = QUEUES
     """How many they have."""
     aifo_target: int = 20
@@ -58,7 +60,7 @@ class Sizes:
     rifo_headroom: float = 0.1
     """k."""
     packs_window: int = 16
-    """|W| (PACKS 5)."""
+    """|W|."""
     packs_headroom: float = 0.0
     packs_sampling: int = 1
     afq_queues: int = 32

@@ -58,7 +58,8 @@ def queue_sizes(buffer_packets: int, queues: int) -> tuple[int, ...]:
 
 @dataclass(frozen=True)
 class Parameters(RankedParameters):
-    """Action data of `set_packs`. The defaults are the program's: PACKS 6.1 with the window of its Tofino 2 build."""
+    """Action data of `set_packs`. The defaults are the program's: the queues and k of PACKS 6.1, where |W| = 1000, with
+    the window of the Tofino 2 build (section 5)."""
 
     sizes: tuple[int, ...] = (10,) * PRIORITIES
     """B_1 .. B_n, packets; queue 1 is the most urgent."""
