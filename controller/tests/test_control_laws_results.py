@@ -105,7 +105,7 @@ def test_the_programs_setting_comes_first_and_none_twice(scheme: str) -> None:
 def test_settings_are_named_as_in_the_papers() -> None:
     labels = [static_settings(scheme, SHORT, [])[0].label for scheme in SCHEMES]
     assert labels == ["C 20, k 0.1, S 15", "B 20, k 0.1, T 50", "B 80, k 0, S 1"]
-    # PACKS 6.2: 4 queues of 10 packets, |W| = 20, k = 0.1; the default, 6.1's queues and section 5's window, is no paper's
+    # PACKS 6.2: 4 queues of 10 packets, |W| = 20, k = 0.1; the default mixes 6.1 and section 5
     packs_own = static_settings("packs", SHORT, [])[:2]
     assert [setting.origin for setting in packs_own] == ["default", "paper"]
     assert packs_own[1].data == [10, 10, 10, 10, 0, 0, 0, 0, 26, 20, 1]

@@ -24,8 +24,8 @@ class Setting:
     """Parameters that stay as they are."""
 
     origin: str
-    """default: the program's, where it is no paper's; paper; grid; searched; law: what the law had come to at the end of
-    a phase."""
+    """default: the program's, where it is no paper's; paper; grid; searched; law: what the law had come to when a phase
+    ended."""
     parameters: Any
 
     @property

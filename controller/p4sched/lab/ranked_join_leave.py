@@ -137,9 +137,9 @@ def unmeasured(samples: Sequence[Sample], phases: Sequence[PhaseShares]) -> list
 
 
 def summarise(phases: Sequence[PhaseShares]) -> dict[str, Any]:
-    """The shares for summary.json. `most_urgent_share`: the lowest over the phases that begin with a join, which are
-    those of the papers' figures; `most_urgent_share_leaving`: over those that begin with a leave, where a TCP flow that
-    was starved has yet to come back from its timeouts."""
+    """The shares for summary.json. `most_urgent_share`: the lowest over the phases that begin with a join, all that
+    AIFO's section 5.2 tells of; `most_urgent_share_leaving`: over those that begin with a leave (also in PACKS 6.3),
+    where a TCP flow that was starved has yet to come back from its timeouts."""
     joining = [p.most_urgent_share for p in phases if len(p.active) > 1 and p.joined]
     leaving = [p.most_urgent_share for p in phases if len(p.active) > 1 and not p.joined]
     return {

@@ -35,9 +35,9 @@ BMV2_REASON = {
 
 @dataclass(frozen=True)
 class Sizes:
-    """Queues and parameters. The defaults: FIFO, SP-PIFO, and queues and k of PACKS as in PACKS 6.1, but PACKS's window as
-    in its section 5, for that of 6.1 has 1000 ranks; AIFO as in its section 5.1, RIFO as in its V-B; PIFO's buffer is
-    FIFO's, and AFQ's are our own."""
+    """Queues and parameters. The defaults: FIFO, SP-PIFO, and queues and k of PACKS as in PACKS 6.1, but PACKS's window
+    as in its section 5, for that of 6.1 has 1000 ranks; AIFO as in its section 5.1, RIFO as in its V-B; PIFO's buffer
+    is FIFO's, and AFQ's are our own."""
 
     buffer: int = 80
     """FIFO's and PIFO's one queue, and what the queues of the other ideals share, packets."""
