@@ -10,12 +10,15 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from lab import ON_EMBEDDED
 
 from p4sched import experiment
-from p4sched.lab import run
+from p4sched.cli import run_command
+from p4sched.lab import ranked_schemes, run, schemes
 from p4sched.lab.errors import LabError
 from p4sched.lab.ledger import Ledger, read_ledger
 from p4sched.lab.processes import ProcessIdentity, end, identify
+from p4sched.paths import EXPERIMENTS_DIR
 
 HOLDER = """
 import sys
@@ -118,11 +121,24 @@ def test_the_ledger_of_a_crashed_run_ends_its_processes_and_restores_settings(
     assert read_ledger(tmp_path / "ledger.json") is None
 
 
-def test_a_torn_ledger_does_not_stop_the_next_run(tmp_path: Path) -> None:
-    (tmp_path / "ledger.json").write_text('{"processes": [{"pid"')
-    found = read_ledger(tmp_path / "ledger.json")
-    assert found is not None
-    assert found.undo() == []
+@pytest.mark.skipif(os.geteuid() != 0, reason="needs root")
+@pytest.mark.parametrize("content", ['{"processes": [{"pid"', "[]", '{"processes": []}', "\xff"])
+def test_a_damaged_ledger_is_told_of_and_does_not_stop_the_next_run(
+    content: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    damaged = tmp_path / "state.json"
+    told = f"{damaged} was damaged and is deleted: what a crashed run has made cannot be known; look for links named"
+    damaged.write_text(content, encoding="latin-1")
+    with pytest.raises(LabError, match=re.escape(told)) as cannot_know:
+        run.clean(tmp_path)
+    assert cannot_know.value.exit_code == 1
+    assert not damaged.exists()
+    assert run.clean(tmp_path) == []
+    damaged.write_text(content, encoding="latin-1")
+    with run.clean_run("next", tmp_path):
+        pass
+    (line,) = capsys.readouterr().err.splitlines()
+    assert told in line
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="makes a network interface, which needs root")
@@ -184,7 +200,64 @@ def test_a_run_that_is_refused_leaves_the_results_of_the_one_before(
     assert [path.name for path in results.iterdir()] == ["notes.csv"]
 
 
+def write(folder: Path, *names: str) -> None:
+    """Files that hold something."""
+    for name in names:
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_text("something")
+
+
+def left_in(folder: Path) -> set[str]:
+    """Files and folders."""
+    return {path.relative_to(folder).as_posix() for path in folder.rglob("*")}
+
+
 @pytest.mark.parametrize("name", experiment.names())
-def test_every_file_that_an_experiment_writes_goes_when_a_new_run_begins(name: str) -> None:
-    written = re.findall(r"DIR/(\w+\.(?:json|csv|png))", experiment.load(name).run.__doc__ or "")
-    assert {"summary.json", "figure.png"} <= set(written) <= set(run.RESULTS)
+def test_every_file_that_an_experiment_tells_of_goes_when_a_new_run_begins(name: str, tmp_path: Path) -> None:
+    told = (experiment.load(name).run.__doc__ or "") + (EXPERIMENTS_DIR / name / "README.md").read_text()
+    written = set(re.findall(r"DIR/([\w/-]+\.(?:jsonl?|csv|png))", told))
+    assert {"summary.json", "figure.png"} <= written
+    stands_for = {"SCHEME": "fdpa", "NAME": "fdpa", "SWITCH": "s2", "PORT": "17"}
+    for word, example in stands_for.items():
+        written = {path.replace(word, example) for path in written}
+    write(tmp_path, *written)
+    run.discard_results(tmp_path)
+    assert left_in(tmp_path) == set()
+
+
+def test_every_scheme_is_known_to_what_takes_results_away() -> None:
+    assert set(run.SCHEMES) == {*ranked_schemes.NAMES, *ranked_schemes.FAIR_IDEALS, *schemes.NAMES}
+
+
+def test_what_no_run_wrote_into_the_folder_stays_when_a_new_run_begins(tmp_path: Path) -> None:
+    own = ("notes.csv", "fdpa/notes.jsonl", "fdpa/iperf3/figure.svg", "thesis/decisions.jsonl", "thesis/summary.json")
+    of_another_run = ("incast/summary.json", "incast/fdpa/decisions.jsonl", "fifo/fifo/port-17.jsonl")
+    kept = own + of_another_run
+    write(tmp_path, *kept, "summary.json", "fdpa/decisions.jsonl", "fdpa/iperf3/iperf3-user-1.json", "aifo/s1.log")
+    run.discard_results(tmp_path)
+    assert {path for path in left_in(tmp_path) if (tmp_path / path).is_file()} == set(kept)
+    assert not (tmp_path / "aifo").exists()
+
+
+@ON_EMBEDDED
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("fair_queueing", "--schemes", "stfq", "--duration", "1s", "--quick"),
+        ("fdpa_fairness", "--schemes", "fdpa", "--users", "2", "--warmup", "1s", "--duration", "1s"),
+        ("fdpa_join_leave", "--phase", "4s"),
+        ("flow_completion", "--schemes", "fifo", "--duration", "1s", "--quick"),
+        ("incast", "--schemes", "fdpa,aifo", "--duration", "1250ms"),
+        ("inversions", "--schemes", "fifo", "--duration", "1s"),
+        ("inversions", "--schemes", "packs", "--stepped", "--packets", "1000"),
+        ("leaf_spine", "--schemes", "aifo", "--duration", "1s"),
+        ("three_flows", "--schemes", "fifo", "--duration", "1s"),
+    ],
+)
+def test_everything_that_an_experiment_writes_goes_when_a_new_run_begins(
+    words: tuple[str, ...], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run_command(["run", *words, "--out", str(tmp_path)]) == 0, capsys.readouterr().err
+    assert {"summary.json", "figure.png"} < left_in(tmp_path)
+    run.discard_results(tmp_path)
+    assert left_in(tmp_path) == set()

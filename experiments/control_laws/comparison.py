@@ -94,7 +94,6 @@ def compare(
     out.mkdir(parents=True, exist_ok=True)
     tell("with the law in the loop")
     log = out / "decisions.jsonl"
-    log.unlink(missing_ok=True)
     departures, decisions = port.tuned(config(scheme, port.rate_bps, deadline_ns), out / "tuned.txt", log)
     phase_polls = port.end_ns // len(PHASES) // POLL_NS
     came_to = [decisions[number * phase_polls - 1].parameters for number in range(1, len(PHASES) + 1)]

@@ -126,7 +126,7 @@ def run(
             chosen = live_settings(comparisons[name])[: 1 if quick else None]
             return await live.measure(plan, name, chosen, switch.value, ledger, folder, tell)
 
-        found = run_schemes("control_laws", in_the_lab, switch, out, configuration, measure)
+        found = run_schemes("control_laws", in_the_lab, switch, out, configuration, measure, begun=True)
     for name in wanted:
         found["schemes"].setdefault(name, {})["stepped"] = comparisons[name].summary()
     summaries.write(out, found)

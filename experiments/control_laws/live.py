@@ -83,7 +83,6 @@ async def _run(
         if setting is None:
             law_config = config(name, plan.link.rate_bps, plan.deadline_ns)
             log = folder / "decisions.jsonl"
-            log.unlink(missing_ok=True)
             loop = RankedLoop(testbed.session, law_config, network.bottleneck_port, log=log)
             await stack.enter_async_context(controlled(loop))
         observer = await Observer.start(network, testbed.traffic_manager, plan.link)

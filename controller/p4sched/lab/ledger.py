@@ -13,10 +13,15 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
+from p4sched.lab.errors import LabError
 from p4sched.lab.processes import ProcessIdentity, end, identify
 
 FOLDER = Path("/run/p4sched")
 STATE_FILE = "state.json"
+
+
+class DamagedLedgerError(LabError):
+    """A ledger does not say any more what its run has made."""
 
 
 @dataclass(frozen=True)
@@ -108,7 +113,8 @@ class Ledger:
 
 
 def read_ledger(path: Path) -> Ledger | None:
-    """The ledger that an earlier run left behind; None when there is none."""
+    """The ledger that an earlier run left behind; None when there is none. Deletes a damaged one, which nobody can
+    use any more, and raises DamagedLedgerError."""
     try:
         found = json.loads(path.read_text())
         return Ledger(
@@ -119,5 +125,10 @@ def read_ledger(path: Path) -> Ledger | None:
         )
     except FileNotFoundError:
         return None
-    except (ValueError, KeyError, TypeError):
-        return Ledger(path)
+    except (ValueError, KeyError, TypeError, AttributeError) as error:
+        path.unlink()
+        raise DamagedLedgerError(
+            f"{path} was damaged and is deleted: what a crashed run has made cannot be known; look for links named"
+            " s1-eth*, processes p4sched-switch and simple_switch_grpc, and what you expect of the sysctls"
+            " net.core.netdev_max_backlog and net.ipv4.tcp_allowed_congestion_control"
+        ) from error

@@ -47,8 +47,11 @@ def run_schemes(
     out: Path,
     configuration: Mapping[str, Any],
     measure: Measure,
+    *,
+    begun: bool = False,
 ) -> dict[str, Any]:
-    """Measures each scheme and writes OUT/summary.json; returns its content."""
+    """Measures each scheme and writes OUT/summary.json; returns its content. `begun`: OUT has results of this run only,
+    which stay."""
     result_folder(out)
     console = Console()
     shown = [name for name in wanted if switch == SwitchKind.EMBEDDED or name not in BMV2_REASON]
@@ -58,7 +61,8 @@ def run_schemes(
     if not shown:
         raise UsageError("nothing to measure: BMv2 can show none of these schemes")
     outcomes = {}
-    with clean_run(f"p4sched run {experiment}", results=out) as ledger, console.status("") as status:
+    results = None if begun else out
+    with clean_run(f"p4sched run {experiment}", results=results) as ledger, console.status("") as status:
         for name in shown:
 
             def tell(text: str, name: str = name) -> None:

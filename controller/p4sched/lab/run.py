@@ -16,7 +16,7 @@ from types import FrameType
 
 from p4sched.errors import UsageError
 from p4sched.lab.errors import LabError
-from p4sched.lab.ledger import FOLDER, STATE_FILE, Ledger, read_ledger
+from p4sched.lab.ledger import FOLDER, STATE_FILE, DamagedLedgerError, Ledger, read_ledger
 
 RESULTS = (
     "summary.json",
@@ -28,8 +28,36 @@ RESULTS = (
     "samples.csv",
     "scores.csv",
     "transfers.csv",
+    "model.json",
+    "model_small_window.json",
+    "p4.json",
+    "pifo.txt",
+    "schedule.csv",
+    "schedule.json",
 )
-"""What the experiments write into their folders. Only these go when a new run begins: a folder may hold other files."""
+"""What the experiments write into their folders."""
+ENDS = ("json", "error")
+TRAFFIC = ("flows-*.json", *(f"{run}.{end}" for run in ("observe", "receive", "send-*", "serve") for end in ENDS))
+PARTS = {
+    ".": (
+        "decisions.jsonl",
+        "port-*.jsonl",
+        "received.csv",
+        "s[0-9]*.log",
+        "segments.csv",
+        "sent.csv",
+        "static_????????",
+        "tuned.txt",
+    ),
+    "iperf3": ("iperf3-user-*.json",),
+    "load-*": TRAFFIC,
+    "s[0-9]*": ("port-*.jsonl",),
+    "traffic": TRAFFIC,
+}
+"""What one network leaves: names of files by folders. They lie where an experiment with one scheme has its results, in
+SCHEME, or, where a scheme runs several times, in SCHEME/RUN."""
+RUNS = ("tuned", "static_*")
+SCHEMES = ("afq", "aifo", "drr", "fdpa", "fifo", "packs", "pifo", "rifo", "sp_pifo", "stfq")
 
 
 def require_root() -> None:
@@ -103,9 +131,7 @@ def clean_run(what: str, folder: Path = FOLDER, *, results: Path | None = None) 
     require_lab()
     with run_lock(what, folder), _terminate_like_interrupt():
         path = folder / STATE_FILE
-        crashed = read_ledger(path)
-        if crashed is not None:
-            crashed.undo()
+        _undo_crashed(path)
         if results is not None:
             discard_results(results)
         ledger = Ledger(path)
@@ -116,8 +142,19 @@ def clean_run(what: str, folder: Path = FOLDER, *, results: Path | None = None) 
                 ledger.undo()
 
 
+def _undo_crashed(path: Path) -> None:
+    try:
+        crashed = read_ledger(path)
+    except DamagedLedgerError as error:
+        print(error, file=sys.stderr)
+        return
+    if crashed is not None:
+        crashed.undo()
+
+
 def clean(folder: Path = FOLDER) -> list[str]:
-    """Takes away what a crashed run left behind; returns that in words. Raises LabError during a run."""
+    """Takes away what a crashed run left behind; returns that in words. Raises LabError during a run, and when it
+    cannot know what a crashed one left."""
     require_root()
     with run_lock("p4sched clean", folder):
         crashed = read_ledger(folder / STATE_FILE)
@@ -135,9 +172,34 @@ def result_folder(path: Path) -> None:
 
 
 def discard_results(folder: Path) -> None:
-    """Takes away what an earlier run wrote into this folder: a run that fails has no results, old ones neither."""
+    """Takes away what an earlier run wrote into this folder: a run that fails has no results, old ones neither.
+
+    It goes by the names that the lab gives, and only with folders that are empty then: a folder may hold other files.
+    """
     for name in RESULTS:
         (folder / name).unlink(missing_ok=True)
+    _discard_parts(folder)
+    for scheme in SCHEMES:
+        for run in (run for pattern in RUNS for run in (folder / scheme).glob(pattern)):
+            _discard_parts(run)
+            _remove_if_empty(run)
+        _discard_parts(folder / scheme)
+        _remove_if_empty(folder / scheme)
+
+
+def _discard_parts(folder: Path) -> None:
+    for part, names in PARTS.items():
+        for inner in [folder] if part == "." else list(folder.glob(part)):
+            for path in (path for name in names for path in inner.glob(name)):
+                if not path.is_dir():
+                    path.unlink()
+            if inner != folder:
+                _remove_if_empty(inner)
+
+
+def _remove_if_empty(folder: Path) -> None:
+    if folder.is_dir() and not folder.is_symlink() and not any(folder.iterdir()):
+        folder.rmdir()
 
 
 @contextmanager
