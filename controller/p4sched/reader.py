@@ -113,13 +113,13 @@ class Reader:
             raise session_error(self.address, "ask for the pipeline", error) from error
         return reply.config if reply.HasField("config") else None
 
-    async def set_pipeline(self, schema: fy.P4Schema, election_id: int) -> None:
+    async def set_pipeline(self, config: p4r.ForwardingPipelineConfig, election_id: int) -> None:
         """Loads a program. Whoever holds `election_id` must be the primary controller."""
         request = p4r.SetForwardingPipelineConfigRequest(
             device_id=self.device_id,
             election_id=p4r.Uint128(low=election_id),
             action=p4r.SetForwardingPipelineConfigRequest.VERIFY_AND_COMMIT,
-            config=schema.get_pipeline_config(),
+            config=config,
         )
         with one_sentence(self.address, "load the program"):
             await self._stub.SetForwardingPipelineConfig(request, timeout=60.0)

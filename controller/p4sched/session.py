@@ -5,11 +5,13 @@ without a reset, and every failure is one sentence.
 """
 
 import asyncio
+import hashlib
 import json
 from collections.abc import AsyncIterator, Container, Iterable, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import finsy as fy
 from finsy.proto import p4r
@@ -41,7 +43,7 @@ class Program:
                 raise SessionError(f"{path} is missing; 'p4sched compile PROGRAM.p4 -o {path.parent}' writes it")
         try:
             json.loads(self.json.read_bytes())
-        except ValueError as error:
+        except (ValueError, RecursionError) as error:
             raise SessionError(f"{self.json}: not JSON: {error}") from error
         try:
             return fy.P4Schema(self.p4info, self.json)
@@ -115,13 +117,14 @@ class Session(Reader):
     async def open(self, schema: fy.P4Schema, force: bool) -> None:
         """Becomes primary and makes sure that the switch runs the program."""
         self.schema = schema
+        config = pipeline_config(schema)
         cookie = await self.pipeline_cookie()
         switch = await self._become_primary(schema)
         self._switch = switch
-        if force or cookie != schema.p4cookie:
-            await self.set_pipeline(schema, switch.election_id)
+        if force or cookie != config.cookie.cookie:
+            await self.set_pipeline(config, switch.election_id)
             self.loaded = True
-            self.replaced = cookie not in (None, schema.p4cookie)
+            self.replaced = cookie not in (None, config.cookie.cookie)
 
     async def close(self) -> None:
         """Ends the session; the switch goes on with what was written last."""
@@ -160,8 +163,8 @@ class Session(Reader):
 async def connect(address: str, program: Program, *, device_id: int = 1, force: bool = False) -> AsyncIterator[Session]:
     """Opens the primary session with the switch at `address` (HOST:PORT).
 
-    A switch that already runs these very bytes (by the pipeline's cookie) keeps its entries, registers and queues;
-    another program is replaced. `force` loads in any case. Leaving the context ends the session, not the traffic.
+    A switch that already runs this program (by the pipeline's cookie) keeps its entries, registers and queues; another
+    program is replaced. `force` loads in any case. Leaving the context ends the session, not the traffic.
     """
     session = Session(address, device_id)
     try:
@@ -180,6 +183,22 @@ async def watch(address: str, *, device_id: int = 1) -> AsyncIterator[Reader]:
         yield reader
     finally:
         await reader.close()
+
+
+def pipeline_config(schema: fy.P4Schema) -> p4r.ForwardingPipelineConfig:
+    """What a switch is given. The cookie is a hash of what the program does: of P4Info and BMv2 JSON without
+    `source_info` and `program`, in which a compiler notes the sources as they were named on its command line."""
+    config = schema.get_pipeline_config()
+    does = json.dumps(_without_sources(json.loads(config.p4_device_config)), sort_keys=True, separators=(",", ":"))
+    digest = hashlib.sha256(config.p4info.SerializeToString(deterministic=True) + does.encode()).digest()
+    config.cookie.cookie = int.from_bytes(digest[:8], "big")
+    return config
+
+
+def _without_sources(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {key: _without_sources(inner) for key, inner in value.items() if key not in ("source_info", "program")}
+    return [_without_sources(inner) for inner in value] if isinstance(value, list) else value
 
 
 def _match_key(entry: fy.P4TableEntry) -> tuple[int, tuple[tuple[str, object], ...]]:

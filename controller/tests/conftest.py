@@ -47,7 +47,7 @@ def ranked_programs(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Progr
     return compiled_programs(tmp_path_factory.mktemp("p4"), "aifo", "rifo", "packs")
 
 
-def compiled_programs(out: Path, *names: str) -> dict[str, Program]:
+def compiled_programs(out: Path, *names: str, sources: Path = P4_DIR) -> dict[str, Program]:
     """The laboratory's programs, compiled with whichever compiler is there."""
     try:
         compiler_binary()
@@ -56,7 +56,7 @@ def compiled_programs(out: Path, *names: str) -> dict[str, Program]:
         if not shutil.which("p4c-bm2-ss"):
             pytest.skip(str(error))
         compiler = Compiler.P4C
-    return {name: compile_program(P4_DIR / f"{name}.p4", out, compiler) for name in names}
+    return {name: compile_program(sources / f"{name}.p4", out, compiler) for name in names}
 
 
 @pytest.fixture

@@ -3,16 +3,19 @@
 import asyncio
 import csv
 import json
+import shutil
 from pathlib import Path
 
 import pytest
+from conftest import compiled_programs
 from switches import RunningSwitch, free_port
 
 from p4sched.bands import Bands
 from p4sched.laws import fdpa as law
 from p4sched.loop import FDPA_ACTION, FDPA_TABLE, parameters_in_force
+from p4sched.paths import P4_DIR
 from p4sched.routes import route
-from p4sched.session import Program, SessionError, connect, watch
+from p4sched.session import Program, SessionError, connect, pipeline_config, watch
 from p4sched.telemetry import departures, record, rows, snapshot
 from p4sched.users import prefix_user, user_counters
 
@@ -35,6 +38,37 @@ async def test_a_restarted_controller_takes_over_without_a_reset(switch: Running
         assert not session.loaded
         assert {user: counter.scale for user, counter in (await user_counters(session)).items()} == {1: 256, 2: 128}
         assert await parameters_in_force(session) == wanted
+
+
+async def test_the_same_program_compiled_elsewhere_is_taken_over_without_a_reset(
+    switch: RunningSwitch, fdpa: Program, tmp_path: Path
+) -> None:
+    shutil.copytree(P4_DIR, tmp_path / "copy")
+    elsewhere = compiled_programs(tmp_path / "out", "fdpa", sources=tmp_path / "copy")["fdpa"]
+    assert elsewhere.json.read_bytes() != fdpa.json.read_bytes()
+    async with connect(switch.address, fdpa) as session:
+        await session.insert([prefix_user(1, "10.0.0.1/32")])
+    async with connect(switch.address, elsewhere) as session:
+        assert not session.loaded
+        assert set(await user_counters(session)) == {1}
+
+
+def test_a_program_is_the_same_wherever_its_source_was_and_another_when_it_does_something_else(
+    fdpa: Program, tmp_path: Path
+) -> None:
+    def cookie(content: object) -> int:
+        path = tmp_path / "fdpa.json"
+        path.write_text(json.dumps(content))
+        return pipeline_config(Program(path, fdpa.p4info).schema()).cookie.cookie
+
+    program = json.loads(fdpa.json.read_bytes())
+    table = program["pipelines"][0]["tables"][0]
+    found = cookie(program)
+    # as p4c writes it: the name as it was typed, and a piece of the source
+    table["source_info"] = {"filename": "./p4/fdpa.p4", "line": 1, "column": 2, "source_fragment": "routes"}
+    assert cookie(dict(reversed(program.items())) | {"program": "./p4/fdpa.p4"}) == found
+    table["max_size"] += 1
+    assert cookie(program) != found
 
 
 async def test_another_program_replaces_the_one_that_runs(switch: RunningSwitch, programs: dict[str, Program]) -> None:
