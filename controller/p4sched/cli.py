@@ -17,7 +17,7 @@ from typer.core import TyperCommand, TyperGroup
 from typer.exceptions import TyperException
 
 from p4sched import control, experiment, replay, report
-from p4sched.compile import Compiler, compile_program
+from p4sched.compile import Compiler, compile_program, parse_macro
 from p4sched.errors import P4schedError, UsageError, unknown_name
 from p4sched.experiment import SwitchKind
 from p4sched.given import folder, given
@@ -121,9 +121,15 @@ def compile_(
     compiler: Annotated[
         Compiler, typer.Option(help="p4sched's own compiler, or p4c-bm2-ss if that is on the PATH.")
     ] = Compiler.P4SCHED,
+    macros: Annotated[
+        list[str] | None,
+        typer.Option(
+            "-D", parser=parse_macro, metavar="NAME[=VALUE]", help="Define a macro; the outputs are named NAME-MACRO."
+        ),
+    ] = None,
 ) -> None:
     """Compile a P4 program to BMv2 JSON and P4Info."""
-    result = compile_program(program, out, compiler)
+    result = compile_program(program, out, compiler, macros or ())
     typer.echo(f"{result.json}\n{result.p4info}")
 
 

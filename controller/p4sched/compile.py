@@ -2,6 +2,7 @@
 
 import difflib
 import os
+import re
 import subprocess
 from collections.abc import Sequence
 from enum import StrEnum
@@ -22,14 +23,27 @@ class Compiler(StrEnum):
     P4C = "p4c"
 
 
+_MACRO = re.compile(r"(?P<name>[A-Za-z_][A-Za-z0-9_]*)(=.*)?", re.ASCII)
+
+
 class CompileError(P4schedError):
     """The compiler refused the program; the message is what it said."""
+
+
+def parse_macro(text: str) -> str:
+    """A macro as both compilers take it behind `-D`: NAME or NAME=VALUE."""
+    if _MACRO.fullmatch(text) is None:
+        raise UsageError(
+            f"-D '{text}' is not NAME or NAME=VALUE with a NAME of letters, digits and '_', for example WORKER_PACKETS"
+        )
+    return text
 
 
 def compile_program(
     source: Path, out: Path, compiler: Compiler = Compiler.P4SCHED, macros: Sequence[str] = ()
 ) -> Program:
-    """Writes OUT/NAME.json and OUT/NAME.p4info.txtpb for NAME.p4; built with macros: OUT/NAME-MACRO.json and so on."""
+    """Writes OUT/NAME.json and OUT/NAME.p4info.txtpb for NAME.p4; built with macros: OUT/NAME-MACRO.json and so on, so
+    that one build is not taken for another."""
     try:
         found = source.is_file()
     except OSError as error:
@@ -77,7 +91,7 @@ def compiled(name: str, compiler: Compiler = Compiler.P4SCHED, macros: Sequence[
 
 
 def _built_name(name: str, macros: Sequence[str]) -> str:
-    return "-".join([name, *(macro.lower() for macro in macros)])
+    return "-".join([name, *(re.sub(r"[^a-z0-9_=]+", "_", macro.lower()) for macro in macros)])
 
 
 def _binary(compiler: Compiler) -> Path:

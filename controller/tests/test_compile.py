@@ -2,11 +2,13 @@
 
 import json
 import shutil
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from p4sched import compile as compiling
+from p4sched.cli import run_command
 from p4sched.compile import CompileError, Compiler, compile_program, compiled
 from p4sched.errors import P4schedError, UsageError
 from p4sched.paths import P4_DIR, compiler_binary
@@ -47,6 +49,26 @@ def test_a_program_built_with_macros_has_files_of_its_own(compiler: Compiler, tm
     texts = [program.p4info.read_text() for program in (plain, worker, portable)]
     assert ["queue_length_ingress" in text for text in texts] == [False, True, False]
     assert ["@queue_depth" in text for text in texts] == [True, True, False]
+
+
+def test_the_command_line_defines_macros(
+    compiler: Compiler, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    source = tmp_path / "sized.p4"
+    source.write_text((P4_DIR / "aifo.p4").read_text().replace("size = MAX_PORTS;", "size = ROOM;"))
+    words = ("compile", str(source), "--compiler", str(compiler), "-D", "WORKER_PACKETS", "-D", "ROOM=77")
+    assert run_command([*words, "-o", str(tmp_path)]) == 0
+    json_path, p4info_path = capsys.readouterr().out.split()
+    assert Path(json_path) == tmp_path / "sized-worker_packets-room=77.json"
+    p4info = Path(p4info_path).read_text()
+    assert "queue_length_ingress" in p4info
+    assert "size: 77" in p4info
+
+
+@pytest.mark.parametrize("text", ["", "=1", "9X", "A B", "A-B=1", "-DX", "ß"])
+def test_what_is_no_macro_is_one_line(text: str, refused: Callable[[tuple[str, ...]], str]) -> None:
+    message = refused(("compile", str(P4_DIR / "aifo.p4"), "-D", text, "-o", "out"))
+    assert f"-D '{text}' is not NAME or NAME=VALUE" in message
 
 
 def test_a_syntax_error_says_where_and_leaves_the_outputs_of_before(compiler: Compiler, tmp_path: Path) -> None:
