@@ -1,7 +1,8 @@
 //! Command line, files, messages.
 
 use std::{
-    fs, io,
+    fs,
+    io::{self, Write as _},
     path::{Path, PathBuf},
     process::ExitCode,
 };
@@ -91,10 +92,15 @@ pub fn run() -> ExitCode {
     match compile_files(&Args::parse()) {
         Ok(()) => ExitCode::SUCCESS,
         Err(message) => {
-            eprint!("{message}");
+            say(&message);
             ExitCode::FAILURE
         }
     }
+}
+
+/// On standard error. That nobody can be told is no reason not to compile.
+fn say(text: &str) {
+    let _ = io::stderr().write_all(text.as_bytes());
 }
 
 fn only(flag: &str, value: &str, allowed: &[&str]) -> Result<(), String> {
@@ -129,8 +135,9 @@ fn compile_files(args: &Args) -> Result<(), String> {
     };
     if args.preprocess {
         let text = preprocess(&input, &files, &options).map_err(|d| d.to_string())?;
-        print!("{text}");
-        return Ok(());
+        return io::stdout()
+            .write_all(text.as_bytes())
+            .map_err(|e| format!("p4sched-p4c: cannot write to standard output: {e}\n"));
     }
     let compiled = compile(&input, &files, &options).map_err(|d| {
         let errors = d
@@ -139,7 +146,7 @@ fn compile_files(args: &Args) -> Result<(), String> {
             .count();
         format!("{d}p4sched-p4c: {errors} error(s) in {program}\n")
     })?;
-    eprint!("{}", compiled.warnings);
+    say(&compiled.warnings.to_string());
     if let Some(output) = &args.output {
         write(output, compiled.json.as_bytes())?;
     }

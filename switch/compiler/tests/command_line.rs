@@ -273,3 +273,31 @@ fn a_program_that_is_not_text_gets_a_message() {
     assert_eq!(code, 1);
     assert!(said.starts_with("a.p4:1:1: "), "{said}");
 }
+
+#[test]
+fn a_full_disk_is_told_and_messages_that_cannot_be_written_are_not_missed() {
+    let place = Place::new(&[("p.p4", PROGRAM)]);
+    let run = |words: &[&str], stdout: bool| {
+        let full = fs::OpenOptions::new()
+            .write(true)
+            .open("/dev/full")
+            .expect("Linux has it");
+        let mut command = Command::new(env!("CARGO_BIN_EXE_p4sched-p4c"));
+        command.args(words).current_dir(place.0.path());
+        if stdout {
+            command.stdout(full)
+        } else {
+            command.stderr(full)
+        };
+        command.output().expect("the command runs")
+    };
+    let preprocessed = run(&["-E", "p.p4"], true);
+    assert_eq!(preprocessed.status.code(), Some(1));
+    let message = String::from_utf8_lossy(&preprocessed.stderr).into_owned();
+    assert!(
+        message.starts_with("p4sched-p4c: cannot write to standard output"),
+        "{message}"
+    );
+    assert_eq!(run(&["p.p4", "-o", "p.json"], false).status.code(), Some(0));
+    assert_eq!(run(&["none.p4"], false).status.code(), Some(1));
+}

@@ -1,5 +1,6 @@
 //! Messages to the operator, on standard error.
 
+use std::io::{self, Write as _};
 use std::sync::atomic::{AtomicU8, Ordering};
 
 /// How much is said, as BMv2's `--log-level`.
@@ -26,9 +27,14 @@ pub fn set_level(level: Level) {
     LEVEL.store(level as u8, Ordering::Relaxed);
 }
 
+/// Says it at any level. A log that takes nothing any more, on a full disk say, is no reason to end.
+pub fn always(message: &str) {
+    let _ = writeln!(io::stderr(), "p4sched-switch: {message}");
+}
+
 fn say(level: Level, message: &str) {
     if LEVEL.load(Ordering::Relaxed) >= level as u8 {
-        eprintln!("p4sched-switch: {message}");
+        always(message);
     }
 }
 

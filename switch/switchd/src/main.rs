@@ -42,7 +42,7 @@ fn main() -> ExitCode {
             ExitCode::SUCCESS
         }
         Err(problem) => {
-            eprintln!("p4sched-switch: {problem}");
+            log::always(&problem);
             ExitCode::FAILURE
         }
     }
@@ -162,10 +162,10 @@ fn serve_until_signal(
         } else {
             ports.join(" ")
         };
-        eprintln!(
-            "p4sched-switch: device {}, gRPC on {address}, ports {ports}",
+        log::always(&format!(
+            "device {}, gRPC on {address}, ports {ports}",
             options.device_id
-        );
+        ));
         let shutdown = async {
             tokio::select! {
                 _ = interrupt.recv() => {}

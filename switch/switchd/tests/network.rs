@@ -217,3 +217,31 @@ fn a_switch_that_cannot_start_says_why() {
         std::fs::remove_file(&garbage).expect("it was written above");
     });
 }
+
+#[test]
+fn a_full_log_does_not_end_the_switch() {
+    let full = std::fs::OpenOptions::new()
+        .write(true)
+        .open("/dev/full")
+        .expect("Linux has it");
+    let mut switch = std::process::Command::new(env!("CARGO_BIN_EXE_p4sched-switch"))
+        .args(["--grpc-server-addr", "127.0.0.1:0", "--no-p4"])
+        .stderr(full)
+        .spawn()
+        .expect("the switch was built");
+    // It is ready once it catches SIGTERM (bit 14 of SigCgt, proc(5)), and then ends in order.
+    let status = format!("/proc/{}/status", switch.id());
+    let deadline = Instant::now() + Duration::from_secs(20);
+    let ready = || {
+        let text = std::fs::read_to_string(&status).unwrap_or_default();
+        let caught = text.lines().find_map(|line| line.strip_prefix("SigCgt:"))?;
+        let mask = u64::from_str_radix(caught.trim(), 16).ok()?;
+        (mask & (1 << 14) != 0).then_some(())
+    };
+    while ready().is_none() && Instant::now() < deadline {
+        std::thread::yield_now();
+    }
+    let pid = rustix::process::Pid::from_child(&switch);
+    rustix::process::kill_process(pid, rustix::process::Signal::TERM).expect("it runs");
+    assert!(switch.wait().expect("it ends").success());
+}

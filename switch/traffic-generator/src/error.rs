@@ -1,5 +1,7 @@
 //! What can be wrong with a request for traffic.
 
+use std::path::Path;
+
 /// Why traffic could not be planned, sent or received.
 #[derive(Debug, thiserror::Error)]
 pub enum TrafficError {
@@ -36,4 +38,10 @@ pub enum TrafficError {
 pub(crate) fn socket(what: impl Into<String>) -> impl FnOnce(std::io::Error) -> TrafficError {
     let what = what.into();
     move |source| TrafficError::Socket { what, source }
+}
+
+/// Adds the name of a file to its error.
+pub(crate) fn file_error(path: &Path) -> impl FnOnce(std::io::Error) -> TrafficError {
+    let path = path.display().to_string();
+    move |source| TrafficError::File { path, source }
 }

@@ -6,7 +6,7 @@ use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 
-use crate::error::TrafficError;
+use crate::error::{TrafficError, file_error};
 use crate::rank::Ranks;
 
 /// Bytes of Ethernet, IPv4 and UDP headers in a frame.
@@ -203,9 +203,11 @@ pub fn distinct(flows: impl Iterator<Item = u32>) -> Result<(), TrafficError> {
 /// # Errors
 /// If the file cannot be read or is not such a list.
 pub fn read<F: for<'de> Deserialize<'de>>(path: &Path) -> Result<Vec<F>, TrafficError> {
-    let name = || path.display().to_string();
-    let text = std::fs::read(path).map_err(|source| TrafficError::File { path: name(), source })?;
-    serde_json::from_slice(&text).map_err(|source| TrafficError::Format { path: name(), source })
+    let text = std::fs::read(path).map_err(file_error(path))?;
+    serde_json::from_slice(&text).map_err(|source| TrafficError::Format {
+        path: path.display().to_string(),
+        source,
+    })
 }
 
 #[cfg(test)]

@@ -10,8 +10,9 @@ mod retransmissions;
 mod tcp;
 mod udp;
 
+use std::io::{self, Write as _};
 use std::net::{Ipv4Addr, SocketAddrV4};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::Duration;
 
@@ -151,16 +152,14 @@ fn seconds(text: &str) -> Result<Duration, String> {
     }
 }
 
-fn print(report: &impl Serialize) {
-    println!(
-        "{}",
-        serde_json::to_string(report).expect("reports hold nothing that JSON cannot")
-    );
+fn print(report: &impl Serialize) -> Result<(), TrafficError> {
+    let text = serde_json::to_string(report).expect("reports hold nothing that JSON cannot");
+    writeln!(io::stdout(), "{text}").map_err(error::file_error(Path::new("standard output")))
 }
 
 fn run(command: Command) -> Result<(), TrafficError> {
     match command {
-        Command::UdpSend { flows, seed, log } => print(&udp::send(&flow::read(&flows)?, seed, log.as_deref())?),
+        Command::UdpSend { flows, seed, log } => print(&udp::send(&flow::read(&flows)?, seed, log.as_deref())?)?,
         Command::UdpSchedule { flows, seed, output } => {
             udp::write_schedule(&flow::read::<flow::UdpFlow>(&flows)?, seed, &output)?;
         }
@@ -171,9 +170,9 @@ fn run(command: Command) -> Result<(), TrafficError> {
             interval,
             log,
         } => {
-            print(&udp::receive(address, &ports, duration, interval, log.as_deref())?);
+            print(&udp::receive(address, &ports, duration, interval, log.as_deref())?)?;
         }
-        Command::Observe { duration, log } => print(&observe::observe(duration, log.as_deref())?),
+        Command::Observe { duration, log } => print(&observe::observe(duration, log.as_deref())?)?,
         Command::TcpSend {
             flows,
             congestion,
@@ -186,7 +185,7 @@ fn run(command: Command) -> Result<(), TrafficError> {
             allow_many_connections();
             std::thread::sleep(clock::until(epoch)?);
             let outcomes = runtime()?.block_on(tcp::send(&flows, &congestion, opening, deadline))?;
-            print(&outcomes);
+            print(&outcomes)?;
             tcp::all_connected(&outcomes)?;
         }
         Command::TcpServe {
@@ -195,7 +194,7 @@ fn run(command: Command) -> Result<(), TrafficError> {
             flows,
         } => {
             allow_many_connections();
-            print(&runtime()?.block_on(tcp::serve(address, duration, flows))?);
+            print(&runtime()?.block_on(tcp::serve(address, duration, flows))?)?;
         }
         Command::Plan {
             sizes,
@@ -219,7 +218,7 @@ fn run(command: Command) -> Result<(), TrafficError> {
                 port,
                 seed,
             };
-            print(&plan.flows()?);
+            print(&plan.flows()?)?;
         }
     }
     Ok(())
@@ -250,7 +249,8 @@ fn main() -> ExitCode {
     match run(Arguments::parse().command) {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
-            eprintln!("p4sched-traffic: {error}");
+            // Nobody is left to be told when that fails too.
+            let _ = writeln!(io::stderr(), "p4sched-traffic: {error}");
             ExitCode::FAILURE
         }
     }

@@ -15,7 +15,7 @@ use serde::Serialize;
 use socket2::{Domain, Protocol, Socket, Type};
 
 use crate::clock::monotonic_ns;
-use crate::error::{TrafficError, socket};
+use crate::error::{TrafficError, file_error, socket};
 
 /// EtherType of IPv4, in network byte order as `packet(7)` wants it. Such a socket sees what arrives, not what is sent.
 const IPV4: i32 = 0x0800_u16.to_be() as i32;
@@ -146,10 +146,7 @@ fn write(path: &Path, segments: &[Segment]) -> Result<(), TrafficError> {
             s.at_ns, s.from.0, s.from.1, s.tos, s.identification, s.payload_bytes
         );
     }
-    std::fs::write(path, text).map_err(|source| TrafficError::File {
-        path: path.display().to_string(),
-        source,
-    })
+    std::fs::write(path, text).map_err(file_error(path))
 }
 
 #[cfg(test)]

@@ -3,6 +3,7 @@
 
 use std::collections::BTreeMap;
 use std::error::Error;
+use std::io::{self, Write as _};
 use std::path::PathBuf;
 use std::process::ExitCode;
 
@@ -89,7 +90,8 @@ fn main() -> ExitCode {
     match run(&Args::parse()) {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
-            eprintln!("p4sched-stepped: {error}");
+            // Nobody is left to be told when that fails too.
+            let _ = writeln!(io::stderr(), "p4sched-stepped: {error}");
             ExitCode::FAILURE
         }
     }
@@ -141,7 +143,9 @@ fn run(args: &Args) -> Result<(), Box<dyn Error>> {
     });
     let text = format!("{summary:#}\n");
     match &args.output {
-        None => print!("{text}"),
+        None => io::stdout()
+            .write_all(text.as_bytes())
+            .map_err(|error| format!("cannot write to standard output: {error}"))?,
         Some(file) => {
             std::fs::write(file, text).map_err(|error| format!("cannot write {}: {error}", file.display()))?;
         }

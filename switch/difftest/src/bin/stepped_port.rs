@@ -8,7 +8,7 @@
 
 use std::error::Error;
 use std::fmt::Write as _;
-use std::io::{BufRead, Write as _};
+use std::io::{self, BufRead, Write as _};
 use std::path::PathBuf;
 use std::process::ExitCode;
 
@@ -60,7 +60,8 @@ fn main() -> ExitCode {
     match run(&Args::parse()) {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
-            eprintln!("p4sched-stepped-port: {error}");
+            // Nobody is left to be told when that fails too.
+            let _ = writeln!(io::stderr(), "p4sched-stepped-port: {error}");
             ExitCode::FAILURE
         }
     }

@@ -34,7 +34,8 @@ fn main() -> ExitCode {
     match run(&Args::parse()) {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
-            eprintln!("p4sched-trace: {error}");
+            // Nobody is left to be told when that fails too.
+            let _ = writeln!(io::stderr(), "p4sched-trace: {error}");
             ExitCode::FAILURE
         }
     }

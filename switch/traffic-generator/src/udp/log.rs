@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 use std::path::Path;
 
-use crate::error::TrafficError;
+use crate::error::{TrafficError, file_error};
 
 /// One datagram. Times are in ns of the monotonic clock.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -43,8 +43,5 @@ pub fn write(path: &Path, datagrams: &[Datagram]) -> Result<(), TrafficError> {
         }
         text.push('\n');
     }
-    std::fs::write(path, text).map_err(|source| TrafficError::File {
-        path: path.display().to_string(),
-        source,
-    })
+    std::fs::write(path, text).map_err(file_error(path))
 }

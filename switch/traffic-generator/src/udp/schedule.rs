@@ -6,7 +6,7 @@ use std::path::Path;
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
-use crate::error::TrafficError;
+use crate::error::{TrafficError, file_error};
 use crate::flow::{Arrivals, UdpFlow, distinct};
 use crate::rank::RankSource;
 
@@ -108,10 +108,7 @@ pub fn write(flows: &[UdpFlow], seed: u64, path: &Path) -> Result<(), TrafficErr
         // Writing to a String cannot fail.
         let _ = writeln!(text, "{at_ns},{flow},{sequence},{rank},{frame_bytes}");
     }
-    std::fs::write(path, text).map_err(|source| TrafficError::File {
-        path: path.display().to_string(),
-        source,
-    })
+    std::fs::write(path, text).map_err(file_error(path))
 }
 
 #[cfg(test)]
