@@ -1,4 +1,4 @@
-"""AIFO Fig. 14, PACKS Fig. 13 in small: fair queueing by ranks that the switch computes, under TCP."""
+"""AIFO Fig. 14, PACKS Fig. 13, RIFO Fig. 12 in small: fair queueing by ranks that the switch computes, under TCP."""
 
 import csv
 from collections.abc import Mapping, Sequence
@@ -241,5 +241,7 @@ def _table(found: Mapping[str, Any]) -> Table:
 
 
 EXPERIMENT = Experiment(
-    "fair_queueing", "Fair queueing by ranks against DRR and AFQ (AIFO paper, Fig. 14; PACKS paper, Fig. 13)", run
+    "fair_queueing",
+    "Fair queueing by ranks against DRR and AFQ (AIFO paper, Fig. 14; PACKS paper, Fig. 13; RIFO paper, Fig. 12)",
+    run,
 )

@@ -5,6 +5,7 @@ import json
 import subprocess
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from enum import StrEnum
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -58,6 +59,13 @@ QUICK_LOADS = "0.8"
 QUICK_DURATION = Duration.parse("4s")
 
 
+class RankScale(StrEnum):
+    """How the bytes that remain become one of the 64 ranks of the TOS byte."""
+
+    LOGARITHMIC = "logarithmic"
+    LINEAR = "linear"
+
+
 @dataclass(frozen=True)
 class Setting:
     """What all schemes of a run have in common."""
@@ -73,6 +81,7 @@ class Setting:
     initial_window: int
     """Segments."""
     with_handshake: bool
+    rank_scale: RankScale
     tracking_range: int
     """RIFO's T, in packets."""
 
@@ -121,6 +130,10 @@ def run(
             help="Open each connection at its flow's start, not ahead: a lost opening segment costs a second.",
         ),
     ] = False,
+    rank_scale: Annotated[
+        RankScale,
+        typer.Option(help="How the bytes that remain become one of 64 ranks. RIFO compares their magnitudes."),
+    ] = RankScale.LOGARITHMIC,
     tracking_range: Annotated[
         int,
         typer.Option(
@@ -153,6 +166,7 @@ def run(
         rto_min_ns=shortest_timeout(rto_min, rtt),
         initial_window=initial_window or max(KERNEL_INITIAL_WINDOW, bandwidth_delay_segments(link)),
         with_handshake=with_handshake,
+        rank_scale=rank_scale,
         tracking_range=tracking_range,
     )
     flows: dict[str, dict[float, list[Flow]]] = {}
@@ -203,6 +217,7 @@ def configuration(setting: Setting) -> dict[str, Any]:
         "rto_min_ms": setting.rto_min_ns / 1e6,
         "initial_window_segments": setting.initial_window,
         "with_handshake": setting.with_handshake,
+        "rank_scale": setting.rank_scale.value,
         "rifo_tracking_range": setting.tracking_range,
         "duration_s": setting.seconds,
         "congestion_control": CONGESTION_CONTROL,
@@ -224,13 +239,21 @@ def parse_loads(text: str) -> list[float]:
 
 
 def plan(
-    network: Dumbbell, sizes: str, scale: float, load: float, rate_bps: int, seconds: float, seed: int, port: int
+    network: Dumbbell,
+    sizes: str,
+    scale: float,
+    load: float,
+    rate_bps: int,
+    seconds: float,
+    seed: int,
+    port: int,
+    rank_scale: RankScale = RankScale.LOGARITHMIC,
 ) -> list[dict[str, Any]]:
     """The flows of one load, by the traffic generator."""
     sources = ",".join(seat.address for seat in network.seats)
     words = [str(traffic_binary()), "plan", "--sizes", sizes, "--scale", str(scale), "--load", str(load)]
     words += ["--link-bps", str(rate_bps), "--duration", str(seconds), "--seed", str(seed), "--port", str(port)]
-    words += ["--sources", sources, "--destinations", network.server_address]
+    words += ["--rank-scale", rank_scale.value, "--sources", sources, "--destinations", network.server_address]
     done = subprocess.run(words, capture_output=True, text=True, check=False)
     if done.returncode != 0:
         raise P4schedError(done.stderr.strip())
@@ -251,7 +274,7 @@ async def _measure(
     found, sent = [], {}
     sizes, rate, port = (setting.distribution, setting.scale), int(link.rate_bps), FIRST_TCP_PORT
     planned = [
-        plan(network, *sizes, load, rate, setting.seconds, setting.seed, port + place)
+        plan(network, *sizes, load, rate, setting.seconds, setting.seed, port + place, setting.rank_scale)
         for place, load in enumerate(setting.loads)
     ]
     async with ranked_testbed(network, ranked, link, RankSource.TOS, users) as testbed:

@@ -4,6 +4,7 @@ use std::collections::HashSet;
 use std::net::Ipv4Addr;
 use std::path::Path;
 
+use clap::ValueEnum;
 use serde::{Deserialize, Serialize};
 
 use crate::error::{TrafficError, file_error};
@@ -118,11 +119,26 @@ pub struct TcpFlow {
 pub enum Tos {
     /// The same for every segment.
     Fixed(u8),
-    /// By the bytes that remain (pFabric, SRPT), on a logarithmic scale up to a flow of so many bytes.
+    /// By the bytes that remain (pFabric, SRPT), up to a flow of so many bytes.
     Remaining {
         /// Size that gets the least urgent rank.
         largest_bytes: u64,
+        /// How bytes become ranks.
+        #[serde(default)]
+        scale: Scale,
     },
+}
+
+/// How the bytes that remain become one of 64 ranks. The order of ranks is the same; a scheme that compares their
+/// magnitudes, as RIFO does, sees a difference.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Scale {
+    /// The logarithm of the segments that remain: tells small flows apart.
+    #[default]
+    Logarithmic,
+    /// The segments that remain, as in the papers: flows below a 63rd of the largest have one rank or two.
+    Linear,
 }
 
 /// Bytes of a full TCP segment with timestamps, at an MTU of 1500 bytes.
@@ -142,9 +158,16 @@ impl Tos {
     pub fn byte(self, remaining: u64) -> u8 {
         match self {
             Tos::Fixed(tos) => tos,
-            Tos::Remaining { largest_bytes } => {
-                let segments = |bytes: u64| bytes.div_ceil(SEGMENT_BYTES).max(1) as f64;
-                let share = segments(remaining).ln() / segments(largest_bytes).ln().max(f64::MIN_POSITIVE);
+            Tos::Remaining { largest_bytes, scale } => {
+                // 0 for the last segment, on either scale.
+                let position = |bytes: u64| {
+                    let segments = bytes.div_ceil(SEGMENT_BYTES).max(1) as f64;
+                    match scale {
+                        Scale::Logarithmic => segments.ln(),
+                        Scale::Linear => segments - 1.0,
+                    }
+                };
+                let share = position(remaining) / position(largest_bytes).max(f64::MIN_POSITIVE);
                 ((share.clamp(0.0, 1.0) * 63.0).round() as u8) << 2
             }
         }
@@ -169,7 +192,7 @@ impl TcpFlow {
             Tos::Fixed(tos) if tos & 3 != 0 => wrong(format!(
                 "the TOS byte {tos} has ECN bits set, which the kernel owns: it must be a multiple of 4"
             )),
-            Tos::Remaining { largest_bytes: 0 } => wrong("largest_bytes is 0: it must be at least 1".into()),
+            Tos::Remaining { largest_bytes: 0, .. } => wrong("largest_bytes is 0: it must be at least 1".into()),
             _ => Ok(()),
         }
     }
@@ -218,6 +241,7 @@ mod tests {
     fn the_rank_of_a_tcp_flow_falls_as_it_finishes_and_leaves_the_ecn_bits() {
         let tos = Tos::Remaining {
             largest_bytes: 10_000_000,
+            scale: Scale::Logarithmic,
         };
         let ranks: Vec<u8> = [10_000_000, 1_000_000, 100_000, 10_000, 1_448, 1]
             .map(|left| tos.byte(left))
@@ -230,8 +254,33 @@ mod tests {
     }
 
     #[test]
+    fn on_a_linear_scale_half_of_what_remains_has_half_the_rank() {
+        let tos = Tos::Remaining {
+            largest_bytes: 127 * SEGMENT_BYTES,
+            scale: Scale::Linear,
+        };
+        let rank = |segments: u64| tos.byte(segments * SEGMENT_BYTES) >> 2;
+        assert_eq!([127, 65, 3, 1].map(rank), [63, 32, 1, 0]);
+        assert_eq!(tos.byte(u64::MAX), 252);
+        let logarithmic = Tos::Remaining {
+            largest_bytes: 127 * SEGMENT_BYTES,
+            scale: Scale::Logarithmic,
+        };
+        assert_eq!(logarithmic.byte(65 * SEGMENT_BYTES) >> 2, 54);
+        let without: Tos = serde_json::from_str(r#"{"remaining":{"largest_bytes":183896}}"#).unwrap();
+        assert_eq!(without, logarithmic);
+    }
+
+    #[test]
     fn the_handshake_of_a_remaining_size_flow_is_most_urgent_and_that_of_a_fixed_rank_is_no_exception() {
-        assert_eq!(Tos::Remaining { largest_bytes: 1_000 }.of_handshake(), 0);
+        assert_eq!(
+            Tos::Remaining {
+                largest_bytes: 1_000,
+                scale: Scale::Logarithmic
+            }
+            .of_handshake(),
+            0
+        );
         assert_eq!(Tos::Fixed(40).of_handshake(), 40);
     }
 
@@ -328,7 +377,10 @@ mod tests {
             ),
             (
                 TcpFlow {
-                    tos: Tos::Remaining { largest_bytes: 0 },
+                    tos: Tos::Remaining {
+                        largest_bytes: 0,
+                        scale: Scale::Logarithmic,
+                    },
                     ..flow.clone()
                 },
                 "flow 7: largest_bytes is 0",

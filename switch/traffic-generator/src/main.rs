@@ -20,6 +20,7 @@ use clap::{Parser, Subcommand};
 use serde::Serialize;
 
 use crate::error::TrafficError;
+use crate::flow::Scale;
 use crate::plan::{Plan, Sizes};
 use crate::tcp::Opening;
 
@@ -138,6 +139,9 @@ enum Command {
         /// Destination port
         #[arg(long, default_value_t = 5001)]
         port: u16,
+        /// How bytes that remain become one of 64 ranks
+        #[arg(long, value_enum, default_value_t)]
+        rank_scale: Scale,
         /// Seed
         #[arg(long, default_value_t = 1)]
         seed: u64,
@@ -205,6 +209,7 @@ fn run(command: Command) -> Result<(), TrafficError> {
             sources,
             destinations,
             port,
+            rank_scale,
             seed,
         } => {
             let plan = Plan {
@@ -216,6 +221,7 @@ fn run(command: Command) -> Result<(), TrafficError> {
                 sources,
                 destinations,
                 port,
+                rank_scale,
                 seed,
             };
             print(&plan.flows()?)?;

@@ -12,7 +12,7 @@ use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
 use crate::error::TrafficError;
-use crate::flow::{SEGMENT_BYTES, TcpFlow, Tos};
+use crate::flow::{SEGMENT_BYTES, Scale, TcpFlow, Tos};
 
 /// Distribution of flow sizes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -120,6 +120,8 @@ pub struct Plan {
     pub destinations: Vec<Ipv4Addr>,
     /// Destination port.
     pub port: u16,
+    /// How bytes that remain become ranks.
+    pub rank_scale: Scale,
     /// Seed of everything random.
     pub seed: u64,
 }
@@ -175,7 +177,10 @@ impl Plan {
             port: self.port,
             size_bytes: (size.round() as u64).max(1),
             start_s,
-            tos: Tos::Remaining { largest_bytes },
+            tos: Tos::Remaining {
+                largest_bytes,
+                scale: self.rank_scale,
+            },
         });
         Ok(flows.collect())
     }
@@ -209,6 +214,7 @@ mod tests {
             sources: vec![Ipv4Addr::new(10, 0, 0, 1), Ipv4Addr::new(10, 0, 0, 2)],
             destinations: vec![Ipv4Addr::new(10, 0, 1, 1)],
             port: 5001,
+            rank_scale: Scale::Logarithmic,
             seed: 3,
         }
     }

@@ -255,7 +255,7 @@ mod tests {
     use std::net::SocketAddr;
 
     use super::*;
-    use crate::flow::Tos;
+    use crate::flow::{Scale, Tos};
 
     async fn over_loopback(opening: Opening) -> Vec<Completed> {
         let port = std::net::TcpListener::bind("127.0.0.1:0")
@@ -276,7 +276,10 @@ mod tests {
                 port,
                 size_bytes: u64::from(flow) * 10_000,
                 start_s: 0.2 + f64::from(flow) * 0.01,
-                tos: Tos::Remaining { largest_bytes: 200_000 },
+                tos: Tos::Remaining {
+                    largest_bytes: 200_000,
+                    scale: Scale::Logarithmic,
+                },
             })
             .collect();
         let outcomes = send(&flows, "cubic", opening, Duration::from_secs(2)).await.unwrap();
