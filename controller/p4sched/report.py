@@ -17,6 +17,7 @@ import typer
 from p4sched import experiment, summaries
 from p4sched.errors import P4schedError, UsageError
 from p4sched.summaries import Doubt, Summary
+from p4sched.whole_file import write_whole
 
 PAGE = "report.html"
 LINKED = (".csv", ".json", ".jsonl")
@@ -67,7 +68,7 @@ def report(
     found = read_runs(folder)
     path = out or folder / PAGE
     try:
-        path.write_text(page(found, path.parent), encoding="utf-8")
+        write_whole(path, page(found, path.parent))
     except OSError as error:
         raise UsageError(f"{path}: cannot write the page: {error.strerror}") from error
     typer.echo(str(path))

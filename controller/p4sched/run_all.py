@@ -51,7 +51,8 @@ def run_all(names: Sequence[str], invoke: Invoke, out: Path, quick: bool, switch
         begun = time.monotonic()
         code, error = _guarded(invoke, arguments, console)
         if code == INTERRUPTED:
-            _print_end(outcomes, out, console)
+            if outcomes:
+                _print_end(outcomes, out, console)
             return INTERRUPTED
         outcomes.append(_outcome(name, time.monotonic() - begun, code, error, out / name))
         if outcomes[-1].error:

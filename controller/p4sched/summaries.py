@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from p4sched.errors import P4schedError
+from p4sched.whole_file import write_whole
 
 FILE = "summary.json"
 
@@ -59,12 +60,7 @@ def read(folder: Path) -> Summary:
 
 def write(folder: Path, content: Mapping[str, Any]) -> None:
     """Writes FOLDER/summary.json, whole or not at all."""
-    new = folder / f"{FILE}.new"
-    try:
-        new.write_text(json.dumps(content, indent=1) + "\n", encoding="utf-8")
-        new.replace(folder / FILE)
-    finally:
-        new.unlink(missing_ok=True)
+    write_whole(folder / FILE, json.dumps(content, indent=1) + "\n")
 
 
 def doubts(content: Mapping[str, Any]) -> list[Doubt]:

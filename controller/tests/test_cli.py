@@ -14,6 +14,7 @@ from p4sched import experiment, start
 from p4sched.cli import run_command
 from p4sched.control import SwitchAddress, find_switch
 from p4sched.errors import P4schedError
+from p4sched.lab import options
 from p4sched.lab.ledger import Ledger
 from p4sched.lab.processes import identify
 
@@ -64,6 +65,21 @@ def test_the_installed_command_works_from_any_folder(tmp_path: Path) -> None:
     wrong = subprocess.run([P4SCHED, "rnu"], cwd=tmp_path, capture_output=True, text=True, check=False)
     assert wrong.returncode == 2
     assert wrong.stderr == "p4sched: no command 'rnu'; did you mean 'run'?\n"
+
+
+def test_a_disk_that_fills_during_a_run_is_told_with_the_folder_of_the_results(
+    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fill(out: options.ResultFolder = Path("elsewhere")) -> None:
+        with Path("/dev/full").open("w") as file:
+            file.write(str(out))
+
+    full = experiment.Experiment("incast", "one that fills the disk", fill)
+    monkeypatch.setattr(experiment, "load", lambda _: full)
+    for words, folder in (([], "elsewhere"), (["--out", str(tmp_path / "mine")], str(tmp_path / "mine"))):
+        result = run("run", "incast", *words)
+        assert result.returncode == 1
+        assert result.stderr == f"p4sched: {folder}: cannot be written: No space left on device\n"
 
 
 @pytest.mark.parametrize("module", ["p4sched.cli", "p4sched.compile"])

@@ -3,10 +3,11 @@
 import json
 import os
 import re
+import shutil
 import signal
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 import pytest
@@ -14,6 +15,7 @@ from lab import ON_EMBEDDED
 
 from p4sched import experiment
 from p4sched.cli import run_command
+from p4sched.errors import P4schedError
 from p4sched.lab import ranked_schemes, run, schemes
 from p4sched.lab.errors import LabError
 from p4sched.lab.ledger import Ledger, read_ledger
@@ -164,6 +166,43 @@ def test_without_root_the_message_says_so(monkeypatch: pytest.MonkeyPatch) -> No
     monkeypatch.setattr(os, "geteuid", lambda: 1000)
     with pytest.raises(LabError, match="needs root"):
         run.require_root()
+
+
+def only(names: Iterable[str], folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nothing but these programs is on the PATH."""
+    for name in names:
+        found = shutil.which(name)
+        if found is None:
+            pytest.skip(f"needs {name}")
+        (folder / name).symlink_to(found)
+    monkeypatch.setenv("PATH", str(folder))
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="needs root")
+@pytest.mark.parametrize("missing", run.PROGRAMS)
+def test_a_missing_program_is_named_before_anything_is_made(
+    missing: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    only(set(run.PROGRAMS) - {missing}, tmp_path, monkeypatch)
+    with (
+        pytest.raises(P4schedError, match=f"'{missing}' is not on the PATH; 'make setup' installs it"),
+        run.clean_run("a test", tmp_path / "lab"),
+    ):
+        pass
+    assert not (tmp_path / "lab").exists()
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="needs root")
+@pytest.mark.parametrize("name", ["fair_queueing", "leaf_spine", "priority_tcp"])
+def test_a_run_with_iperf3_misses_it_before_anything_is_made(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "bin").mkdir()
+    only(run.PROGRAMS, tmp_path / "bin", monkeypatch)
+    out = tmp_path / "out"
+    assert run_command(["run", name, "--quick", "--schemes", "fifo", "--out", str(out)]) == 1
+    assert capsys.readouterr().err == "p4sched: 'iperf3' is not on the PATH; 'make setup' installs it\n"
+    assert left_in(out) == set()
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="needs root")

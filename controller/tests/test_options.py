@@ -46,6 +46,10 @@ NO_LIVE = "with --stepped: stepped time has the paper's rates, and no switch"
         (("control_laws", "--no-live", "--switch", "embedded"), "--switch means nothing with --no-live"),
         (("incast", "--schemes", "fifo", "--delay", "1ms"), "--delay means nothing without one of aifo, rifo, packs"),
         (("incast", "--schemes", "fdpa", "--buffer", "9"), "--buffer means nothing with fdpa alone"),
+        (("priority_udp", "--rate", "1000gbit"), "--rate 1000gbit: a flow sends 2 times 1000gbit, and at most 400gbit"),
+        (("priority_udp", "--rate", "30gbit", "--load", "20"), "--rate 30gbit --load 20: a flow sends 20 times 30gbit"),
+        (("inversions", "--rate", "1000gbit"), "--rate 1000gbit: a flow sends 1.1 times 1000gbit, and at most 400gbit"),
+        (("control_laws", "--rate", "1000gbit"), "--rate 1000gbit: a flow sends"),
         (("incast", "--duration", "1s"), "--duration 1s is too short: it holds one round or more"),
         (
             ("flow_completion", "--schemes", "aifo", "--tracking-range", "9"),

@@ -2,6 +2,7 @@
 
 import base64
 import json
+import resource
 from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
@@ -181,6 +182,30 @@ def test_a_page_that_cannot_be_written_says_so(tmp_path: Path, capsys: pytest.Ca
     folder = results(tmp_path / "run")
     assert run_command(["report", str(folder), "--out", str(tmp_path / "none" / "page.html")]) == 2
     assert "cannot write the page" in capsys.readouterr().err
+
+
+def test_a_page_that_does_not_fit_on_the_disk_leaves_the_one_before(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    folder = results(tmp_path / "run")
+    path = tmp_path / "page.html"
+    path.write_text("before")
+    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (1000, hard))
+    try:
+        assert run_command(["report", str(folder), "--out", str(path)]) == 2
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+    assert "page.html: cannot write the page" in capsys.readouterr().err
+    assert path.read_text() == "before"
+    assert {found.name for found in tmp_path.iterdir()} == {"run", "page.html"}
+
+
+def test_a_page_may_go_to_what_is_no_file(tmp_path: Path) -> None:
+    folder = results(tmp_path / "run")
+    (tmp_path / "null").symlink_to("/dev/null")
+    assert run_command(["report", str(folder), "--out", str(tmp_path / "null")]) == 0
+    assert (tmp_path / "null").is_char_device()
 
 
 @pytest.mark.parametrize(

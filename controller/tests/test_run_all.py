@@ -94,6 +94,13 @@ def test_an_interrupt_stops_all_and_still_says_what_was_done(tmp_path: Path) -> 
     assert "one" in text.split("All experiments")[1]
 
 
+def test_an_interrupt_before_anything_has_ended_points_to_no_results(tmp_path: Path) -> None:
+    code, text = shown(Runs({"one": (130, "interrupted")}), tmp_path)
+    assert code == 130
+    assert "All experiments" not in text
+    assert "p4sched report" not in text
+
+
 @pytest.mark.parametrize("name", experiment.names())
 def test_every_experiment_has_the_options_that_run_all_passes_on(name: str) -> None:
     app = typer.Typer()

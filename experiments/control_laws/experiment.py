@@ -31,7 +31,7 @@ from p4sched.given import refuse
 from p4sched.lab import machine, options
 from p4sched.lab.ledger import Ledger
 from p4sched.lab.ranked_run import SchemeOutcome, Tell, print_end, run_schemes, title, verdict
-from p4sched.lab.ranked_traffic import FRAME_BYTES
+from p4sched.lab.ranked_traffic import FRAME_BYTES, refuse_faster
 from p4sched.lab.run import discard_results, refuse_second_run, result_folder
 from p4sched.lab.schemes import Link
 from p4sched.units import Duration, Rate
@@ -169,6 +169,7 @@ def _check(rate: Rate, deadline: Duration, phase_s: float) -> None:
             f"--duration {phase_s * len(PHASES):g}s makes {len(PHASES)} phases of {phase_s:.2f} s; the laws look at a"
             f" second of traffic, so each needs {SHORTEST_PHASE_S:g} s, {SHORTEST_PHASE_S * len(PHASES):g}s in all"
         )
+    refuse_faster(f"--rate {rate}", rate, max(phase.load for phase in PHASES))
     waiting = rate * deadline / 8e9 / FRAME_BYTES
     if waiting < SHORTEST_QUEUE:
         raise UsageError(

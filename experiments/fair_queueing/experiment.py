@@ -32,6 +32,7 @@ from p4sched.lab.observation import Observer
 from p4sched.lab.ranked_run import SchemeOutcome, Tell, print_end, run_schemes, title, verdict
 from p4sched.lab.ranked_schemes import Sizes, decisions, equal_buffers, ranked_scheme, ranked_testbed
 from p4sched.lab.schemes import Link
+from p4sched.lab.traffic import IPERF3
 from p4sched.paths import traffic_binary
 from p4sched.rank_source import RankSource
 from p4sched.units import Duration, Rate
@@ -121,7 +122,7 @@ def run(
         rows.extend(samples)
         return outcome
 
-    found = run_schemes("fair_queueing", wanted, switch, out, configuration(setting), measure)
+    found = run_schemes("fair_queueing", wanted, switch, out, configuration(setting), measure, programs=[IPERF3])
     _write(out / "samples.csv", ["scheme", "second", "flow", "rtt_ms", "rate_bps", "jain_index"], rows)
     _write(out / "loads.csv", *load_rows(found))
     figure.draw(found, out / "figure.png")

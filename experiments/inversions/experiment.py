@@ -33,7 +33,7 @@ from p4sched.lab.ranked_schemes import (
     ranked_scheme,
     ranked_testbed,
 )
-from p4sched.lab.ranked_traffic import FRAME_BYTES, RANK_PORT, GeneratedTraffic
+from p4sched.lab.ranked_traffic import FRAME_BYTES, RANK_PORT, GeneratedTraffic, refuse_faster
 from p4sched.lab.run import discard_results, result_folder
 from p4sched.lab.schemes import Link
 from p4sched.rank_source import RankSource
@@ -138,6 +138,7 @@ def run(
         summaries.write(out, found)
     else:
         sizes = equal_buffers(QUEUES * queue, size)
+        refuse_faster(f"--rate {rate}", rate, OVERLOAD)
         link, arrival = Link(rate, RTT), round(OVERLOAD * rate)
         sending = options.unless_quick(ctx, quick, "--duration", duration, QUICK_DURATION)
         shortest = ceil(RANK_COUNT * FRAME_BYTES * 8e3 / arrival) / 1e3

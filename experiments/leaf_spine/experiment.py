@@ -32,7 +32,7 @@ from p4sched.lab.network import Fabric, NodeError, Shape, leaf_spine
 from p4sched.lab.ranked_run import SchemeOutcome, Tell, print_end, run_schemes, title, verdict
 from p4sched.lab.ranked_schemes import decisions, equal_buffers, ranked_scheme
 from p4sched.lab.schemes import Link
-from p4sched.lab.traffic import Iperf3Traffic, spare_seconds
+from p4sched.lab.traffic import IPERF3, Iperf3Traffic, spare_seconds
 from p4sched.lab.tuned import TUNED, PortDecisions, law_config, ports_loop
 from p4sched.loop import Loop, controlled
 from p4sched.rank_source import RankSource
@@ -130,7 +130,7 @@ def run(
         "congestion_control": CONGESTION_CONTROL,
         "seed": seed,
     }
-    found = run_schemes("leaf_spine", wanted, switch, out, configuration, measure)
+    found = run_schemes("leaf_spine", wanted, switch, out, configuration, measure, programs=[IPERF3])
     _write(found, out / "transfers.csv")
     figure.draw(found, out / "figure.png")
     console = Console()

@@ -17,7 +17,7 @@ from p4sched.lab.observation import Observer
 from p4sched.lab.ranked_run import SchemeOutcome, Tell
 from p4sched.lab.ranked_schemes import Sizes, decisions, ranked_scheme, ranked_testbed
 from p4sched.lab.schemes import Link
-from p4sched.lab.traffic import FIRST_TCP_PORT, Iperf3Traffic, Transfer
+from p4sched.lab.traffic import FIRST_TCP_PORT, IPERF3, Iperf3Traffic, Transfer
 from p4sched.rank_source import RankSource
 from p4sched.units import Duration, Rate
 
@@ -65,7 +65,7 @@ def run(
         f"Four TCP {CONGESTION_CONTROL.capitalize()} flows join and leave a link of {rate / 1e6:g} Mbit/s with an RTT"
         f" of {rtt / 1e6:g} ms; later = more urgent; {switch.value} switch"
     )
-    join_leave.compare("priority_tcp", wanted, switch, out, configuration, heading, measure)
+    join_leave.compare("priority_tcp", wanted, switch, out, configuration, heading, measure, programs=[IPERF3])
 
 
 async def _measure(

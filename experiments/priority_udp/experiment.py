@@ -8,6 +8,7 @@ import typer
 
 from p4sched.errors import UsageError
 from p4sched.experiment import Experiment, SwitchKind, choose
+from p4sched.given import given
 from p4sched.lab import options, ranked_schemes
 from p4sched.lab import ranked_join_leave as join_leave
 from p4sched.lab.ledger import Ledger
@@ -16,7 +17,7 @@ from p4sched.lab.network import Dumbbell, UserSeat, dumbbell
 from p4sched.lab.observation import Observer
 from p4sched.lab.ranked_run import SchemeOutcome, Tell
 from p4sched.lab.ranked_schemes import Sizes, decisions, ranked_scheme, ranked_testbed
-from p4sched.lab.ranked_traffic import FRAME_BYTES, RANK_PORT, GeneratedTraffic
+from p4sched.lab.ranked_traffic import FRAME_BYTES, RANK_PORT, GeneratedTraffic, refuse_faster
 from p4sched.lab.schemes import Link
 from p4sched.rank_source import RankSource
 from p4sched.units import Duration, Rate
@@ -50,6 +51,7 @@ def run(
     rate = options.rate_for(rate, switch, RATE, BMV2_RATE)
     if not 0 < load <= 20:
         raise UsageError(f"--load {load:g}: a flow sends more than 0 and at most 20 times the link's rate")
+    refuse_faster(f"--rate {rate}" + (f" --load {load:g}" if given(ctx, "--load") else ""), rate, load)
     schedule = join_leave.Schedule.over(options.unless_quick(ctx, quick, "--duration", duration, QUICK_DURATION))
     link = Link(rate, RTT)
 

@@ -97,15 +97,19 @@ def compare(
     configuration: Mapping[str, Any],
     heading: str,
     measure: Measure,
+    programs: Sequence[str] = (),
 ) -> None:
-    """Measures each scheme; writes OUT/summary.json, OUT/samples.csv and OUT/figure.png; prints a table."""
+    """Measures each scheme; writes OUT/summary.json, OUT/samples.csv and OUT/figure.png; prints a table.
+
+    `programs` must be on the PATH, besides those of every run.
+    """
     rows: dict[str, Rows] = {}
 
     async def keep_rows(name: str, ledger: Ledger, folder: Path, tell: Tell) -> SchemeOutcome:
         outcome, rows[name] = await measure(name, ledger, folder, tell)
         return outcome
 
-    found = run_schemes(experiment, wanted, switch, out, configuration, keep_rows)
+    found = run_schemes(experiment, wanted, switch, out, configuration, keep_rows, programs=programs)
     write_samples(rows, out / "samples.csv")
     draw_join_leave(found, rows, heading, out / "figure.png")
     console = Console()

@@ -49,9 +49,10 @@ def run_schemes(
     measure: Measure,
     *,
     begun: bool = False,
+    programs: Sequence[str] = (),
 ) -> dict[str, Any]:
     """Measures each scheme and writes OUT/summary.json; returns its content. `begun`: OUT has results of this run only,
-    which stay."""
+    which stay. `programs` must be on the PATH, besides those of every run."""
     result_folder(out)
     console = Console()
     shown = [name for name in wanted if switch == SwitchKind.EMBEDDED or name not in BMV2_REASON]
@@ -61,8 +62,8 @@ def run_schemes(
     if not shown:
         raise UsageError("nothing to measure: BMv2 can show none of these schemes")
     outcomes = {}
-    results = None if begun else out
-    with clean_run(f"p4sched run {experiment}", results=results) as ledger, console.status("") as status:
+    frame = clean_run(f"p4sched run {experiment}", results=None if begun else out, programs=programs)
+    with frame as ledger, console.status("") as status:
         for name in shown:
 
             def tell(text: str, name: str = name) -> None:

@@ -11,18 +11,28 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any
 
+from p4sched.errors import UsageError
 from p4sched.lab.errors import LabError
 from p4sched.lab.ledger import Ledger
 from p4sched.lab.network import Dumbbell, dying_with_us, on_host_cpus
 from p4sched.lab.traffic import listening_ports
 from p4sched.paths import traffic_binary
+from p4sched.units import Rate
 
 RANK_PORT = 5376
 """First UDP port whose datagrams begin with a rank header."""
 FRAME_BYTES = 1514
 START_SECONDS = 10.0
+FASTEST = Rate.parse("400gbit")
+"""The highest rate of a flow that p4sched-traffic takes."""
 Flow = Mapping[str, Any]
 """As p4sched-traffic reads it (switch/traffic-generator/src/flow.rs)."""
+
+
+def refuse_faster(asked: str, rate: Rate, load: float) -> None:
+    """Raises UsageError if a UDP flow of `load` times this rate cannot be sent; `asked` is what was asked for."""
+    if load * rate > FASTEST:
+        raise UsageError(f"{asked}: a flow sends {load:g} times {rate}, and at most {FASTEST} can be sent")
 
 
 class GeneratedTraffic:

@@ -9,7 +9,7 @@ import sys
 import tempfile
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from types import FrameType
@@ -17,6 +17,10 @@ from types import FrameType
 from p4sched.errors import UsageError
 from p4sched.lab.errors import LabError
 from p4sched.lab.ledger import FOLDER, STATE_FILE, DamagedLedgerError, Ledger, read_ledger
+from p4sched.paths import tool
+
+PROGRAMS = ("mnexec", "ip", "ifconfig", "ethtool", "setpriv", "taskset")
+"""What every run calls, and Mininet too: without one of them Mininet stops with a traceback, or waits."""
 
 RESULTS = (
     "summary.json",
@@ -66,12 +70,15 @@ def require_root() -> None:
         raise LabError("the lab makes network namespaces and needs root: run the command with sudo")
 
 
+def require_programs(further: Iterable[str] = ()) -> None:
+    """Raises P4schedError unless the programs of every run, and further ones, are on the PATH."""
+    for name in (*PROGRAMS, *further):
+        tool(name, "'make setup' installs it")
+
+
 def require_namespaces() -> None:
     """Raises LabError unless mnexec can make a network namespace; Mininet itself would wait for it forever."""
-    try:
-        made = subprocess.run(["mnexec", "-n", "true"], capture_output=True, text=True, check=False, timeout=10)
-    except FileNotFoundError:
-        raise LabError("mnexec is not on the PATH; 'make setup' installs Mininet") from None
+    made = subprocess.run(["mnexec", "-n", "true"], capture_output=True, text=True, check=False, timeout=10)
     if made.returncode != 0:
         reason = " ".join(made.stderr.split()) or f"exit code {made.returncode}"
         raise LabError(
@@ -108,9 +115,10 @@ def _in_progress(lock: str) -> str:
         return "another run is in progress: let it end or stop it"
 
 
-def require_lab() -> None:
-    """Raises LabError unless this process may use the lab."""
+def require_lab(programs: Iterable[str] = ()) -> None:
+    """Raises P4schedError unless this process can use the lab, and these programs besides its own."""
     require_root()
+    require_programs(programs)
     require_namespaces()
 
 
@@ -122,13 +130,16 @@ def refuse_second_run(what: str, folder: Path = FOLDER) -> None:
 
 
 @contextmanager
-def clean_run(what: str, folder: Path = FOLDER, *, results: Path | None = None) -> Iterator[Ledger]:
-    """The frame of a run: root, namespaces, lock, leftovers of a crashed run removed, SIGTERM as orderly as Ctrl-C.
+def clean_run(
+    what: str, folder: Path = FOLDER, *, results: Path | None = None, programs: Iterable[str] = ()
+) -> Iterator[Ledger]:
+    """The frame of a run: root, programs, namespaces, lock, leftovers of a crashed run removed, SIGTERM as orderly as
+    Ctrl-C.
 
     The results of an earlier run in `results` go when this one begins, and not when it is refused. Gives the ledger
     in which the run notes what it makes. Whatever is left of that at the end is taken away.
     """
-    require_lab()
+    require_lab(programs)
     with run_lock(what, folder), _terminate_like_interrupt():
         path = folder / STATE_FILE
         _undo_crashed(path)

@@ -14,7 +14,9 @@ from typing import Any
 from p4sched.lab.errors import LabError
 from p4sched.lab.ledger import Ledger
 from p4sched.lab.network import Destination, Network, UserSeat, dying_with_us
+from p4sched.paths import tool
 
+IPERF3 = "iperf3"
 FIRST_TCP_PORT = 5201
 LISTEN_SECONDS = 20.0
 FINISH_SECONDS = 5.0
@@ -67,6 +69,7 @@ class Iperf3Traffic:
         self._servers: list[subprocess.Popen[bytes]] = []
         self._clients: dict[int, subprocess.Popen[bytes]] = {}
         self._stopped: set[int] = set()
+        tool(IPERF3, "'make setup' installs it")
         folder.mkdir(parents=True, exist_ok=True)
 
     def __enter__(self) -> "Iperf3Traffic":
@@ -80,7 +83,7 @@ class Iperf3Traffic:
     async def serve(self, planned: Sequence[Transfer]) -> None:
         """Starts the servers and waits until all of them listen. Raises LabError if they do not."""
         for transfer in planned:
-            words = ["iperf3", "--server", "--one-off", "--version4", "--port", str(transfer.tcp_port)]
+            words = [IPERF3, "--server", "--one-off", "--version4", "--port", str(transfer.tcp_port)]
             self._servers.append(self._spawn(self._destination(transfer).host, words, subprocess.DEVNULL))
         self._ledger.add_processes(server.pid for server in self._servers)
         wanted = {(self._destination(transfer).host, transfer.tcp_port) for transfer in planned}
@@ -96,7 +99,7 @@ class Iperf3Traffic:
     def send(self, planned: Sequence[Transfer], seconds: float, warm_up: float = 0.0) -> None:
         """Starts the clients, each for `warm_up` + `seconds`; iperf3 leaves the warm-up out of its report."""
         for transfer in planned:
-            words = ["iperf3", "--client", self._destination(transfer).address, "--version4"]
+            words = [IPERF3, "--client", self._destination(transfer).address, "--version4"]
             words += ["--port", str(transfer.tcp_port), "--bind", transfer.seat.address]
             words += ["--congestion", self._congestion_control, "--parallel", str(transfer.connections)]
             words += ["--time", str(round(seconds)), "--omit", str(round(warm_up))]
