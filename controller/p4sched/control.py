@@ -331,7 +331,7 @@ def find_switch(name: str, state_file: Path = STATE_FILE) -> SwitchAddress:
         switches = {known: SwitchAddress(**switch) for known, switch in found["switches"].items()}
     except FileNotFoundError:
         running, switches = False, {}
-    except (ValueError, KeyError, TypeError, AttributeError) as error:
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
         raise P4schedError(f"{state_file}: not the state of a lab: {error}") from error
     if not running:
         raise P4schedError(f"no lab is running, so there is no switch '{name}'; HOST:PORT works as well")

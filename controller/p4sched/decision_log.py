@@ -20,12 +20,14 @@ A file may hold several runs: a restarted controller appends.
 import dataclasses
 import json
 from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Protocol
 
 from p4sched.errors import P4schedError
 from p4sched.laws import Law, law
+from p4sched.recorded import RecordError, check, check_fields, parsed, shown
 
 LONGEST_LINE = 1_000_000
 """Characters; a log's first line has some hundreds."""
@@ -70,7 +72,7 @@ def refuse_other_file(path: Path) -> None:
     except OSError as error:
         raise DecisionLogError(f"{path}: cannot write the decision log: {error.strerror}") from error
     try:
-        begun = not first or json.loads(first)["kind"] == "start"
+        begun = not first or parsed(first)["kind"] == "start"
     except (ValueError, KeyError, TypeError, IndexError):
         begun = False
     if not begun:
@@ -142,17 +144,13 @@ class Logged:
     sample: Any
     logged: Mapping[str, Any]
     again: Any
+    difference: str | None
+    """What differs first: its name, the value logged and the one decided now."""
 
     @property
     def agrees(self) -> bool:
         """Whether both are the same."""
         return self.difference is None
-
-    @property
-    def difference(self) -> str | None:
-        """What differs first: its name, the value logged and the one decided now."""
-        outcome: dict[str, Any] = json.loads(json.dumps(self.again.record()))
-        return _difference("", self.logged, outcome)
 
 
 def replay(path: Path) -> Iterator[Logged]:
@@ -166,40 +164,68 @@ def replay(path: Path) -> Iterator[Logged]:
         raise DecisionLogError(f"{path}: cannot read the decision log: {error.strerror}") from error
     with file:
         for number, text in enumerate(file, 1):
-            try:
-                line = json.loads(text)
+            with _told(path, number):
+                line = _line(text)
                 if line["kind"] == "start":
                     the_law, config, state = _started(line)
                     continue
                 if the_law is None:
-                    raise DecisionLogError(f"{path}:{number}: a decision before any start line")
+                    raise RecordError("a decision before any start line")
+                check_fields(the_law.Sample, line, others=True)
                 sample = the_law.Sample.from_record(line)
                 decision = the_law.decide(config, state, sample)
-            except (ValueError, KeyError, TypeError, IndexError) as error:
-                raise DecisionLogError(f"{path}:{number}: not a line of a decision log: {error}") from error
+                outcome = json.loads(json.dumps(decision.record()))
+                logged = Logged(number, sample, line, decision, _difference("", line, outcome))
             state = decision.state
-            yield Logged(number, sample, line, decision)
+            yield logged
+
+
+@contextmanager
+def _told(path: Path, number: int) -> Iterator[None]:
+    """Whatever is wrong with a line is one sentence that names it. The types of its values have been checked, so the
+    arithmetic of a law fails for numbers only that no switch and no controller ever had."""
+    try:
+        yield
+    except (P4schedError, ValueError, KeyError, TypeError, IndexError, AttributeError) as error:
+        reason = f"{error} is missing" if isinstance(error, KeyError) else " ".join(str(error).split())
+    except (ArithmeticError, RecursionError) as error:
+        reason = f"its numbers make no sense to the law: {error}"
+    else:
+        return
+    raise DecisionLogError(f"{path}:{number}: not a line of a decision log: {reason}")
+
+
+def _line(text: str) -> dict[str, Any]:
+    line = parsed(text)
+    if not isinstance(line, dict) or line.get("kind") not in ("start", "decision"):
+        raise RecordError(f"{shown(line)} is no object of the kind start or decision")
+    return line
 
 
 def _started(line: Mapping[str, Any]) -> tuple[Law, Any, Any]:
+    check("law", line["law"], str)
     the_law = law(line["law"])
-    found = line["found"]
-    parameters = None if found is None else the_law.Parameters.from_action_data(found)
-    return the_law, the_law.Config.from_record(line["config"]), the_law.State.take_over(parameters)
+    check("config", line["config"], Mapping[str, Any])
+    check_fields(the_law.Config, line["config"], "config.", others=False)
+    config = the_law.Config.from_record(line["config"])
+    if line["found"] is None:
+        return the_law, config, the_law.State.take_over(None)
+    check("found", line["found"], Mapping[str, int])
+    return the_law, config, the_law.State.take_over(the_law.Parameters.from_action_data(line["found"]))
 
 
 def _difference(name: str, logged: Any, again: Any) -> str | None:
     if isinstance(logged, Mapping) and isinstance(again, Mapping):
         for key, value in again.items():
             if key not in logged:
-                return f"{name}{key} is not in the log, now {json.dumps(value)}"
+                return f"{name}{key} is not in the log, now {shown(value)}"
             found = _difference(f"{name}{key}.", logged[key], value)
             if found is not None:
                 return found
         return None
     if logged == again:
         return None
-    return f"{name.removesuffix('.')} was {json.dumps(logged)}, now {json.dumps(again)}"
+    return f"{name.removesuffix('.')} was {shown(logged)}, now {shown(again)}"
 
 
 def _wall_clock() -> str:

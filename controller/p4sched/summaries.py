@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from p4sched.errors import P4schedError
+from p4sched.recorded import RecordError, parsed
 from p4sched.whole_file import write_whole
 
 FILE = "summary.json"
@@ -42,11 +43,12 @@ def read(folder: Path) -> Summary:
     """Reads FOLDER/summary.json. Raises P4schedError when it is missing or is no summary."""
     path = folder / FILE
     try:
-        content = json.loads(path.read_text(encoding="utf-8"))
+        content = parsed(path.read_text(encoding="utf-8"))
     except OSError as error:
         raise P4schedError(f"{path}: cannot be read: {error.strerror}; a run of an experiment writes it") from error
+    except RecordError as error:
+        raise P4schedError(f"{path} is {error}; run the experiment again") from error
     except ValueError as error:
-        # JSONDecodeError says line and column
         raise P4schedError(f"{path} is not JSON: {error}; run the experiment again") from error
     if not isinstance(content, dict) or not isinstance(content.get("experiment"), str):
         raise P4schedError(f"{path} names no experiment: it is not the summary of a run")

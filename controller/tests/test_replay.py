@@ -1,10 +1,13 @@
 """`p4sched replay`: every law's decisions again, from the log alone."""
 
 import json
+import math
 import random
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from ranked_port import MS, Port
@@ -26,11 +29,14 @@ FOUND: dict[str, ranked.Parameters] = {
 }
 
 
-def write_ranked(path: Path, config: ranked.Config, state: ranked.State) -> Port:
-    """A controller's run of five seconds with changing traffic."""
+FDPA_CONFIG = fdpa.Config(500_000_000, Bands(1, 4, 0.5), 60_000, 10 * MS)
+
+
+def write_ranked(path: Path, config: ranked.Config, state: ranked.State, steps: int = 50) -> Port:
+    """A controller's run of so many tenths of a second with changing traffic."""
     source = random.Random(9)
     port = Port(config, state)
-    for step in range(50):
+    for step in range(steps):
         arrived = source.randrange(900, 1500) * (1 if step < 25 else 3)
         admitted = min(arrived, 826)
         ranks = {3: arrived // 3, 7: arrived - arrived // 3}
@@ -43,14 +49,13 @@ def write_ranked(path: Path, config: ranked.Config, state: ranked.State) -> Port
     return port
 
 
-def write_fdpa(path: Path) -> None:
+def write_fdpa(path: Path, state: fdpa.State) -> None:
     """A controller's run of three rounds."""
-    config, state = fdpa.Config(500_000_000, Bands(1, 4, 0.5), 60_000, 10 * MS), fdpa.State()
     log = DecisionLog(path)
-    log.start(config, state)
+    log.start(FDPA_CONFIG, state)
     for step in range(3):
         sample = fdpa.Sample(100 * step * MS, {1: fdpa.UserCounter(50_000 * step)})
-        decision = fdpa.decide(config, state, sample)
+        decision = fdpa.decide(FDPA_CONFIG, state, sample)
         log.decision(sample, decision)
         state = decision.state
     log.close()
@@ -69,7 +74,7 @@ def test_every_law_decides_again_as_it_did(name: str, tmp_path: Path, capsys: py
 
 def test_logs_of_several_laws_may_follow_each_other(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = tmp_path / "decisions.jsonl"
-    write_fdpa(path)
+    write_fdpa(path, fdpa.State())
     write_ranked(path, CONFIGS["rifo"], ranked.State())
     assert run_command(["replay", str(path)]) == 0
     assert capsys.readouterr().out == "54 decisions, all as logged\n"
@@ -115,7 +120,7 @@ def test_counters_that_were_changed_afterwards_do_not_explain_the_decisions(
             '{"kind":"start","law":"aifo","wall":"","config":{"rate":1},"found":null}',
             ":1: not a line of a decision log",
         ),
-        ('{"kind":"decision","time_ns":0}', ":1: a decision before any start line"),
+        ('{"kind":"decision","time_ns":0}', "a decision before any start line"),
         ("[]", ":1: not a line of a decision log"),
     ],
 )
@@ -128,6 +133,111 @@ def test_what_is_no_log_is_refused_in_one_line(
     error = capsys.readouterr().err
     assert message in error
     assert len(error.splitlines()) == 1
+
+
+STARTS: dict[str, dict[str, object]] = {
+    "aifo": {"rate_bps": 10**8, "delay_ns": 5 * MS, "queue_packets": 512},
+    "fdpa": {"capacity_bps": 10**8, "bands": "1+4*0.5", "interval_us": 60_000, "rtt_ns": 10 * MS},
+}
+
+
+@pytest.mark.parametrize(
+    ("law", "config", "message"),
+    [
+        ("aifo", {"fixed": None}, "config.fixed is null, not an object"),
+        ("aifo", {"fixed": {"k": math.nan}}, "config.fixed.k is NaN, not a finite number"),
+        ("aifo", {"rate_bps": math.inf}, "config.rate_bps is Infinity, not a whole number from 0 to 2^64 - 1"),
+        ("aifo", {"delay_ns": "5"}, 'config.delay_ns is "5", not a whole number from 0 to 2^64 - 1'),
+        ("aifo", {"loss": {}}, "config.loss is {}, not a finite number"),
+        ("aifo", {"window_ranks": 33}, "window |W| = 33 is out of range: 1 to 32 ranks"),
+        ("aifo", {"queues": 8}, "config.queues is not known; there is: rate_bps, delay_ns, queue_packets"),
+        ("fdpa", {"token_bucket": math.inf}, "config.token_bucket is Infinity, not true or false"),
+        ("fdpa", {"bands": []}, "config.bands is [], not a text"),
+        ("fdpa", {"bands": "1+9*0.5"}, "bands '1+9*0.5': 9 further bands, but a port has 8 queues: 1 to 7 fit"),
+    ],
+)
+def test_a_wrong_value_of_a_configuration_is_told_with_its_place(
+    law: str, config: dict[str, object], message: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "decisions.jsonl"
+    path.write_text(json.dumps({"kind": "start", "law": law, "config": STARTS[law] | config, "found": None}) + "\n")
+    assert run_command(["replay", str(path)]) == 1
+    error = capsys.readouterr().err
+    assert f"decisions.jsonl:1: not a line of a decision log: {message}" in error
+    assert len(error.splitlines()) == 1
+
+
+@pytest.mark.parametrize(
+    ("users", "message"),
+    [
+        (None, "users is null, not an object"),
+        ({"1": [5, 0]}, "a user's scale 0 is not in (0, 2^16)"),
+        ({"1": [5]}, "users.1 is [5], not a list of 2"),
+        ({"1": [-5, 256]}, "users.1[0] is -5, not a whole number from 0 to 2^64 - 1"),
+        ({"one": [5, 256]}, 'users has the key "one", not a number'),
+    ],
+)
+def test_a_wrong_counter_is_told_with_its_place(
+    users: object, message: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "decisions.jsonl"
+    start = {"kind": "start", "law": "fdpa", "config": STARTS["fdpa"], "found": None}
+    path.write_text(f"{json.dumps(start)}\n{json.dumps({'kind': 'decision', 'time_ns': 0, 'users': users})}\n")
+    assert run_command(["replay", str(path)]) == 1
+    assert capsys.readouterr().err == f"p4sched: {path}:2: not a line of a decision log: {message}\n"
+
+
+DAMAGE = ("null", "NaN", "Infinity", "-Infinity", "1e400", "-1", "0", "1", "1e300", "18446744073709551615", '""', '"x"')
+NESTED = ("[]", "{}", "[0]", '{"k": 0}', "[" * 30 + "]" * 30, "[" * 800 + "]" * 800, "[" * 100_000, "9" * 5000)
+MARK = "the value to be replaced"
+
+
+def places(value: Any) -> Iterator[tuple[str | int, ...]]:
+    """Where the values within a value are, itself included; of a histogram the first and the last bucket."""
+    yield ()
+    inside = list(value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ())
+    if len(inside) == ranked.BUCKETS:
+        inside = [inside[0], inside[-1]]
+    for key, inner in inside:
+        yield from ((key, *rest) for rest in places(inner))
+
+
+def replaced(value: Any, place: tuple[str | int, ...]) -> Any:
+    """A value with MARK at a place."""
+    if not place:
+        return MARK
+    copy = value.copy()
+    copy[place[0]] = replaced(value[place[0]], place[1:])
+    return copy
+
+
+@pytest.mark.parametrize("name", [*CONFIGS, "fdpa"])
+def test_a_damaged_log_is_one_line_and_never_a_traceback(
+    name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "decisions.jsonl"
+    if name == "fdpa":
+        write_fdpa(path, fdpa.State.take_over(fdpa.parameters_for(FDPA_CONFIG, 5)))
+    else:
+        write_ranked(path, CONFIGS[name], ranked.State.take_over(FOUND[name]), steps=4)
+    lines = path.read_text().splitlines()
+    source = random.Random(4)
+    codes = set()
+    for number in (0, len(lines) - 2):
+        line = json.loads(lines[number])
+        for place in places(line):
+            for text in (*DAMAGE, *source.sample(NESTED, 2)):
+                damaged = json.dumps(replaced(line, place)).replace(json.dumps(MARK), text)
+                path.write_text("\n".join([*lines[:number], damaged, *lines[number + 1 :]]) + "\n")
+                code = run_command(["replay", str(path)])
+                said = capsys.readouterr()
+                assert code in (0, 1), (place, text)
+                assert len((said.out + said.err).splitlines()) == 1, (place, text)
+                assert code == 0 or f"{path}:" in said.err, (place, text)
+                assert len(said.err) < 500 + len(str(path)), (place, text)
+                codes.add(code)
+    # what only says when a line was written may be anything
+    assert codes == {0, 1}
 
 
 def test_a_log_that_does_not_exist_is_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -149,6 +149,8 @@ def test_a_page_elsewhere_links_back_to_the_results(tmp_path: Path) -> None:
         (None, "is no folder"),
         ("", "is not JSON"),
         ('{"experiment": "x"', "is not JSON"),
+        ("[" * 100_000, "is nested deeper than 50 levels"),
+        ('{"experiment": "x", "a": ' + "[" * 500 + "]" * 500 + "}", "is nested deeper than 50 levels"),
         ('{"schemes": {}}', "names no experiment"),
     ],
 )

@@ -132,6 +132,9 @@ class UserCounter:
     scale: int = UNIT_SCALE
     """256 / weight, rounded: the action data of the entries."""
 
+    def __post_init__(self) -> None:
+        _require(0 < self.scale < 2**16, f"a user's scale {self.scale} is not in (0, 2^16)")
+
 
 @dataclass(frozen=True)
 class Sample:

@@ -124,6 +124,8 @@ class Sample:
     @classmethod
     def from_record(cls, line: Mapping[str, Any]) -> Self:
         """The inverse of `record`."""
+        for name in ("ranks", "depths"):
+            require(len(line[name]) == BUCKETS, f"{name} has {len(line[name])} buckets, not {BUCKETS}")
         return cls(
             time_ns=line["time_ns"],
             read_ns=line["read_ns"],
@@ -173,7 +175,7 @@ class Parameters(ABC):
     @classmethod
     def from_action_data(cls, data: Mapping[str, int]) -> Self:
         """The inverse of `action_data`."""
-        return cls(**data)
+        return cls(**{field.name: data[field.name] for field in dataclasses.fields(cls)})
 
     @abstractmethod
     def near(self, wanted: Self) -> bool:
@@ -448,7 +450,7 @@ def _drain(config: Config, before_bps: float, recent: Sequence[Step]) -> float:
     if len(saturated) >= MIN_POLLS:
         return saturated[3 * (len(saturated) - 1) // 4]
     duration_ns = sum(step.duration_ns for step in recent)
-    if duration_ns < config.rate_window_ns // 2:
+    if not duration_ns or duration_ns < config.rate_window_ns // 2:
         return before_bps
     return max(before_bps, sum(step.admitted.bytes for step in recent) * 8e9 / duration_ns)
 
