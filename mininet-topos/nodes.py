@@ -199,6 +199,8 @@ class P4Switch(Switch):
       after_start called with the node when the switch answers
     """
 
+    program = ""
+
     def __init__(
         self,
         name: str,
@@ -213,8 +215,7 @@ class P4Switch(Switch):
         self.cpu_port = cpu_port
         self.device_id = int(self.dpid, 16)
         self.own_log_folder = log_folder is None
-        self.log_folder = Path(log_folder or tempfile.mkdtemp(prefix=f"p4sched-{name}-"))
-        self.log_path = self.log_folder / f"{name}.log"
+        self.log_folder = None if log_folder is None else Path(log_folder)
         self.after_start = after_start
         self.process: subprocess.Popen[bytes] | None = None
 
@@ -227,8 +228,13 @@ class P4Switch(Switch):
         """(port number, interface) of every data port."""
         return [(port, str(intf)) for port, intf in sorted(self.intfs.items()) if port > 0]
 
+    @property
+    def log_path(self) -> Path | None:
+        """The log, once there is a folder for it."""
+        return None if self.log_folder is None else self.log_folder / f"{self.name}.log"
+
     def switch_command(self) -> list[str]:
-        """Command line of the switch."""
+        """Command line of the switch. Raises NodeError when it is not installed."""
         raise NotImplementedError
 
     def is_ready(self) -> bool:
@@ -243,13 +249,26 @@ class P4Switch(Switch):
                 setting.write_text("1")
         if answers(self.grpc_port):
             raise NodeError(f"switch {self.name}: somebody listens on TCP port {self.grpc_port} already")
-        with self.log_path.open("wb") as log:
+        command = self.switch_command()
+        if self.log_folder is None:
+            self.log_folder = Path(tempfile.mkdtemp(prefix=f"p4sched-{self.name}-"))
+        try:
+            self._start(command, self.log_folder)
+            if self.after_start is not None:
+                self.after_start(self)
+        except NodeError:
+            self._remove_own_log()
+            raise
+
+    def _start(self, command: Sequence[str], log_folder: Path) -> None:
+        """Starts the switch and waits until it is ready."""
+        with (log_folder / f"{self.name}.log").open("wb") as log:
             self.process = subprocess.Popen(
-                dying_with_us(self.switch_command()),
+                dying_with_us(command),
                 stdin=subprocess.DEVNULL,
                 stdout=log,
                 stderr=log,
-                cwd=self.log_folder,
+                cwd=log_folder,
                 start_new_session=True,
             )
         deadline = time.monotonic() + READY_SECONDS
@@ -260,18 +279,29 @@ class P4Switch(Switch):
             if time.monotonic() > deadline:
                 raise NodeError(f"switch {self.name} not ready within {READY_SECONDS:.0f} s:\n{self.log_tail()}")
             time.sleep(0.02)
-        if self.after_start is not None:
-            self.after_start(self)
 
     def log_tail(self, lines: int = 12) -> str:
         """The last lines of the switch's log."""
-        if not self.log_path.exists():
+        if self.log_path is None or not self.log_path.exists():
             return "(no log)"
         return "\n".join(self.log_path.read_text(errors="replace").splitlines()[-lines:])
 
-    def alive(self) -> bool:
-        """Whether the switch process runs."""
-        return self.process is not None and self.process.poll() is None
+    def death(self, patience: float = 0.0) -> str | None:
+        """How the started switch has ended, or does within `patience` seconds; None while it runs."""
+        if self.process is None:
+            return None
+        try:
+            status = self.process.wait(patience)
+        except subprocess.TimeoutExpired:
+            return None
+        how = f"was killed by {signal.Signals(-status).name}" if status < 0 else f"ended with status {status}"
+        tail = self.log_tail()
+        return f"switch {self.name} ({self.program}) {how} during the run" + (f":\n{tail}" if tail else "")
+
+    def _remove_own_log(self) -> None:
+        if self.own_log_folder and self.log_folder is not None:
+            shutil.rmtree(self.log_folder, ignore_errors=True)
+            self.log_folder = None
 
     def stop(self, deleteIntfs: bool = True) -> None:  # noqa: N803 (Mininet's name)
         """Ends the switch: SIGTERM, then SIGKILL after STOP_SECONDS."""
@@ -283,8 +313,7 @@ class P4Switch(Switch):
                 self.process.kill()
                 self.process.wait()
         super().stop(deleteIntfs)
-        if self.own_log_folder:
-            shutil.rmtree(self.log_folder, ignore_errors=True)
+        self._remove_own_log()
 
     @classmethod
     def setup(cls) -> None:
@@ -293,6 +322,8 @@ class P4Switch(Switch):
 
 class EmbeddedSwitch(P4Switch):
     """The project's own switch, `p4sched-switch`, with a traffic manager behind every port."""
+
+    program = "p4sched-switch"
 
     def switch_command(self) -> list[str]:
         command = [embedded_binary(), "--no-p4", "--device-id", str(self.device_id), "--grpc-server-addr", self.address]
@@ -316,6 +347,8 @@ class EmbeddedSwitch(P4Switch):
 
 class Bmv2Switch(P4Switch):
     """BMv2's simple_switch_grpc with eight priority queues a port, as found on the PATH."""
+
+    program = "simple_switch_grpc"
 
     def __init__(self, name: str, thrift_port: int | None = None, **params: Any) -> None:
         super().__init__(name, **params)

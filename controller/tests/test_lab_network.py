@@ -234,6 +234,7 @@ def test_a_switch_that_dies_ends_the_run_with_one_message(experiment: subprocess
     os.kill(switch, signal.SIGKILL)
     output, _ = experiment.communicate(timeout=30)
     assert experiment.returncode == 1
+    assert "switch s1 (p4sched-switch) was killed by SIGKILL during the run" in output
     assert "Traceback" not in output
     assert leftovers() == []
 

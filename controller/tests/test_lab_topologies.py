@@ -3,14 +3,17 @@
 import asyncio
 import json
 import os
+import shutil
 import signal
 import subprocess
+import tempfile
 import time
 from pathlib import Path
 
 import pytest
 from lab import BMV2, EMBEDDED, ON_EMBEDDED, P4SCHED, in_plain_mininet, living
 
+from nodes import Bmv2Switch, EmbeddedSwitch, P4Switch
 from p4sched.decision_log import replay
 from p4sched.lab import run
 from p4sched.lab.errors import LabError
@@ -158,6 +161,31 @@ def test_a_killed_run_on_many_switches_leaves_nothing_that_clean_does_not_remove
         assert time.monotonic() < deadline, left
         time.sleep(0.05)
     assert not living("1@s4-eth1")
+
+
+@pytest.mark.skipif(shutil.which("mnexec") is None, reason="needs mnexec")
+@pytest.mark.parametrize(
+    ("node", "message"),
+    [(Bmv2Switch, "found no simple_switch_grpc on the PATH"), (EmbeddedSwitch, "s1 ended with status 1 at start")],
+)
+def test_a_switch_that_cannot_start_leaves_no_folder(
+    node: type[P4Switch], message: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    programs, temporary = tmp_path / "bin", tmp_path / "tmp"
+    for folder in (programs, temporary):
+        folder.mkdir()
+    for name in ("bash", "env", "mnexec", "setpriv"):
+        (programs / name).symlink_to(str(shutil.which(name)))
+    monkeypatch.setenv("PATH", str(programs))
+    monkeypatch.setenv("P4SCHED_SWITCH", "/bin/false")
+    monkeypatch.setattr(tempfile, "tempdir", str(temporary))
+    switch = node("s1", dpid="1", inNamespace=False)
+    try:
+        with pytest.raises(NodeError, match=message):
+            switch.start([])
+    finally:
+        switch.terminate()  # type: ignore[no-untyped-call]
+    assert list(temporary.iterdir()) == []
 
 
 @pytest.mark.parametrize("switch", [EMBEDDED, BMV2])

@@ -1,12 +1,14 @@
 """Networks, brought up under Mininet and taken down again: dumbbell, incast, leaves and spines."""
 
 import sys
-from collections.abc import Iterator, Sequence
+import time
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from p4sched.errors import P4schedError
 from p4sched.lab.errors import LabError
 from p4sched.lab.ledger import Ledger
 from p4sched.paths import ROOT
@@ -47,6 +49,7 @@ MAX_USERS = USER_HOSTS * USERS_PER_HOST
 CONGESTION_CONTROL = "cubic"
 ALLOWED_CONGESTION_CONTROL = "/proc/sys/net/ipv4/tcp_allowed_congestion_control"
 NETDEV_MAX_BACKLOG = "/proc/sys/net/core/netdev_max_backlog"
+DYING_SECONDS = 0.5
 BACKLOG_FRAMES = 10_000
 """Frames that may wait for a CPU between two virtual interfaces; hundreds of flows overrun the usual 1000."""
 
@@ -101,14 +104,22 @@ class Network:
     def check_alive(self) -> None:
         """Raises LabError when a switch has ended or a link is down: nothing is measured any more."""
         which = "the switch" if len(self.switches) == 1 else "switch {}"
+        _check_switches(self.switches.values())
         for name, switch in self.switches.items():
             called = which.format(name)
-            if not switch.alive():
-                raise LabError(f"{called} ended during the run:\n{switch.log_tail()}")
             for port, interface in switch.port_interfaces():
                 state = operational_state(interface)
                 if state != "up":
                     raise LabError(f"port {port} of {called} lost its link: {interface} is {state}")
+
+
+def _check_switches(switches: Iterable[P4Switch], patience: float = 0.0, seen: P4schedError | None = None) -> None:
+    """Raises LabError if a switch has ended, or does within `patience` seconds. `seen`: what was seen of that."""
+    deadline = time.monotonic() + patience
+    for switch in switches:
+        death = switch.death(max(0.0, deadline - time.monotonic()))
+        if death is not None:
+            raise LabError(death) from seen
 
 
 def thrift_port(switch: P4Switch) -> int | None:
@@ -294,7 +305,12 @@ def _brought_up(ledger: Ledger, topology: Any, interfaces: Sequence[str], log_fo
         ledger.add_processes(switch.process.pid for switch in net.switches)
         for switch in net.switches:
             ledger.add_switch(switch.name, switch.address, switch.device_id)
-        yield net
+        try:
+            yield net
+        except P4schedError as error:
+            # a connection breaks a moment before its process has ended
+            _check_switches(net.switches, DYING_SECONDS, error)
+            raise
     finally:
         if net is not None:
             net.stop()
