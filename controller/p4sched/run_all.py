@@ -13,6 +13,7 @@ from p4sched import summaries
 from p4sched.errors import P4schedError
 from p4sched.experiment import SwitchKind
 from p4sched.lab.run import result_folder
+from p4sched.lab.tables import print_table
 from p4sched.start import INTERRUPTED
 
 Invoke = Callable[[Sequence[str]], tuple[int, str]]
@@ -86,7 +87,7 @@ def _print_end(outcomes: Sequence[Outcome], out: Path, console: Console) -> None
         why = outcome.error or "\n".join(map(str, outcome.doubts))
         table.add_row(outcome.name, f"{outcome.seconds:.0f}", outcome.verdict, escape(why))
     console.print()
-    console.print(table)
+    print_table(console, table)
     failed = [outcome.name for outcome in outcomes if outcome.error]
     invalid = [outcome.name for outcome in outcomes if outcome.doubts]
     if failed:

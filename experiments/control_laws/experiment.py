@@ -34,6 +34,7 @@ from p4sched.lab.ranked_run import SchemeOutcome, Tell, print_end, run_schemes, 
 from p4sched.lab.ranked_traffic import FRAME_BYTES, refuse_faster
 from p4sched.lab.run import discard_results, refuse_second_run, result_folder
 from p4sched.lab.schemes import Link
+from p4sched.lab.tables import print_table
 from p4sched.units import Duration, Rate
 from p4sched.versions import versions
 
@@ -156,7 +157,7 @@ def _print(
     console: Console, found: Mapping[str, Any], comparisons: Mapping[str, Comparison], in_the_lab: list[str], out: Path
 ) -> None:
     for name, comparison in comparisons.items():
-        console.print(_table(name, found["schemes"][name], comparison))
+        print_table(console, _table(name, found["schemes"][name], comparison))
     if in_the_lab:
         print_end(console, {**found, "schemes": {name: found["schemes"][name] for name in in_the_lab}}, out)
     else:

@@ -32,6 +32,7 @@ from p4sched.lab.observation import Observer
 from p4sched.lab.ranked_run import SchemeOutcome, Tell, print_end, run_schemes, title, verdict
 from p4sched.lab.ranked_schemes import Sizes, decisions, equal_buffers, ranked_scheme, ranked_testbed
 from p4sched.lab.schemes import Link
+from p4sched.lab.tables import print_table
 from p4sched.lab.traffic import IPERF3
 from p4sched.paths import traffic_binary
 from p4sched.rank_source import RankSource
@@ -127,7 +128,7 @@ def run(
     _write(out / "loads.csv", *load_rows(found))
     figure.draw(found, out / "figure.png")
     console = Console()
-    console.print(_table(found))
+    print_table(console, _table(found))
     print_end(console, found, out)
 
 

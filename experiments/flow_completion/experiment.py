@@ -27,6 +27,7 @@ from p4sched.lab.ranked_run import SchemeOutcome, Tell, print_end, run_schemes, 
 from p4sched.lab.ranked_schemes import decisions, equal_buffers, ranked_scheme, ranked_testbed
 from p4sched.lab.ranked_traffic import GeneratedTraffic
 from p4sched.lab.schemes import Link
+from p4sched.lab.tables import print_table
 from p4sched.lab.tcp import TcpCounters, read_counters
 from p4sched.paths import traffic_binary
 from p4sched.rank_source import RankSource
@@ -188,8 +189,8 @@ def run(
     _write_flows(flows, out / "flows.csv")
     figure.draw(found, out / "figure.png")
     console = Console()
-    console.print(_table(found))
-    console.print(_ratios(found))
+    print_table(console, _table(found))
+    print_table(console, _ratios(found))
     print_end(console, found, out)
 
 
@@ -375,7 +376,7 @@ def _table(found: Mapping[str, Any]) -> Table:
         title="Completion times in ms: mean, median, 99th percentile of small flows, mean of large flows",
         title_justify="left",
     )
-    columns = ("scheme", "load", "mean", "95 %", "median", "99 %", "large", "retransmitting", "not done", "run")
+    columns = ("scheme", "load", "mean", "95 %", "median", "99 %", "large", "resent by", "not done", "run")
     for column in columns:
         shown.add_column(column, justify="left" if column in ("scheme", "run") else "right")
     for name, scheme in found["schemes"].items():

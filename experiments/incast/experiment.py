@@ -29,6 +29,7 @@ from p4sched.lab.ranked_run import SchemeOutcome, Tell, print_end, run_schemes, 
 from p4sched.lab.ranked_schemes import RankedScheme, decisions, equal_buffers, ranked_scheme, ranked_testbed
 from p4sched.lab.ranked_traffic import GeneratedTraffic
 from p4sched.lab.schemes import Link
+from p4sched.lab.tables import print_table
 from p4sched.lab.tuned import TUNED, law_config, ports_loop
 from p4sched.laws import fdpa
 from p4sched.loop import FdpaLoop, Loop, Update, controlled
@@ -124,7 +125,7 @@ def run(
     _write(found, out / "rounds.csv")
     figure.draw(found, out / "figure.png")
     console = Console()
-    console.print(_table(found))
+    print_table(console, _table(found))
     print_end(console, found, out)
 
 

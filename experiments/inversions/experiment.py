@@ -36,6 +36,7 @@ from p4sched.lab.ranked_schemes import (
 from p4sched.lab.ranked_traffic import FRAME_BYTES, RANK_PORT, GeneratedTraffic, refuse_faster
 from p4sched.lab.run import discard_results, result_folder
 from p4sched.lab.schemes import Link
+from p4sched.lab.tables import print_table
 from p4sched.rank_source import RankSource
 from p4sched.units import Duration, Rate
 from p4sched.versions import versions
@@ -157,7 +158,7 @@ def run(
     _write(found, out / "ranks.csv")
     figure.draw(found, out / "figure.png")
     console = Console()
-    console.print(_table(found))
+    print_table(console, _table(found))
     if in_steps:
         _print_programs(console, found, out)
     else:

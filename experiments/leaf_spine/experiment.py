@@ -32,6 +32,7 @@ from p4sched.lab.network import Fabric, NodeError, Shape, leaf_spine
 from p4sched.lab.ranked_run import SchemeOutcome, Tell, print_end, run_schemes, title, verdict
 from p4sched.lab.ranked_schemes import decisions, equal_buffers, ranked_scheme
 from p4sched.lab.schemes import Link
+from p4sched.lab.tables import print_table
 from p4sched.lab.traffic import IPERF3, Iperf3Traffic, spare_seconds
 from p4sched.lab.tuned import TUNED, PortDecisions, law_config, ports_loop
 from p4sched.loop import Loop, controlled
@@ -134,7 +135,7 @@ def run(
     _write(found, out / "transfers.csv")
     figure.draw(found, out / "figure.png")
     console = Console()
-    console.print(_table(found))
+    print_table(console, _table(found))
     print_end(console, found, out)
 
 

@@ -21,6 +21,7 @@ from p4sched.lab.ranked_run import SchemeOutcome, Tell, print_end, run_schemes, 
 from p4sched.lab.ranked_schemes import Sizes, decisions, ranked_scheme, ranked_testbed
 from p4sched.lab.ranked_traffic import GeneratedTraffic
 from p4sched.lab.schemes import Link
+from p4sched.lab.tables import print_table
 from p4sched.lab.tcp import read_counters
 from p4sched.rank_source import RankSource
 from p4sched.units import Duration, Rate
@@ -82,7 +83,7 @@ def run(
     _write(found, out / "flows.csv")
     figure.draw(found, out, out / "figure.png")
     console = Console()
-    console.print(_table(found))
+    print_table(console, _table(found))
     print_end(console, found, out)
 
 

@@ -17,5 +17,5 @@ Measurement:
 - measurement: samples of what each user got
 - tcp: what the senders' kernels saw: retransmissions, reorderings
 - machine, observation, fidelity: whether the emulator or the network was the bottleneck
-- figures: the look of the figures
+- figures, tables: the look of the figures and tables
 """

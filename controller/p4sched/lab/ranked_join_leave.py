@@ -22,6 +22,7 @@ from p4sched.lab.ledger import Ledger
 from p4sched.lab.measurement import Sample
 from p4sched.lab.ranked_figures import draw_join_leave
 from p4sched.lab.ranked_run import SchemeOutcome, Tell, print_end, run_schemes, title, verdict
+from p4sched.lab.tables import print_table
 from p4sched.units import Duration
 
 Rows = list[list[float]]
@@ -113,7 +114,7 @@ def compare(
     write_samples(rows, out / "samples.csv")
     draw_join_leave(found, rows, heading, out / "figure.png")
     console = Console()
-    console.print(table(found))
+    print_table(console, table(found))
     print_end(console, found, out)
 
 
