@@ -21,7 +21,8 @@ from p4sched.laws import LAWS, aifo, fdpa, packs, ranked, rifo
 from p4sched.loop import ControlLoop, FdpaLoop, Round, Update
 from p4sched.rank_source import RankSource, set_rank_source
 from p4sched.ranked_loop import RankedLoop
-from p4sched.session import Program, Session, SwitchGoneError, connect
+from p4sched.session import Program, Session, SessionError, SwitchGoneError, connect
+from p4sched.traffic_manager import ports_of
 from p4sched.units import Duration, Rate
 
 STATE_FILE = Path("/run/p4sched/state.json")
@@ -264,6 +265,8 @@ class Controller:
 
     async def _until_gone(self, gone_at: float | None = None) -> None:
         """Controls the switch until it vanishes. Raises SwitchGoneError if it is not there to begin with."""
+        if self.port is not None:
+            await self._require_port(self.port)
         async with connect(self.switch.address, self.program, device_id=self.switch.device_id) as session:
             loop = self._loop(session)
             await loop.take_over()
@@ -276,6 +279,13 @@ class Controller:
             self._tell(found if gone_at is None else f"back after {time.monotonic() - gone_at:.1f} s, {found}")
             with suppress(SwitchGoneError):
                 await loop.run()
+
+    async def _require_port(self, port: int) -> None:
+        """Before anything is changed: a law would wait for ever for the traffic of a port that there is not."""
+        ports = await ports_of(self.switch.address)
+        if ports and port not in ports:
+            has = ", ".join(map(str, ports))
+            raise SessionError(f"switch {self.switch.address}: has no port {port}; it has {has}")
 
     async def _until_gone_again(self) -> None:
         """Looks for the switch that has vanished, and controls it until it vanishes again."""

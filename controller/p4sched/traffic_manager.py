@@ -17,7 +17,7 @@ from p4sched.errors import P4schedError
 from p4sched.paths import tool
 from p4sched.proto import traffic_manager_pb2 as pb
 from p4sched.proto.traffic_manager_pb2_grpc import TrafficManagerStub
-from p4sched.reader import session_error
+from p4sched.reader import SessionError, SwitchGoneError, session_error
 
 QUEUES = 8
 TIMEOUT_S = 10.0
@@ -215,6 +215,20 @@ class EmbeddedTrafficManager:
         except grpc.aio.AioRpcError as error:
             raise session_error(self.address, "read its fidelity", error) from error
         return Fidelity(**{name: getattr(reply, name) for name in Fidelity.__dataclass_fields__})
+
+
+async def ports_of(address: str) -> list[int]:
+    """The ports that the embedded switch at `address` was started with; it gets no others. None of a switch that cannot
+    say which it has, as BMv2."""
+    manager = EmbeddedTrafficManager(address)
+    try:
+        return sorted((await manager.stats()).ports)
+    except SwitchGoneError:
+        raise
+    except SessionError:
+        return []
+    finally:
+        await manager.close()
 
 
 class Bmv2TrafficManager:

@@ -2,12 +2,16 @@
 
 import asyncio
 import json
+import os
+import shutil
 import signal
+import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from switches import RunningSwitch
+from switches import RunningSwitch, start_switch
 
 from p4sched.cli import run_command
 from p4sched.decision_log import replay
@@ -123,6 +127,53 @@ async def test_a_rank_source_is_chosen_by_its_name(
     assert in_force[1] == {"rank_source": source.value}
     controller.send_signal(signal.SIGTERM)
     assert await controller.wait() == 0
+
+
+@pytest.fixture
+def links() -> Iterator[dict[int, str]]:
+    """Links for the ports 1 and 3 that lead nowhere."""
+    names = {port: f"p4p{os.getpid()}.{port}" for port in (1, 3)}
+    try:
+        for name in names.values():
+            subprocess.run(["ip", "link", "add", name, "type", "veth", "peer", "name", f"{name}x"], check=True)
+            subprocess.run(["ip", "link", "set", name, "up"], check=True)
+        yield names
+    finally:
+        for name in names.values():
+            subprocess.run(["ip", "link", "delete", name], check=False, capture_output=True)
+
+
+@pytest.mark.skipif(os.geteuid() != 0 or shutil.which("ip") is None, reason="needs root and ip")
+async def test_a_port_that_the_switch_does_not_have_is_refused_before_anything_is_changed(
+    ranked_programs: dict[str, Program], tmp_path: Path, links: dict[int, str]
+) -> None:
+    switch = start_switch("embedded", tmp_path, links)
+    log = tmp_path / "log.jsonl"
+    try:
+        controller = await start_control(switch, ranked_programs["aifo"], log, "--scheme", "aifo", "--port", "99")
+        assert await line(controller) == f"p4sched: switch {switch.address}: has no port 99; it has 1, 3\n"
+        assert await controller.wait() == 1
+        with pytest.raises(SessionError, match="runs no program yet"):
+            async with watch(switch.address):
+                pass
+        controller = await start_control(switch, ranked_programs["aifo"], log, "--scheme", "aifo", "--port", "3")
+        assert "program loaded" in await line(controller)
+        controller.send_signal(signal.SIGTERM)
+        assert await controller.wait() == 0
+    finally:
+        switch.stop()
+
+
+async def test_bmv2_cannot_say_which_ports_it_has(ranked_programs: dict[str, Program], tmp_path: Path) -> None:
+    switch = start_switch("bmv2", tmp_path)
+    words = ("--scheme", "aifo", "--port", "99")
+    try:
+        controller = await start_control(switch, ranked_programs["aifo"], tmp_path / "log.jsonl", *words)
+        assert "program loaded" in await line(controller)
+        controller.send_signal(signal.SIGTERM)
+        assert await controller.wait() == 0
+    finally:
+        switch.stop()
 
 
 async def test_a_program_without_ranks_has_no_rank_source(embedded_switch: RunningSwitch, fdpa: Program) -> None:
