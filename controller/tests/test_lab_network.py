@@ -12,6 +12,7 @@ import time
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import finsy as fy
 import pytest
@@ -24,11 +25,13 @@ from p4sched.lab.errors import LabError
 from p4sched.lab.ledger import FOLDER, STATE_FILE, Ledger, interface_index
 from p4sched.lab.measurement import departures_of
 from p4sched.lab.network import Dumbbell, dumbbell
+from p4sched.lab.observation import Observer
 from p4sched.lab.programming import programmed
 from p4sched.lab.ranked_schemes import Sizes, ranked_scheme, ranked_testbed
 from p4sched.lab.schemes import Link
 from p4sched.lab.traffic import Iperf3Traffic, Transfer, transfers
 from p4sched.rank_source import RankSource
+from p4sched.traffic_manager import PortSettings
 
 LINK = Link(20_000_000, 10_000_000)
 SWITCH_WORD = "1@s1-eth1"
@@ -57,6 +60,29 @@ def test_every_user_reaches_the_server_and_is_counted(switch: str, name: str, tm
         delivered = asyncio.run(count(network))
     # One echo request: 14 bytes of Ethernet, 20 of IPv4, 8 of ICMP, 56 of payload.
     assert delivered == dict.fromkeys(range(1, 10), 98)
+
+
+@ON_EMBEDDED
+def test_what_the_program_drops_ahead_of_a_full_queue_is_told_from_what_the_queue_drops(tmp_path: Path) -> None:
+    async def counted(network: Dumbbell) -> dict[str, Any]:
+        scheme = schemes.scheme("fifo", LINK, Bands.parse("1+4*0.5"))
+        weights = {seat.user: 1.0 for seat in network.seats}
+        port = network.bottleneck_port
+        async with programmed(network, scheme, LINK, weights) as testbed:
+            await testbed.session.set_default_action("fifo_params", "set_depth", {"depth": 3})
+            # 0.8 s for every frame: no room comes free while the 20 come
+            await testbed.traffic_manager.set_ports([PortSettings(port, rate_bps=1000)])
+            observer = await Observer.start(network, testbed.traffic_manager, LINK, testbed.session)
+            words = ["ping", "-c", "20", "-i", "0.01", "-W", "1", "-I", network.seats[0].address]
+            subprocess.run(network.host("u1").command(*words, network.server_address), capture_output=True, check=False)
+            return (await observer.finish()).bottleneck
+
+    with run.clean_run("a test of the lab") as ledger, dumbbell(ledger, 1, "embedded", tmp_path, hosts=1) as network:
+        found = asyncio.run(counted(network))
+    (queue,) = found["queues"].values()
+    assert queue["dropped"] == 0
+    assert found["dropped_by_program"] >= 14
+    assert queue["enqueued"] + found["dropped_by_program"] == 20
 
 
 @ON_EMBEDDED

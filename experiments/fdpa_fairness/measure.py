@@ -84,7 +84,7 @@ async def _measure_on(
             read, users, setting.warm_up_s, on_sample=_progress(tell, network, scheme, "warm-up", setting.warm_up_s)
         )
         traffic.check()
-        observer = await Observer.start(network, testbed.traffic_manager, setting.link)
+        observer = await Observer.start(network, testbed.traffic_manager, setting.link, testbed.session)
         samples = await sample_rates(
             read, users, setting.duration_s, on_sample=_progress(tell, network, scheme, "measuring", setting.duration_s)
         )

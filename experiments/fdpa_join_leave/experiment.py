@@ -134,5 +134,7 @@ def _print(console: Console, found: dict[str, Any], out: Path, setting: Setting)
 
 
 EXPERIMENT = Experiment(
-    "fdpa_join_leave", "FDPA's band edges follow joining and leaving users within a second, without a lost packet", run
+    "fdpa_join_leave",
+    "FDPA's band edges follow joining and leaving users within a second; no change loses a packet",
+    run,
 )

@@ -127,7 +127,7 @@ async def _measure_on(
         async with controlled(loop):
             traffic.send(staying, SETTLE_S + 3 * phase)
             await asyncio.sleep(SETTLE_S)
-            observer = await Observer.start(network, testbed.traffic_manager, setting.link)
+            observer = await Observer.start(network, testbed.traffic_manager, setting.link, testbed.session)
             await watch("4 users", phase)
             joined_at = time.monotonic()
             traffic.send(joining, phase)

@@ -9,6 +9,7 @@ from p4sched.lab.machine import MachineReading, read_machine
 from p4sched.lab.network import Dumbbell
 from p4sched.lab.schemes import Link
 from p4sched.lab.tcp import TcpCounters, read_counters
+from p4sched.reader import Reader
 from p4sched.traffic_manager import PortStats, Stats, TrafficManager
 
 
@@ -19,7 +20,8 @@ class Observation:
     fidelity: Fidelity
     tcp: TcpCounters
     bottleneck: dict[str, Any]
-    """Packets through the bottleneck port, by queue; empty for a switch that does not count them."""
+    """Packets through the bottleneck port as `queue_counts` tells of them, if the switch counts them; and as
+    `dropped_by_program` those that the program dropped ahead of a full queue, if it counts them for the observer."""
 
     def but(self, unmeasured: Sequence[str]) -> "Observation":
         """The same, but for what was not measured: a sentence each."""
@@ -36,13 +38,20 @@ class Observer:
     machine: MachineReading
     tcp: TcpCounters
     stats: Stats | None
+    tail_drop: Reader | None = None
+    """Reads what the program itself drops for want of room: of FIFO and FDPA."""
+    dropped: int = 0
 
     @classmethod
-    async def start(cls, network: Dumbbell, traffic_manager: TrafficManager, link: Link) -> "Observer":
+    async def start(
+        cls, network: Dumbbell, traffic_manager: TrafficManager, link: Link, tail_drop: Reader | None = None
+    ) -> "Observer":
         """Starts to observe now."""
         await traffic_manager.fidelity(reset=True)
         stats = await traffic_manager.stats()
-        return cls(network, traffic_manager, link, read_machine(), read_counters(network.sender_pids()), stats)
+        dropped = await dropped_by_program(tail_drop, network.bottleneck_port) if tail_drop else 0
+        machine, tcp = read_machine(), read_counters(network.sender_pids())
+        return cls(network, traffic_manager, link, machine, tcp, stats, tail_drop, dropped)
 
     async def finish(self) -> Observation:
         """What happened since the start."""
@@ -65,14 +74,25 @@ class Observer:
                 else reported.cpu_ns / max(reported.measured_ns, 1),
             )
         port = self.network.bottleneck_port
-        counted = {}
+        counted: dict[str, Any] = {}
         if stats is not None and self.stats is not None:
             counted = queue_counts(self.stats.ports[port], stats.ports[port])
+        if self.tail_drop is not None:
+            counted["dropped_by_program"] = await dropped_by_program(self.tail_drop, port) - self.dropped
         return Observation(fidelity, tcp - self.tcp, counted)
 
 
+async def dropped_by_program(reader: Reader, port: int) -> int:
+    """Packets for a port that FIFO's or FDPA's program dropped so far, because their queue had as many as it allows."""
+    return (await reader.counts("port_dropped", [port]))[port].packets
+
+
 def queue_counts(earlier: PortStats, later: PortStats) -> dict[str, Any]:
-    """Packets that each queue took, sent and dropped between two readings; queues without traffic left out."""
+    """Packets that each queue took, sent and dropped between two readings; queues without traffic left out.
+
+    A queue can have sent more than it took: packets that waited at the first reading. `dropped` is what the traffic
+    manager dropped; what the program refused never came so far. `max_depth` is since the switch was started.
+    """
     queues = {}
     for number, after in sorted(later.queues.items(), reverse=True):
         before = earlier.queues[number]
