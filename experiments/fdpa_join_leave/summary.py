@@ -6,12 +6,15 @@ from typing import Any
 
 from experiments.fdpa_join_leave.measure import PROBE_PACKETS_PER_S, STAYING, USERS, Change, Result
 from p4sched.lab.measurement import Sample
+from p4sched.lab.probe import ProbeRecord
 from p4sched.metrics import jain_index
 
 GONE_SHARE = 0.02
 """A user has left when it gets less than this share of what it got as one of eight."""
 NEAR_S = 0.1
 """Around a parameter change: what happens this soon before or after it."""
+
+LOSSES_SHOWN = 8
 
 
 @dataclass(frozen=True)
@@ -91,6 +94,7 @@ def probe_summary(result: Result) -> dict[str, Any]:
     return {
         "sent": probe.sent,
         "lost": len(probe.lost()),
+        "delay_around_losses_ms": delays_around_losses_ms(probe),
         "reordered": probe.reordered(),
         "packets_per_s": PROBE_PACKETS_PER_S,
         "near_changes": {
@@ -107,6 +111,16 @@ def probe_summary(result: Result) -> dict[str, Any]:
             "largest_gap_ms": 1e3 * probe.largest_gap(start, end),
         },
     }
+
+
+def delays_around_losses_ms(probe: ProbeRecord) -> list[float | None]:
+    """For each of the first losses the longer delay of the probe packets that arrived right before and after it: with
+    that of a full queue, the queue had no room; with less, something else lost it. None without any such packet."""
+    delays = {sequence: arrived - sent for sequence, sent, arrived in probe.arrivals}
+    return [
+        max((1e3 * delays[near] for near in (sequence - 1, sequence + 1) if near in delays), default=None)
+        for sequence in probe.lost()[:LOSSES_SHOWN]
+    ]
 
 
 def changes_while_sampled(result: Result) -> list[Change]:
