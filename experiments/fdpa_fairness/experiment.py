@@ -23,6 +23,8 @@ from p4sched.lab import machine, options, scenario, schemes
 from p4sched.lab.ledger import Ledger
 from p4sched.lab.run import clean_run, result_folder
 from p4sched.lab.schemes import Link
+from p4sched.lab.tables import print_table
+from p4sched.lab.traffic import IPERF3
 from p4sched.laws.fdpa import scale_of_weight
 from p4sched.metrics import jain_index
 from p4sched.traffic_manager import BMV2_LIMITS
@@ -112,7 +114,7 @@ def run(
     law_config(setting)
     result_folder(out)
     console = Console()
-    with clean_run("p4sched run fdpa_fairness", results=out) as ledger:
+    with clean_run("p4sched run fdpa_fairness", results=out, programs=[IPERF3]) as ledger:
         results = asyncio.run(_measure_all(wanted, setting, ledger, out, console))
     found = {
         "experiment": "fdpa_fairness",
@@ -204,7 +206,7 @@ def configuration(setting: Setting, traffic: str, seed: int) -> dict[str, Any]:
 
 
 def _print(console: Console, found: dict[str, Any], out: Path, setting: Setting) -> None:
-    console.print(summary.table(found))
+    print_table(console, summary.table(found))
     for doubt in summary.doubts(found):
         console.print(f"[bold red]{doubt}[/]")
     if setting.switch == SwitchKind.BMV2:

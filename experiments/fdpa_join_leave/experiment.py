@@ -19,6 +19,8 @@ from p4sched.experiment import Experiment, SwitchKind
 from p4sched.lab import machine, options
 from p4sched.lab.run import clean_run, result_folder
 from p4sched.lab.schemes import Link
+from p4sched.lab.tables import print_table
+from p4sched.lab.traffic import IPERF3
 from p4sched.traffic_manager import BMV2_LIMITS
 from p4sched.units import Duration, Rate
 from p4sched.versions import versions
@@ -65,7 +67,10 @@ def run(
     setting.law_config()
     result_folder(out)
     console = Console()
-    with clean_run("p4sched run fdpa_join_leave", results=out) as ledger, console.status("") as status:
+    with (
+        clean_run("p4sched run fdpa_join_leave", results=out, programs=[IPERF3]) as ledger,
+        console.status("") as status,
+    ):
 
         def tell(text: str, second: float) -> None:
             status.update(f"{text}  {second:.1f} s" if second else text)
@@ -127,7 +132,7 @@ def _print(console: Console, found: dict[str, Any], out: Path, setting: Setting)
     )
     doubts = found["fidelity"]["doubts"]
     table.add_row("believable?", "[bold red]INVALID[/]: " + "; ".join(doubts) if doubts else "valid")
-    console.print(table)
+    print_table(console, table)
     if setting.switch == SwitchKind.BMV2:
         console.print(f"[yellow]What this cannot show:[/] {'; '.join([BMV2_LIMITS, *found['notes']])}")
     console.print(f"figure: {out / 'figure.png'}   all numbers: {out / 'summary.json'}")
