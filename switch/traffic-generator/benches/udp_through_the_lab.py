@@ -64,7 +64,7 @@ async def measure(rate: Rate, frame_bytes: int, ledger: Ledger, folder: Path) ->
                 machine = read_machine()
                 sending = traffic.send_udp(seat.host, [flow], 1)
                 (sent,) = await traffic.report(sending, 2 * SECONDS)
-                idle = read_machine().idle_share_since(machine)
+                idle = read_machine().since(machine).idle_share
                 stats = await testbed.traffic_manager.stats()
                 received = await traffic.report("receive", 2 * SECONDS + 5)
     assert stats is not None
