@@ -27,10 +27,11 @@ from typing import Any
 
 from mininet.topo import Topo
 
-# `mn --custom` executes this file without defining __file__ and without its folder on the path.
-sys.path.insert(0, str(Path(sys._getframe().f_code.co_filename).resolve().parent))
+if __name__ != "mininet_topos.leaf_spine":
+    # `mn --custom` executes this file by itself, with Debian's Python, and without defining __file__.
+    sys.path.append(str(Path(sys._getframe().f_code.co_filename).resolve().parent.parent / "controller"))
 
-from stations import FIRST_GRPC_PORT, Station, alone, attach, program_loader, routes, switch_node, whole
+from mininet_topos.stations import FIRST_GRPC_PORT, Station, alone, attach, program_loader, routes, switch_node, whole
 
 # Names at this level end up among the globals of `mn`, which has a SWITCHES, HOSTS, TOPOS, ... of its own.
 MOST_LEAVES = 32

@@ -10,7 +10,6 @@ import shutil
 import signal
 import socket
 import subprocess
-import sys
 import tempfile
 import time
 from collections.abc import Callable, Sequence
@@ -19,8 +18,7 @@ from typing import Any
 
 from mininet.node import Host, Switch
 
-# `mn --custom` executes a file without defining __file__; the code object knows its path all the same.
-FOLDER = Path(sys._getframe().f_code.co_filename).resolve().parent
+FOLDER = Path(__file__).resolve().parent
 REPOSITORY = FOLDER.parent
 
 # Every host's gateway: a static neighbour, so that no program has to speak ARP.

@@ -7,7 +7,6 @@ Only the standard library and Mininet are imported, so that Debian's `mn` can lo
 
 import json
 import subprocess
-import sys
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,9 +14,7 @@ from typing import Any
 
 from mininet.topo import Topo
 
-sys.path.insert(0, str(Path(sys._getframe().f_code.co_filename).resolve().parent))
-
-from nodes import REPOSITORY, Bmv2Switch, EmbeddedSwitch, NodeError, OffloadFreeHost, P4Switch
+from mininet_topos.nodes import REPOSITORY, Bmv2Switch, EmbeddedSwitch, NodeError, OffloadFreeHost, P4Switch
 
 SWITCH_NODES: dict[str, type[P4Switch]] = {"embedded": EmbeddedSwitch, "bmv2": Bmv2Switch}
 FIRST_GRPC_PORT = 9559

@@ -3,6 +3,9 @@
 import difflib
 from collections.abc import Iterable
 
+INTERRUPTED = 130
+"""Exit code of a command that SIGINT ended, as a shell gives it."""
+
 
 class P4schedError(Exception):
     """One clear sentence: what was wrong, where, and what would be right.

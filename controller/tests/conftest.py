@@ -8,11 +8,11 @@ import pytest
 from hypothesis import settings
 from switches import RunningSwitch, start_switch
 
-from p4sched.cli import run_command
-from p4sched.compile import Compiler, compile_program
+from p4sched.cli.main import run_command
 from p4sched.errors import P4schedError
+from p4sched.p4rt.compile import Compiler, compile_program
+from p4sched.p4rt.session import Program
 from p4sched.paths import P4_DIR, compiler_binary
-from p4sched.session import Program
 
 # How long an example takes says nothing on a shared machine; and a run repeats the one before.
 settings.register_profile("shared", deadline=None, derandomize=True)

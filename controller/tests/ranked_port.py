@@ -3,8 +3,8 @@
 import random
 from collections.abc import Mapping, Sequence
 
-from p4sched.laws import ranked
-from p4sched.laws.ranked import BUCKETS, Count, Decision, Sample, State, decide
+from p4sched.control.laws import ranked
+from p4sched.control.laws.ranked import BUCKETS, Count, Decision, Sample, State, decide
 
 MS = 1_000_000
 POLL_MS = 100

@@ -9,10 +9,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from ranked_port import MS, POLL_MS, Port, Queue, gaps, poisson
 
+from p4sched.control.laws import ranked
+from p4sched.control.laws.aifo import Config, Parameters
+from p4sched.control.laws.ranked import Count, Sample, State, Traffic, decide, quantile_headroom
 from p4sched.errors import UsageError
-from p4sched.laws import ranked
-from p4sched.laws.aifo import Config, Parameters
-from p4sched.laws.ranked import Count, Sample, State, Traffic, decide, quantile_headroom
 
 # 100 Mbit/s carry 825.6 full-sized frames in 100 ms; 41.3 of them wait 5 ms.
 CONFIG = Config(rate_bps=100_000_000, delay_ns=5 * MS, queue_packets=512)

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from p4sched.bands import Bands
+from p4sched.control.bands import Bands
 from p4sched.errors import UsageError
 
 

@@ -10,13 +10,14 @@ from pathlib import Path
 import pytest
 from switches import free_port
 
-from p4sched import experiment, start
-from p4sched.cli import run_command
-from p4sched.control import SwitchAddress, find_switch
+from p4sched.cli import options, start
+from p4sched.cli.main import run_command
+from p4sched.control.controller import SwitchAddress
 from p4sched.errors import P4schedError
-from p4sched.lab import options
+from p4sched.lab import experiment
 from p4sched.lab.ledger import Ledger
 from p4sched.lab.processes import identify
+from p4sched.lab.running import find_switch
 
 P4SCHED = Path(sys.prefix) / "bin" / "p4sched"
 
@@ -82,11 +83,11 @@ def test_a_disk_that_fills_during_a_run_is_told_with_the_folder_of_the_results(
         assert result.stderr == f"p4sched: {folder}: cannot be written: No space left on device\n"
 
 
-@pytest.mark.parametrize("module", ["p4sched.cli", "p4sched.compile"])
+@pytest.mark.parametrize("module", ["p4sched.cli.main", "p4sched.p4rt.compile"])
 def test_an_interrupt_while_the_command_is_loaded_ends_it_without_a_traceback(
     module: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    for name in {"p4sched.cli", module}:
+    for name in {"p4sched.cli.main", module}:
         monkeypatch.delitem(sys.modules, name)
     monkeypatch.setattr(sys, "meta_path", [Interrupting(module), *sys.meta_path])
     with pytest.raises(SystemExit) as ended:
@@ -203,7 +204,7 @@ def write_experiment(folder: Path, name: str, code: str) -> Path:
 def test_an_experiment_imports_the_files_beside_it(tmp_path: Path) -> None:
     code = (
         "from labs_a.one.words import SUMMARY\n"
-        "from p4sched.experiment import Experiment\n"
+        "from p4sched.lab.experiment import Experiment\n"
         "EXPERIMENT = Experiment('one', SUMMARY, lambda: None)\n"
     )
     folder = write_experiment(tmp_path / "labs_a", "one", code)
@@ -219,7 +220,7 @@ def test_an_experiment_imports_the_files_beside_it(tmp_path: Path) -> None:
         ("three", "x = 1\n", "no EXPERIMENT of type"),
         (
             "four",
-            "from p4sched.experiment import Experiment\nEXPERIMENT = Experiment('five', 's', print)\n",
+            "from p4sched.lab.experiment import Experiment\nEXPERIMENT = Experiment('five', 's', print)\n",
             "is named 'five', its folder 'four'",
         ),
     ],

@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from p4sched import compile as compiling
-from p4sched.cli import run_command
-from p4sched.compile import CompileError, Compiler, compile_program, compiled
+from p4sched.cli.main import run_command
 from p4sched.errors import P4schedError, UsageError
+from p4sched.p4rt import compile as compiling
+from p4sched.p4rt.compile import CompileError, Compiler, compile_program, compiled
 from p4sched.paths import P4_DIR, compiler_binary
 
 

@@ -13,11 +13,11 @@ from pathlib import Path
 import pytest
 from switches import RunningSwitch, start_switch
 
-from p4sched.cli import run_command
-from p4sched.decision_log import replay
-from p4sched.loop import parameters_in_force
-from p4sched.rank_source import RankSource, set_rank_source
-from p4sched.session import Program, SessionError, connect, watch
+from p4sched.cli.main import run_command
+from p4sched.control.decision_log import replay
+from p4sched.control.loop import parameters_in_force
+from p4sched.p4rt.rank_source import RankSource, set_rank_source
+from p4sched.p4rt.session import Program, SessionError, connect, watch
 
 INTERVAL_BYTES = 3_750_000
 """500 Mbit/s over 60 ms: one user's edge."""

@@ -27,10 +27,10 @@ from experiments.control_laws.settings import (
     static_settings,
 )
 from experiments.control_laws.stepped import Port
-from p4sched.cli import run_command
-from p4sched.decision_log import replay
+from p4sched.cli.main import run_command
+from p4sched.control.decision_log import replay
+from p4sched.control.laws import aifo, law, packs, rifo
 from p4sched.errors import P4schedError
-from p4sched.laws import aifo, law, packs, rifo
 from p4sched.paths import stepped_port_binary, traffic_binary
 
 MS = 1_000_000

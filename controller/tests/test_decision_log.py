@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from p4sched.bands import Bands
-from p4sched.decision_log import DecisionLog, DecisionLogError, refuse_other_file, replay
-from p4sched.laws import fdpa
+from p4sched.control.bands import Bands
+from p4sched.control.decision_log import DecisionLog, DecisionLogError, refuse_other_file, replay
+from p4sched.control.laws import fdpa
 
 MS = 1_000_000
 CONFIG = fdpa.Config(500_000_000, Bands(1, 4, 0.5), 60_000, 10 * MS, token_bucket=True, flowlet_gap_us=5000)

@@ -11,7 +11,7 @@ from rich.console import Console
 from experiments.fdpa_fairness import experiment, figure, summary
 from experiments.fdpa_fairness.measure import Setting
 from experiments.fdpa_fairness.summary import SchemeResult
-from p4sched.bands import Bands
+from p4sched.control.bands import Bands
 from p4sched.errors import UsageError
 from p4sched.lab import schemes
 from p4sched.lab.fidelity import Fidelity

@@ -8,9 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from p4sched.bands import Bands
-from p4sched.errors import UsageError
-from p4sched.laws.fdpa import (
+from p4sched.control.bands import Bands
+from p4sched.control.laws.fdpa import (
     EDGES,
     MAX_BURST_BYTES,
     QUEUES,
@@ -26,6 +25,7 @@ from p4sched.laws.fdpa import (
     queue_depths,
     scale_of_weight,
 )
+from p4sched.errors import UsageError
 
 MS = 1_000_000
 POLL_MS = 100

@@ -6,7 +6,7 @@ import pytest
 
 from experiments.fdpa_join_leave import figure, summary
 from experiments.fdpa_join_leave.measure import Change, Result, Setting
-from p4sched.bands import Bands
+from p4sched.control.bands import Bands
 from p4sched.lab.fidelity import Fidelity
 from p4sched.lab.measurement import Sample
 from p4sched.lab.observation import Observation

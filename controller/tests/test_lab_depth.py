@@ -3,8 +3,8 @@
 import pytest
 
 from p4sched.errors import UsageError
-from p4sched.experiment import SwitchKind
 from p4sched.lab.depth import Depth, depth_for, recirculation_port, worker_for
+from p4sched.lab.experiment import SwitchKind
 
 
 def test_a_switch_knows_the_depth_as_well_as_it_can_unless_asked_otherwise() -> None:

@@ -18,7 +18,7 @@ import finsy as fy
 import pytest
 from lab import BMV2, EMBEDDED, ON_EMBEDDED, P4SCHED, in_plain_mininet, living
 
-from p4sched.bands import Bands
+from p4sched.control.bands import Bands
 from p4sched.lab import run, schemes
 from p4sched.lab.depth import Depth, Worker, with_depth
 from p4sched.lab.errors import LabError
@@ -30,8 +30,8 @@ from p4sched.lab.programming import programmed
 from p4sched.lab.ranked_schemes import Sizes, ranked_scheme, ranked_testbed
 from p4sched.lab.schemes import Link
 from p4sched.lab.traffic import Iperf3Traffic, Transfer, transfers
-from p4sched.rank_source import RankSource
-from p4sched.traffic_manager import PortSettings
+from p4sched.p4rt.rank_source import RankSource
+from p4sched.p4rt.traffic_manager import PortSettings
 
 LINK = Link(20_000_000, 10_000_000)
 SWITCH_WORD = "1@s1-eth1"

@@ -6,13 +6,13 @@ from pathlib import Path
 import pytest
 from lab import ON_EMBEDDED
 
+from p4sched.control.laws import aifo, law, packs, ranked, rifo
 from p4sched.lab import run
 from p4sched.lab.network import Dumbbell, dumbbell
 from p4sched.lab.ranked_schemes import RankedScheme, decisions, ranked_testbed
 from p4sched.lab.ranked_traffic import RANK_PORT, GeneratedTraffic
 from p4sched.lab.schemes import Link, Scheme
-from p4sched.laws import aifo, law, packs, ranked, rifo
-from p4sched.rank_source import RankSource
+from p4sched.p4rt.rank_source import RankSource
 
 LINK = Link(50_000_000, 10_000_000)
 SECONDS = 1.5

@@ -13,10 +13,9 @@ from pathlib import Path
 import pytest
 from lab import ON_EMBEDDED
 
-from p4sched import experiment
-from p4sched.cli import run_command
+from p4sched.cli.main import run_command
 from p4sched.errors import P4schedError
-from p4sched.lab import ranked_schemes, run, schemes
+from p4sched.lab import experiment, ranked_schemes, run, schemes
 from p4sched.lab.errors import LabError
 from p4sched.lab.ledger import Ledger, read_ledger
 from p4sched.lab.processes import ProcessIdentity, end, identify

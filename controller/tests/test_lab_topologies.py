@@ -13,8 +13,9 @@ from pathlib import Path
 import pytest
 from lab import BMV2, EMBEDDED, ON_EMBEDDED, P4SCHED, in_plain_mininet, living
 
-from nodes import Bmv2Switch, EmbeddedSwitch, P4Switch
-from p4sched.decision_log import replay
+from mininet_topos.nodes import Bmv2Switch, EmbeddedSwitch, P4Switch
+from p4sched.control.decision_log import replay
+from p4sched.control.loop import controlled
 from p4sched.lab import run
 from p4sched.lab.errors import LabError
 from p4sched.lab.fabric import programmed_fabric
@@ -23,9 +24,8 @@ from p4sched.lab.network import Fabric, NodeError, Shape, incast, leaf_spine
 from p4sched.lab.ranked_schemes import equal_buffers, ranked_scheme
 from p4sched.lab.schemes import Link
 from p4sched.lab.tuned import law_config, ports_loop
-from p4sched.loop import controlled
-from p4sched.rank_source import RankSource
-from p4sched.telemetry import snapshot
+from p4sched.p4rt.rank_source import RankSource
+from p4sched.p4rt.telemetry import snapshot
 
 LINK = Link(20_000_000, 10_000_000)
 SHAPE = Shape(leaves=2, spines=2, hosts=2)

@@ -8,13 +8,13 @@ import finsy as fy
 import pytest
 from switches import RunningSwitch
 
-from p4sched.bands import Bands
-from p4sched.decision_log import replay
-from p4sched.laws import fdpa as law
-from p4sched.loop import FdpaLoop, Update, controlled, parameters_in_force
-from p4sched.reader import SessionError
-from p4sched.session import Program, Session, connect
-from p4sched.users import prefix_user
+from p4sched.control.bands import Bands
+from p4sched.control.decision_log import replay
+from p4sched.control.laws import fdpa as law
+from p4sched.control.loop import FdpaLoop, Update, controlled, parameters_in_force
+from p4sched.p4rt.reader import SessionError
+from p4sched.p4rt.session import Program, Session, connect
+from p4sched.p4rt.users import prefix_user
 
 CONFIG = law.Config(500_000_000, Bands(1, 4, 0.5), 60_000, 10_000_000)
 INTERVAL_BYTES = 3_750_000

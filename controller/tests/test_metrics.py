@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from p4sched.metrics import jain_index, median_interval, normalised_throughput
+from p4sched.results.metrics import jain_index, median_interval, normalised_throughput
 
 # bit/s; below a millionth of one there is nothing to share, only the end of a float's precision
 RATES = st.lists(st.just(0.0) | st.floats(1e-6, 1e10), min_size=1, max_size=50)

@@ -5,8 +5,8 @@ from collections.abc import Callable
 import pytest
 import typer
 
-from p4sched import experiment
-from p4sched.lab import options
+from p4sched.cli import options
+from p4sched.lab import experiment
 from p4sched.units import Duration
 
 NO_LIVE = "with --stepped: stepped time has the paper's rates, and no switch"

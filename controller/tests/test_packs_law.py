@@ -9,10 +9,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from ranked_port import MS, Port, poisson
 
+from p4sched.control.laws import aifo
+from p4sched.control.laws.packs import Config, Parameters, queue_sizes
+from p4sched.control.laws.ranked import State, Traffic
 from p4sched.errors import UsageError
-from p4sched.laws import aifo
-from p4sched.laws.packs import Config, Parameters, queue_sizes
-from p4sched.laws.ranked import State, Traffic
 
 CONFIG = Config(rate_bps=100_000_000, delay_ns=5 * MS, queue_packets=64)
 FULL_POLL = 826

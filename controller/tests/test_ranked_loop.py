@@ -11,12 +11,12 @@ import pytest
 from ranked_port import MS
 from switches import RunningSwitch
 
-from p4sched.decision_log import replay
+from p4sched.control.decision_log import replay
+from p4sched.control.laws import aifo, law, packs, ranked, rifo
+from p4sched.control.loop import found_parameters
+from p4sched.control.ranked_loop import RankedLoop, RankedPortsLoop, port_cells, port_sample
 from p4sched.errors import UsageError
-from p4sched.laws import aifo, law, packs, ranked, rifo
-from p4sched.loop import found_parameters
-from p4sched.ranked_loop import RankedLoop, RankedPortsLoop, port_cells, port_sample
-from p4sched.session import Program, Session, connect, watch
+from p4sched.p4rt.session import Program, Session, connect, watch
 
 PORT = 3
 FRAME = 1514

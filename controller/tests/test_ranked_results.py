@@ -9,11 +9,11 @@ from experiments.flow_completion import completion
 from experiments.flow_completion.experiment import parse_loads
 from experiments.inversions import departures
 from experiments.inversions.departures import Received
+from p4sched.control.laws.ranked import headroom_numerator
 from p4sched.errors import UsageError
 from p4sched.lab import ranked_join_leave as join_leave
 from p4sched.lab.measurement import Sample
 from p4sched.lab.ranked_schemes import LARGEST_WINDOW, NAMES, Sizes, equal_buffers, ranked_scheme
-from p4sched.laws.ranked import headroom_numerator
 from p4sched.units import Duration
 
 RATE = 100_000_000

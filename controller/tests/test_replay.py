@@ -12,10 +12,10 @@ from typing import Any
 import pytest
 from ranked_port import MS, Port
 
-from p4sched.bands import Bands
-from p4sched.cli import run_command
-from p4sched.decision_log import DecisionLog
-from p4sched.laws import aifo, fdpa, packs, ranked, rifo
+from p4sched.cli.main import run_command
+from p4sched.control.bands import Bands
+from p4sched.control.decision_log import DecisionLog
+from p4sched.control.laws import aifo, fdpa, packs, ranked, rifo
 
 CONFIGS: dict[str, ranked.Config] = {
     "aifo": aifo.Config(100_000_000, 5 * MS, 512, span_ns=50 * MS, window_ranks=32),

@@ -10,9 +10,9 @@ from urllib.parse import unquote
 
 import pytest
 
-from p4sched import report
-from p4sched.cli import run_command
+from p4sched.cli.main import run_command
 from p4sched.errors import P4schedError
+from p4sched.results import report
 
 PNG = base64.b64decode(
     "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="

@@ -9,9 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from ranked_port import MS, Port, Queue, gaps, histogram, poisson
 
+from p4sched.control.laws.ranked import BUCKETS, State, Traffic
+from p4sched.control.laws.rifo import Config, Parameters, agreement, bucket_range, urgent_share
 from p4sched.errors import UsageError
-from p4sched.laws.ranked import BUCKETS, State, Traffic
-from p4sched.laws.rifo import Config, Parameters, agreement, bucket_range, urgent_share
 
 CONFIG = Config(rate_bps=100_000_000, delay_ns=5 * MS, queue_packets=512)
 FULL_POLL = 826

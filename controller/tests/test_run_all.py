@@ -9,10 +9,11 @@ import pytest
 import typer
 from rich.console import Console
 
-from p4sched import experiment, summaries
+from p4sched.cli.run_all import run_all
 from p4sched.errors import P4schedError
-from p4sched.experiment import SwitchKind
-from p4sched.run_all import run_all
+from p4sched.lab import experiment
+from p4sched.lab.experiment import SwitchKind
+from p4sched.results import summaries
 
 VALID: dict[str, Any] = {"experiment": "x", "schemes": {"fifo": {"fidelity": {"doubts": []}}}}
 INVALID: dict[str, Any] = {

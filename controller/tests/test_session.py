@@ -10,14 +10,14 @@ import pytest
 from conftest import compiled_programs
 from switches import RunningSwitch, free_port
 
-from p4sched.bands import Bands
-from p4sched.laws import fdpa as law
-from p4sched.loop import FDPA_ACTION, FDPA_TABLE, parameters_in_force
+from p4sched.control.bands import Bands
+from p4sched.control.laws import fdpa as law
+from p4sched.control.loop import FDPA_ACTION, FDPA_TABLE, parameters_in_force
+from p4sched.p4rt.routes import route
+from p4sched.p4rt.session import Program, SessionError, connect, pipeline_config, watch
+from p4sched.p4rt.telemetry import departures, record, rows, snapshot
+from p4sched.p4rt.users import prefix_user, user_counters
 from p4sched.paths import P4_DIR
-from p4sched.routes import route
-from p4sched.session import Program, SessionError, connect, pipeline_config, watch
-from p4sched.telemetry import departures, record, rows, snapshot
-from p4sched.users import prefix_user, user_counters
 
 CONFIG = law.Config(500_000_000, Bands(1, 4, 0.5), 60_000, 10_000_000)
 

@@ -10,7 +10,7 @@ from rich.table import Table
 from experiments.fair_queueing import experiment as fair_queueing
 from experiments.flow_completion import experiment as flow_completion
 from experiments.three_flows import experiment as three_flows
-from p4sched.lab.tables import print_table
+from p4sched.results.tables import print_table
 
 INVALID = {"fidelity": {"valid": False, "doubts": []}}
 LOAD = {

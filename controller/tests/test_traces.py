@@ -24,17 +24,17 @@ import pytest
 from conftest import compiled_programs
 from switches import RunningSwitch, start_switch
 
-from p4sched import routes
 from p4sched.errors import P4schedError
-from p4sched.paths import trace_binary
-from p4sched.session import Program, Session, connect
-from p4sched.traffic_manager import (
+from p4sched.p4rt import routes
+from p4sched.p4rt.session import Program, Session, connect
+from p4sched.p4rt.traffic_manager import (
     Bmv2TrafficManager,
     EmbeddedTrafficManager,
     PortSettings,
     QueueSettings,
     TrafficManager,
 )
+from p4sched.paths import trace_binary
 
 IN_PORT, OUT_PORT = 1, 2
 NEXT_HOP = "02:00:00:00:00:03"

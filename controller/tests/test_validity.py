@@ -8,7 +8,7 @@ import pytest
 from experiments.fdpa_join_leave import figure
 from experiments.fdpa_join_leave.measure import Result, Setting
 from experiments.flow_completion import completion
-from p4sched.bands import Bands
+from p4sched.control.bands import Bands
 from p4sched.lab import measurement
 from p4sched.lab import ranked_join_leave as join_leave
 from p4sched.lab.fidelity import Fidelity

@@ -24,17 +24,18 @@ from experiments.control_laws.phases import (
 from experiments.control_laws.score import Ideal, PhaseScore
 from experiments.control_laws.settings import FULL, LAW_DELAY_SHARE, SCHEMES, SHORT, URGENT_SHARE, Grid, Setting
 from experiments.control_laws.stepped import Port
-from p4sched import summaries
+from p4sched.cli import options
+from p4sched.cli.given import refuse
 from p4sched.errors import UsageError
-from p4sched.experiment import Experiment, SwitchKind, choose
-from p4sched.given import refuse
-from p4sched.lab import machine, options
+from p4sched.lab import machine
+from p4sched.lab.experiment import Experiment, SwitchKind, choose
 from p4sched.lab.ledger import Ledger
 from p4sched.lab.ranked_run import SchemeOutcome, Tell, print_end, run_schemes, title, verdict
 from p4sched.lab.ranked_traffic import FRAME_BYTES, refuse_faster
 from p4sched.lab.run import discard_results, refuse_second_run, result_folder
 from p4sched.lab.schemes import Link
-from p4sched.lab.tables import print_table
+from p4sched.results import summaries
+from p4sched.results.tables import print_table
 from p4sched.units import Duration, Rate
 from p4sched.versions import versions
 

@@ -12,6 +12,9 @@ from experiments.control_laws.comparison import deadlines
 from experiments.control_laws.phases import PHASES, flows
 from experiments.control_laws.score import Ideal
 from experiments.control_laws.settings import QUEUE_PACKETS, QUEUES, Setting, config
+from p4sched.control.laws import law
+from p4sched.control.loop import controlled
+from p4sched.control.ranked_loop import RankedLoop
 from p4sched.lab.ledger import Ledger
 from p4sched.lab.network import Dumbbell, dumbbell
 from p4sched.lab.observation import Observation, Observer
@@ -19,10 +22,7 @@ from p4sched.lab.ranked_run import SchemeOutcome, Tell
 from p4sched.lab.ranked_schemes import RankedScheme, decisions, ranked_testbed
 from p4sched.lab.ranked_traffic import RANK_PORT, GeneratedTraffic
 from p4sched.lab.schemes import Link, Scheme
-from p4sched.laws import law
-from p4sched.loop import controlled
-from p4sched.rank_source import RankSource
-from p4sched.ranked_loop import RankedLoop
+from p4sched.p4rt.rank_source import RankSource
 
 LEAD_S = 0.5
 DRAIN_S = 1.5

@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from experiments.control_laws.settings import QUEUE_PACKETS, Setting
-from p4sched.laws.ranked import HEADROOM_UNIT
+from p4sched.control.laws.ranked import HEADROOM_UNIT
 
 Scores = tuple[float, ...]
 """By phase."""

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from p4sched.laws import aifo, law, packs, ranked, rifo
+from p4sched.control.laws import aifo, law, packs, ranked, rifo
 
 SCHEMES = ("aifo", "rifo", "packs")
 QUEUES = 8

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from p4sched.decision_log import DecisionLog
+from p4sched.control.decision_log import DecisionLog
+from p4sched.control.laws import law, ranked
+from p4sched.control.loop import POLL_S
 from p4sched.errors import P4schedError
-from p4sched.laws import law, ranked
-from p4sched.loop import POLL_S
 from p4sched.paths import P4_DIR, stepped_port_binary
 
 POLL_NS = round(POLL_S * 1e9)

@@ -21,10 +21,11 @@ from experiments.flow_completion.experiment import (
     parse_loads,
     plan,
 )
+from p4sched.cli import options
+from p4sched.cli.given import refuse
 from p4sched.errors import UsageError, unknown_name
-from p4sched.experiment import Experiment, SwitchKind, choose
-from p4sched.given import refuse
-from p4sched.lab import options, ranked_schemes
+from p4sched.lab import ranked_schemes
+from p4sched.lab.experiment import Experiment, SwitchKind, choose
 from p4sched.lab.ledger import Ledger
 from p4sched.lab.measurement import unmeasured
 from p4sched.lab.network import MAX_USERS, Dumbbell, dumbbell
@@ -32,10 +33,10 @@ from p4sched.lab.observation import Observer
 from p4sched.lab.ranked_run import SchemeOutcome, Tell, print_end, run_schemes, title, verdict
 from p4sched.lab.ranked_schemes import Sizes, decisions, equal_buffers, ranked_scheme, ranked_testbed
 from p4sched.lab.schemes import Link
-from p4sched.lab.tables import print_table
 from p4sched.lab.traffic import IPERF3
+from p4sched.p4rt.rank_source import RankSource
 from p4sched.paths import traffic_binary
-from p4sched.rank_source import RankSource
+from p4sched.results.tables import print_table
 from p4sched.units import Duration, Rate
 
 SCHEMES = (*(name for name in ranked_schemes.NAMES if name != "pifo"), *ranked_schemes.FAIR_IDEALS)

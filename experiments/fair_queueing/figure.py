@@ -9,8 +9,8 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import NullFormatter, ScalarFormatter
 
-from p4sched.lab import figures
-from p4sched.lab.ranked_figures import SCHEME_COLOURS
+from p4sched.results import figures
+from p4sched.results.ranked_figures import SCHEME_COLOURS
 
 RTT_COLOURS = (figures.SKY, figures.BLUE, figures.YELLOW, figures.ORANGE)
 

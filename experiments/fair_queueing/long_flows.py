@@ -13,8 +13,8 @@ from p4sched.lab.programming import Testbed
 from p4sched.lab.ranked_run import Tell
 from p4sched.lab.schemes import Link
 from p4sched.lab.traffic import Iperf3Traffic, spare_seconds, transfers
-from p4sched.metrics import jain_index, median_interval, normalised_throughput
-from p4sched.traffic_manager import PortSettings
+from p4sched.p4rt.traffic_manager import PortSettings
+from p4sched.results.metrics import jain_index, median_interval, normalised_throughput
 
 RTT_FACTORS = (1, 2, 4, 8)
 """Round-trip times of the hosts, in times the link's own; the flows are dealt to the hosts in turn."""

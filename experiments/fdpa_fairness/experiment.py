@@ -14,20 +14,21 @@ from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeEl
 from experiments.fdpa_fairness import figure, summary
 from experiments.fdpa_fairness.measure import Progress as Place
 from experiments.fdpa_fairness.measure import Setting, law_config, measure
-from p4sched import summaries
-from p4sched.bands import Bands
+from p4sched.cli import options
+from p4sched.cli.given import refuse
+from p4sched.control.bands import Bands
+from p4sched.control.laws.fdpa import scale_of_weight
 from p4sched.errors import UsageError, unknown_name
-from p4sched.experiment import Experiment, SwitchKind, choose
-from p4sched.given import refuse
-from p4sched.lab import machine, options, scenario, schemes
+from p4sched.lab import machine, scenario, schemes
+from p4sched.lab.experiment import Experiment, SwitchKind, choose
 from p4sched.lab.ledger import Ledger
 from p4sched.lab.run import clean_run, result_folder
 from p4sched.lab.schemes import Link
-from p4sched.lab.tables import print_table
 from p4sched.lab.traffic import IPERF3
-from p4sched.laws.fdpa import scale_of_weight
-from p4sched.metrics import jain_index
-from p4sched.traffic_manager import BMV2_LIMITS
+from p4sched.p4rt.traffic_manager import BMV2_LIMITS
+from p4sched.results import summaries
+from p4sched.results.metrics import jain_index
+from p4sched.results.tables import print_table
 from p4sched.units import Duration, Rate
 from p4sched.versions import versions
 

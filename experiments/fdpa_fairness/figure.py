@@ -9,7 +9,7 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 
-from p4sched.lab import figures
+from p4sched.results import figures
 
 SCENARIO_TEXT = {
     "equal": "1 TCP connection each",

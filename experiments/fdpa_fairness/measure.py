@@ -6,7 +6,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from experiments.fdpa_fairness.summary import SchemeResult
-from p4sched.bands import Bands
+from p4sched.control.bands import Bands
+from p4sched.control.laws import fdpa
+from p4sched.control.loop import FdpaLoop, controlled
 from p4sched.lab import schemes
 from p4sched.lab.ledger import Ledger
 from p4sched.lab.measurement import Sample, departures_of, sample_rates, unmeasured
@@ -15,8 +17,6 @@ from p4sched.lab.observation import Observer
 from p4sched.lab.programming import programmed
 from p4sched.lab.schemes import Link, Scheme
 from p4sched.lab.traffic import FINISH_SECONDS, Iperf3Traffic, spare_seconds, transfers
-from p4sched.laws import fdpa
-from p4sched.loop import FdpaLoop, controlled
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,7 @@ from p4sched.lab.fidelity import Fidelity
 from p4sched.lab.measurement import Sample
 from p4sched.lab.tcp import TcpCounters
 from p4sched.lab.traffic import Transfer, TransferReport
-from p4sched.metrics import Interval, jain_index, median_interval, normalised_throughput
+from p4sched.results.metrics import Interval, jain_index, median_interval, normalised_throughput
 
 
 @dataclass(frozen=True)

@@ -13,15 +13,16 @@ from rich.table import Table
 
 from experiments.fdpa_join_leave import figure, summary
 from experiments.fdpa_join_leave.measure import USERS, Result, Setting, measure
-from p4sched import summaries
-from p4sched.bands import Bands
-from p4sched.experiment import Experiment, SwitchKind
-from p4sched.lab import machine, options
+from p4sched.cli import options
+from p4sched.control.bands import Bands
+from p4sched.lab import machine
+from p4sched.lab.experiment import Experiment, SwitchKind
 from p4sched.lab.run import clean_run, result_folder
 from p4sched.lab.schemes import Link
-from p4sched.lab.tables import print_table
 from p4sched.lab.traffic import IPERF3
-from p4sched.traffic_manager import BMV2_LIMITS
+from p4sched.p4rt.traffic_manager import BMV2_LIMITS
+from p4sched.results import summaries
+from p4sched.results.tables import print_table
 from p4sched.units import Duration, Rate
 from p4sched.versions import versions
 

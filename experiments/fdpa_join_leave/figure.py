@@ -8,7 +8,7 @@ from matplotlib.lines import Line2D
 
 from experiments.fdpa_join_leave.measure import STAYING, USERS, Result, Setting
 from experiments.fdpa_join_leave.summary import following, left_at
-from p4sched.lab import figures
+from p4sched.results import figures
 
 SMOOTHED_OVER = 5
 """Samples of 0.1 s; rates are shown over half a second."""

@@ -7,7 +7,9 @@ from contextlib import AsyncExitStack
 from dataclasses import dataclass
 from pathlib import Path
 
-from p4sched.bands import Bands
+from p4sched.control.bands import Bands
+from p4sched.control.laws import fdpa
+from p4sched.control.loop import FDPA_ACTION, FDPA_TABLE, FdpaLoop, Update, controlled
 from p4sched.lab import schemes
 from p4sched.lab.ledger import Ledger
 from p4sched.lab.measurement import Sample, departures_of, sample_rates, unmeasured
@@ -18,9 +20,7 @@ from p4sched.lab.probe_stream import ProbeStream
 from p4sched.lab.programming import programmed
 from p4sched.lab.schemes import Link
 from p4sched.lab.traffic import Iperf3Traffic, transfers
-from p4sched.laws import fdpa
-from p4sched.loop import FDPA_ACTION, FDPA_TABLE, FdpaLoop, Update, controlled
-from p4sched.session import Session
+from p4sched.p4rt.session import Session
 
 STAYING = 4
 JOINING = 4

@@ -7,7 +7,7 @@ from typing import Any
 from experiments.fdpa_join_leave.measure import PROBE_PACKETS_PER_S, STAYING, USERS, Change, Result
 from p4sched.lab.measurement import Sample
 from p4sched.lab.probe import ProbeRecord
-from p4sched.metrics import jain_index
+from p4sched.results.metrics import jain_index
 
 GONE_SHARE = 0.02
 """A user has left when it gets less than this share of what it got as one of eight."""

@@ -15,11 +15,11 @@ from rich.table import Table
 
 from experiments.flow_completion import completion, figure
 from experiments.flow_completion.completion import Flow
-from p4sched import summaries
+from p4sched.cli import options
+from p4sched.cli.given import refuse
 from p4sched.errors import P4schedError, UsageError, unknown_name
-from p4sched.experiment import Experiment, SwitchKind, choose, once
-from p4sched.given import refuse
-from p4sched.lab import options, ranked_schemes
+from p4sched.lab import ranked_schemes
+from p4sched.lab.experiment import Experiment, SwitchKind, choose, once
 from p4sched.lab.ledger import Ledger
 from p4sched.lab.network import Dumbbell, dumbbell
 from p4sched.lab.observation import Observer
@@ -27,10 +27,11 @@ from p4sched.lab.ranked_run import SchemeOutcome, Tell, print_end, run_schemes, 
 from p4sched.lab.ranked_schemes import decisions, equal_buffers, ranked_scheme, ranked_testbed
 from p4sched.lab.ranked_traffic import GeneratedTraffic
 from p4sched.lab.schemes import Link
-from p4sched.lab.tables import print_table
 from p4sched.lab.tcp import TcpCounters, read_counters
+from p4sched.p4rt.rank_source import RankSource
 from p4sched.paths import traffic_binary
-from p4sched.rank_source import RankSource
+from p4sched.results import summaries
+from p4sched.results.tables import print_table
 from p4sched.units import Duration, Rate
 
 CONGESTION_CONTROL = "cubic"

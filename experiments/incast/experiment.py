@@ -16,11 +16,14 @@ from rich.table import Table
 
 from experiments.incast import figure
 from experiments.incast.rounds import SPACING_S, TCP_PORT, Plan, per_round, summarise
-from p4sched.bands import Bands
+from p4sched.cli import options
+from p4sched.cli.given import refuse
+from p4sched.control.bands import Bands
+from p4sched.control.laws import fdpa
+from p4sched.control.loop import FdpaLoop, Loop, Update, controlled
 from p4sched.errors import UsageError
-from p4sched.experiment import Experiment, SwitchKind, choose
-from p4sched.given import refuse
-from p4sched.lab import options, ranked_schemes, schemes
+from p4sched.lab import ranked_schemes, schemes
+from p4sched.lab.experiment import Experiment, SwitchKind, choose
 from p4sched.lab.ledger import Ledger
 from p4sched.lab.network import Dumbbell, incast
 from p4sched.lab.observation import Observer
@@ -29,11 +32,9 @@ from p4sched.lab.ranked_run import SchemeOutcome, Tell, print_end, run_schemes, 
 from p4sched.lab.ranked_schemes import RankedScheme, decisions, equal_buffers, ranked_scheme, ranked_testbed
 from p4sched.lab.ranked_traffic import GeneratedTraffic
 from p4sched.lab.schemes import Link
-from p4sched.lab.tables import print_table
 from p4sched.lab.tuned import TUNED, law_config, ports_loop
-from p4sched.laws import fdpa
-from p4sched.loop import FdpaLoop, Loop, Update, controlled
-from p4sched.rank_source import RankSource
+from p4sched.p4rt.rank_source import RankSource
+from p4sched.results.tables import print_table
 from p4sched.units import Duration, Rate
 
 Decided = Callable[[], dict[str, Any] | None]

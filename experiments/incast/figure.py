@@ -8,7 +8,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import ScalarFormatter
 
-from p4sched.lab import figures
+from p4sched.results import figures
 
 
 def draw(found: Mapping[str, Any], path: Path) -> None:

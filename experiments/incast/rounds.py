@@ -7,7 +7,7 @@ from typing import Any
 
 from p4sched.errors import UsageError
 from p4sched.lab.network import UserSeat
-from p4sched.metrics import median_interval
+from p4sched.results.metrics import median_interval
 
 TCP_PORT = 5001
 HEADERS = 66

@@ -14,12 +14,12 @@ from rich.console import Console
 from rich.table import Table
 
 from experiments.inversions import departures, figure, stepped
-from p4sched import summaries
+from p4sched.cli import options
+from p4sched.cli.given import refuse
 from p4sched.errors import UsageError, unknown_name
-from p4sched.experiment import Experiment, SwitchKind, choose
-from p4sched.given import refuse
-from p4sched.lab import machine, options, ranked_schemes
+from p4sched.lab import machine, ranked_schemes
 from p4sched.lab.depth import Depth, Worker, depth_for, with_depth, worker_for
+from p4sched.lab.experiment import Experiment, SwitchKind, choose
 from p4sched.lab.ledger import Ledger
 from p4sched.lab.network import Dumbbell, dumbbell
 from p4sched.lab.observation import Observer
@@ -36,8 +36,9 @@ from p4sched.lab.ranked_schemes import (
 from p4sched.lab.ranked_traffic import FRAME_BYTES, RANK_PORT, GeneratedTraffic, refuse_faster
 from p4sched.lab.run import discard_results, result_folder
 from p4sched.lab.schemes import Link
-from p4sched.lab.tables import print_table
-from p4sched.rank_source import RankSource
+from p4sched.p4rt.rank_source import RankSource
+from p4sched.results import summaries
+from p4sched.results.tables import print_table
 from p4sched.units import Duration, Rate
 from p4sched.versions import versions
 

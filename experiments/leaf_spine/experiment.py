@@ -22,21 +22,22 @@ from experiments.leaf_spine.traffic import (
     spread,
     summarise,
 )
+from p4sched.cli import options
+from p4sched.cli.given import refuse
+from p4sched.control.loop import Loop, controlled
 from p4sched.errors import UsageError
-from p4sched.experiment import Experiment, SwitchKind, choose
-from p4sched.given import refuse
-from p4sched.lab import options, ranked_schemes
+from p4sched.lab import ranked_schemes
+from p4sched.lab.experiment import Experiment, SwitchKind, choose
 from p4sched.lab.fabric import FabricObserver, FabricTestbed, programmed_fabric
 from p4sched.lab.ledger import Ledger
 from p4sched.lab.network import Fabric, NodeError, Shape, leaf_spine
 from p4sched.lab.ranked_run import SchemeOutcome, Tell, print_end, run_schemes, title, verdict
 from p4sched.lab.ranked_schemes import decisions, equal_buffers, ranked_scheme
 from p4sched.lab.schemes import Link
-from p4sched.lab.tables import print_table
 from p4sched.lab.traffic import IPERF3, Iperf3Traffic, spare_seconds
 from p4sched.lab.tuned import TUNED, PortDecisions, law_config, ports_loop
-from p4sched.loop import Loop, controlled
-from p4sched.rank_source import RankSource
+from p4sched.p4rt.rank_source import RankSource
+from p4sched.results.tables import print_table
 from p4sched.units import Duration, Rate
 
 WINDOW = 16

@@ -6,10 +6,11 @@ from typing import Annotated
 
 import typer
 
-from p4sched.experiment import Experiment, SwitchKind, choose
-from p4sched.lab import options, ranked_schemes
+from p4sched.cli import options
 from p4sched.lab import ranked_join_leave as join_leave
+from p4sched.lab import ranked_schemes
 from p4sched.lab.errors import LabError
+from p4sched.lab.experiment import Experiment, SwitchKind, choose
 from p4sched.lab.ledger import Ledger
 from p4sched.lab.measurement import Sample, departures_of, sample_rates
 from p4sched.lab.network import Dumbbell, dumbbell
@@ -18,7 +19,7 @@ from p4sched.lab.ranked_run import SchemeOutcome, Tell
 from p4sched.lab.ranked_schemes import Sizes, decisions, ranked_scheme, ranked_testbed
 from p4sched.lab.schemes import Link
 from p4sched.lab.traffic import FIRST_TCP_PORT, IPERF3, Iperf3Traffic, Transfer
-from p4sched.rank_source import RankSource
+from p4sched.p4rt.rank_source import RankSource
 from p4sched.units import Duration, Rate
 
 CONGESTION_CONTROL = "cubic"

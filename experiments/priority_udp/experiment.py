@@ -6,11 +6,12 @@ from typing import Annotated, Any
 
 import typer
 
+from p4sched.cli import options
+from p4sched.cli.given import given
 from p4sched.errors import UsageError
-from p4sched.experiment import Experiment, SwitchKind, choose
-from p4sched.given import given
-from p4sched.lab import options, ranked_schemes
 from p4sched.lab import ranked_join_leave as join_leave
+from p4sched.lab import ranked_schemes
+from p4sched.lab.experiment import Experiment, SwitchKind, choose
 from p4sched.lab.ledger import Ledger
 from p4sched.lab.measurement import Sample, departures_of, sample_rates
 from p4sched.lab.network import Dumbbell, UserSeat, dumbbell
@@ -19,7 +20,7 @@ from p4sched.lab.ranked_run import SchemeOutcome, Tell
 from p4sched.lab.ranked_schemes import Sizes, decisions, ranked_scheme, ranked_testbed
 from p4sched.lab.ranked_traffic import FRAME_BYTES, RANK_PORT, GeneratedTraffic, refuse_faster
 from p4sched.lab.schemes import Link
-from p4sched.rank_source import RankSource
+from p4sched.p4rt.rank_source import RankSource
 from p4sched.units import Duration, Rate
 
 RTT = Duration.parse("10ms")

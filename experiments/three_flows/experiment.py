@@ -10,10 +10,11 @@ from rich.console import Console
 from rich.table import Table
 
 from experiments.three_flows import figure
+from p4sched.cli import options
 from p4sched.errors import UsageError
-from p4sched.experiment import Experiment, SwitchKind, choose
-from p4sched.lab import options, ranked_schemes
+from p4sched.lab import ranked_schemes
 from p4sched.lab.errors import LabError
+from p4sched.lab.experiment import Experiment, SwitchKind, choose
 from p4sched.lab.ledger import Ledger
 from p4sched.lab.network import Dumbbell, dumbbell
 from p4sched.lab.observation import Observer
@@ -21,9 +22,9 @@ from p4sched.lab.ranked_run import SchemeOutcome, Tell, print_end, run_schemes, 
 from p4sched.lab.ranked_schemes import Sizes, decisions, ranked_scheme, ranked_testbed
 from p4sched.lab.ranked_traffic import GeneratedTraffic
 from p4sched.lab.schemes import Link
-from p4sched.lab.tables import print_table
 from p4sched.lab.tcp import read_counters
-from p4sched.rank_source import RankSource
+from p4sched.p4rt.rank_source import RankSource
+from p4sched.results.tables import print_table
 from p4sched.units import Duration, Rate
 
 CONGESTION_CONTROL = "cubic"

@@ -12,8 +12,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from p4sched.reader import Reader
-from p4sched.traffic_manager import Bmv2TrafficManager, Fidelity
+from p4sched.p4rt.reader import Reader
+from p4sched.p4rt.traffic_manager import Bmv2TrafficManager, Fidelity
 
 ON_THE_WAY_S = 0.01
 """A frame takes no longer from the interface to the program's counters, unless frames are being lost."""

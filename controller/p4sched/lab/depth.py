@@ -6,11 +6,11 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 
 from p4sched.errors import UsageError
-from p4sched.experiment import SwitchKind
+from p4sched.lab.experiment import SwitchKind
 from p4sched.lab.network import Dumbbell
 from p4sched.lab.programming import Testbed
 from p4sched.lab.schemes import Scheme
-from p4sched.traffic_manager import Discipline, PortSettings, QueueSettings
+from p4sched.p4rt.traffic_manager import Discipline, PortSettings, QueueSettings
 
 ETHERTYPE_WORKER = 0x88B5
 RECIRCULATION_PORT = 510

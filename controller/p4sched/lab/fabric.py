@@ -5,7 +5,6 @@ from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, replace
 from typing import Any
 
-from p4sched.compile import compiled
 from p4sched.lab.fidelity import Fidelity, fidelity_of_machine
 from p4sched.lab.machine import MachineReading, MachineUse, read_machine
 from p4sched.lab.network import Fabric, thrift_port
@@ -14,17 +13,18 @@ from p4sched.lab.programming import NO_DELAY, bmv2_bottleneck, bottleneck
 from p4sched.lab.ranked_schemes import RankedScheme
 from p4sched.lab.schemes import Link
 from p4sched.lab.tcp import TcpCounters, read_counters
-from p4sched.rank_source import RankSource, set_rank_source
-from p4sched.routes import entries
-from p4sched.session import Session, connect
-from p4sched.traffic_manager import (
+from p4sched.p4rt.compile import compiled
+from p4sched.p4rt.rank_source import RankSource, set_rank_source
+from p4sched.p4rt.routes import entries
+from p4sched.p4rt.session import Session, connect
+from p4sched.p4rt.traffic_manager import (
     Bmv2TrafficManager,
     EmbeddedTrafficManager,
     PortSettings,
     Stats,
     TrafficManager,
 )
-from p4sched.traffic_manager import Fidelity as SwitchFidelity
+from p4sched.p4rt.traffic_manager import Fidelity as SwitchFidelity
 
 
 @dataclass(frozen=True)

@@ -11,10 +11,10 @@ import json
 import sys
 from typing import Any
 
-from p4sched.compile import compiled
 from p4sched.errors import P4schedError
-from p4sched.routes import entries
-from p4sched.session import connect
+from p4sched.p4rt.compile import compiled
+from p4sched.p4rt.routes import entries
+from p4sched.p4rt.session import connect
 
 
 async def load(request: dict[str, Any]) -> None:

@@ -1,6 +1,5 @@
 """Networks, brought up under Mininet and taken down again: dumbbell, incast, leaves and spines."""
 
-import sys
 import time
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
@@ -8,21 +7,16 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from mininet.net import Mininet
+
+from mininet_topos.dumbbell import USERS_PER_HOST, DumbbellTopo
+from mininet_topos.incast import IncastTopo
+from mininet_topos.leaf_spine import LeafSpineTopo, Shape
+from mininet_topos.nodes import Bmv2Switch, NodeError, OffloadFreeHost, P4Switch, dying_with_us, on_host_cpus
+from mininet_topos.stations import Station, refuse_taken_names
 from p4sched.errors import P4schedError
 from p4sched.lab.errors import LabError
 from p4sched.lab.ledger import Ledger
-from p4sched.paths import ROOT
-
-# The folder of topologies belongs to no package: `mn --custom` reads its files as they are.
-sys.path.append(str(ROOT / "mininet-topos"))
-
-from mininet.net import Mininet
-
-from dumbbell import USERS_PER_HOST, DumbbellTopo
-from incast import IncastTopo
-from leaf_spine import LeafSpineTopo, Shape
-from nodes import Bmv2Switch, NodeError, OffloadFreeHost, P4Switch, dying_with_us, on_host_cpus
-from stations import Station, refuse_taken_names
 
 __all__ = [
     "MAX_USERS",

@@ -9,8 +9,8 @@ from p4sched.lab.machine import MachineReading, read_machine
 from p4sched.lab.network import Dumbbell
 from p4sched.lab.schemes import Link
 from p4sched.lab.tcp import TcpCounters, read_counters
-from p4sched.reader import Reader
-from p4sched.traffic_manager import PortStats, Stats, TrafficManager
+from p4sched.p4rt.reader import Reader
+from p4sched.p4rt.traffic_manager import PortStats, Stats, TrafficManager
 
 
 @dataclass(frozen=True)

@@ -4,14 +4,14 @@ from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 
-from p4sched import users
-from p4sched.compile import compiled
 from p4sched.lab.bmv2 import LabBmv2
 from p4sched.lab.network import Dumbbell
 from p4sched.lab.schemes import URGENT, Link, Scheme
-from p4sched.routes import route
-from p4sched.session import Session, connect
-from p4sched.traffic_manager import (
+from p4sched.p4rt import users
+from p4sched.p4rt.compile import compiled
+from p4sched.p4rt.routes import route
+from p4sched.p4rt.session import Session, connect
+from p4sched.p4rt.traffic_manager import (
     Discipline,
     EmbeddedTrafficManager,
     PortSettings,

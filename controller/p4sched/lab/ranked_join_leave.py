@@ -16,13 +16,13 @@ from rich.console import Console
 from rich.table import Table
 
 from p4sched.errors import UsageError
-from p4sched.experiment import SwitchKind
 from p4sched.lab import measurement
+from p4sched.lab.experiment import SwitchKind
 from p4sched.lab.ledger import Ledger
 from p4sched.lab.measurement import Sample
-from p4sched.lab.ranked_figures import draw_join_leave
 from p4sched.lab.ranked_run import SchemeOutcome, Tell, print_end, run_schemes, title, verdict
-from p4sched.lab.tables import print_table
+from p4sched.results.ranked_figures import draw_join_leave
+from p4sched.results.tables import print_table
 from p4sched.units import Duration
 
 Rows = list[list[float]]

@@ -9,15 +9,15 @@ from typing import Any
 
 from rich.console import Console
 
-from p4sched import summaries
 from p4sched.errors import UsageError
-from p4sched.experiment import SwitchKind
 from p4sched.lab import machine
+from p4sched.lab.experiment import SwitchKind
 from p4sched.lab.ledger import Ledger
 from p4sched.lab.observation import Observation
 from p4sched.lab.ranked_schemes import BMV2_REASON
 from p4sched.lab.run import clean_run, result_folder
-from p4sched.traffic_manager import BMV2_LIMITS
+from p4sched.p4rt.traffic_manager import BMV2_LIMITS
+from p4sched.results import summaries
 from p4sched.versions import versions
 
 Tell = Callable[[str], None]

@@ -4,14 +4,14 @@ from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, replace
 
+from p4sched.control.laws.ranked import headroom_numerator
 from p4sched.errors import UsageError, unknown_name
 from p4sched.lab.network import Dumbbell
 from p4sched.lab.programming import Testbed, programmed
 from p4sched.lab.schemes import Link, Scheme
-from p4sched.laws.ranked import headroom_numerator
-from p4sched.rank_source import RankSource, set_rank_source
-from p4sched.reader import Reader
-from p4sched.traffic_manager import Calendar
+from p4sched.p4rt.rank_source import RankSource, set_rank_source
+from p4sched.p4rt.reader import Reader
+from p4sched.p4rt.traffic_manager import Calendar
 
 NAMES = ("fifo", "sp_pifo", "aifo", "rifo", "packs", "pifo")
 FAIR_IDEALS = ("stfq", "drr", "afq")

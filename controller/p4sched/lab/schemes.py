@@ -2,10 +2,10 @@
 
 from dataclasses import dataclass
 
-from p4sched.bands import Bands
+from p4sched.control.bands import Bands
+from p4sched.control.laws import fdpa
 from p4sched.errors import UsageError
-from p4sched.laws import fdpa
-from p4sched.traffic_manager import Calendar
+from p4sched.p4rt.traffic_manager import Calendar
 
 MTU_BYTES = fdpa.MTU_BYTES
 URGENT = 7

@@ -5,10 +5,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from p4sched.laws import aifo, packs, ranked, rifo
-from p4sched.loop import Round
-from p4sched.ranked_loop import RankedPortsLoop
-from p4sched.session import Session
+from p4sched.control.laws import aifo, packs, ranked, rifo
+from p4sched.control.loop import Round
+from p4sched.control.ranked_loop import RankedPortsLoop
+from p4sched.p4rt.session import Session
 
 TUNED = ("aifo", "rifo", "packs")
 """Ranked schemes that have a control law."""

@@ -23,7 +23,7 @@ from p4sched.lab.ranked_schemes import Sizes, ranked_scheme, ranked_testbed
 from p4sched.lab.ranked_traffic import RANK_PORT, GeneratedTraffic
 from p4sched.lab.run import clean_run
 from p4sched.lab.schemes import Link
-from p4sched.rank_source import RankSource
+from p4sched.p4rt.rank_source import RankSource
 from p4sched.units import Duration, Rate
 
 CASES = [

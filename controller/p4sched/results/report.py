@@ -14,10 +14,11 @@ from urllib.parse import quote
 
 import typer
 
-from p4sched import experiment, summaries
 from p4sched.errors import P4schedError, UsageError
-from p4sched.summaries import Doubt, Summary
-from p4sched.whole_file import write_whole
+from p4sched.lab import experiment
+from p4sched.results import summaries
+from p4sched.results.summaries import Doubt, Summary
+from p4sched.results.whole_file import write_whole
 
 PAGE = "report.html"
 LINKED = (".csv", ".json", ".jsonl")
@@ -103,7 +104,7 @@ def page(runs: Sequence[Summary], base: Path) -> str:
     from jinja2 import Environment, PackageLoader, StrictUndefined  # noqa: PLC0415 - no other command needs it
 
     environment = Environment(
-        loader=PackageLoader("p4sched"),
+        loader=PackageLoader("p4sched.results"),
         autoescape=True,
         undefined=StrictUndefined,
         trim_blocks=True,

@@ -9,11 +9,11 @@ from collections.abc import Callable, Mapping
 from functools import partial
 from pathlib import Path
 
+from p4sched.control.laws import ranked
+from p4sched.control.loop import POLL_S, ControlLoop, Loop, Round, Tuning, found_parameters
 from p4sched.errors import UsageError
-from p4sched.laws import ranked
-from p4sched.loop import POLL_S, ControlLoop, Loop, Round, Tuning, found_parameters
-from p4sched.reader import CounterCells, Reader, TimedCounts
-from p4sched.session import Session
+from p4sched.p4rt.reader import CounterCells, Reader, TimedCounts
+from p4sched.p4rt.session import Session
 
 VERDICTS = ("admitted", "dropped_by_admission", "dropped_full")
 """Counters by (port << 3) | priority."""

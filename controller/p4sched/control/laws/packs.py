@@ -1,7 +1,7 @@
 """PACKS's control law: queue sizes B_i, sampling S and headroom k from the counters of one port.
 
 PACKS (Alcoz et al., NSDI 2025) drops exactly the packets that AIFO drops with C = B (theorem 2). So its buffer, its
-window and its headroom follow AIFO's law (`p4sched.laws.aifo`):
+window and its headroom follow AIFO's law (`p4sched.control.laws.aifo`):
 
 **B = drain rate * delay target / packet size**, at least one packet a queue and at most what the physical queues
 hold. It bounds what waits, and so the mean wait in overload. No bound for a single packet follows: what comes later
@@ -25,8 +25,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import ClassVar, Self
 
-from p4sched.laws.aifo import sampling
-from p4sched.laws.ranked import (
+from p4sched.control.laws.aifo import sampling
+from p4sched.control.laws.ranked import (
     HEADROOM_UNIT,
     MAX_COUNT,
     MAX_PACKETS,
@@ -41,8 +41,8 @@ from p4sched.laws.ranked import (
     in_range,
     quantile_headroom,
 )
-from p4sched.laws.ranked import Config as RankedConfig
-from p4sched.laws.ranked import Parameters as RankedParameters
+from p4sched.control.laws.ranked import Config as RankedConfig
+from p4sched.control.laws.ranked import Parameters as RankedParameters
 
 __all__ = ["ACTION", "TABLE", "Config", "Decision", "Parameters", "Sample", "State", "decide", "queue_sizes"]
 

@@ -5,8 +5,8 @@ The tables are the one record of who the users are and what they weigh; a contro
 
 import finsy as fy
 
-from p4sched.laws.fdpa import UserCounter, scale_of_weight
-from p4sched.reader import Reader
+from p4sched.control.laws.fdpa import UserCounter, scale_of_weight
+from p4sched.p4rt.reader import Reader
 
 TABLES = ("users_by_prefix", "users_by_flow")
 PROTOCOL_TCP = 6

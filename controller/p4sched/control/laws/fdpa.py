@@ -50,7 +50,7 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Any, ClassVar
 
-from p4sched.bands import Bands
+from p4sched.control.bands import Bands
 from p4sched.errors import UsageError
 
 TABLE = "fdpa_params"

@@ -56,7 +56,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import ClassVar, Self
 
-from p4sched.laws.ranked import (
+from p4sched.control.laws.ranked import (
     BUCKETS,
     HEADROOM_UNIT,
     MAX_COUNT,
@@ -70,8 +70,8 @@ from p4sched.laws.ranked import (
     decide,
     in_range,
 )
-from p4sched.laws.ranked import Config as RankedConfig
-from p4sched.laws.ranked import Parameters as RankedParameters
+from p4sched.control.laws.ranked import Config as RankedConfig
+from p4sched.control.laws.ranked import Parameters as RankedParameters
 
 __all__ = ["ACTION", "TABLE", "Config", "Decision", "Parameters", "Sample", "State", "decide"]
 

@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from p4sched import decision_log
+from p4sched.control import decision_log
 from p4sched.errors import P4schedError
 
 

@@ -3,7 +3,7 @@
 from enum import IntEnum
 
 from p4sched.errors import unknown_name
-from p4sched.session import Session, SessionError
+from p4sched.p4rt.session import Session, SessionError
 
 TABLE = "rank_sources"
 

@@ -14,10 +14,10 @@ import grpc
 import grpc.aio
 
 from p4sched.errors import P4schedError
+from p4sched.p4rt.reader import SessionError, SwitchGoneError, session_error
 from p4sched.paths import tool
 from p4sched.proto import traffic_manager_pb2 as pb
 from p4sched.proto.traffic_manager_pb2_grpc import TrafficManagerStub
-from p4sched.reader import SessionError, SwitchGoneError, session_error
 
 QUEUES = 8
 TIMEOUT_S = 10.0

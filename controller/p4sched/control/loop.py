@@ -9,11 +9,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Generic, TypeAlias, TypeVar
 
-from p4sched.decision_log import DecisionLog
-from p4sched.laws import Law, fdpa, law
-from p4sched.reader import Reader
-from p4sched.session import Session
-from p4sched.users import user_counters
+from p4sched.control.decision_log import DecisionLog
+from p4sched.control.laws import Law, fdpa, law
+from p4sched.p4rt.reader import Reader
+from p4sched.p4rt.session import Session
+from p4sched.p4rt.users import user_counters
 
 FDPA_TABLE = fdpa.TABLE
 FDPA_ACTION = fdpa.ACTION

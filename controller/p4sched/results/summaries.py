@@ -8,7 +8,7 @@ from typing import Any
 
 from p4sched.errors import P4schedError
 from p4sched.recorded import RecordError, parsed
-from p4sched.whole_file import write_whole
+from p4sched.results.whole_file import write_whole
 
 FILE = "summary.json"
 

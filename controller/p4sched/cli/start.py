@@ -2,14 +2,13 @@
 
 import sys
 
-INTERRUPTED = 130
-"""Exit code of a command that SIGINT ended, as a shell gives it."""
+from p4sched.errors import INTERRUPTED
 
 
 def main() -> None:
     """Entry point of `p4sched`."""
     try:
-        from p4sched.cli import main as command_line  # noqa: PLC0415 - takes a second, in which one may interrupt
+        from p4sched.cli.main import main as command_line  # noqa: PLC0415 - takes a second, in which one may interrupt
 
         command_line()
     except KeyboardInterrupt:

@@ -9,47 +9,15 @@ import hashlib
 import json
 from collections.abc import AsyncIterator, Container, Iterable, Mapping
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import finsy as fy
 from finsy.proto import p4r
-from google.protobuf.text_format import ParseError
 
-from p4sched.reader import EGRESS_PORT, Count, Entry, Reader, SessionError, SwitchGoneError, one_sentence
+from p4sched.p4rt.program import Program
+from p4sched.p4rt.reader import EGRESS_PORT, Count, Entry, Reader, SessionError, SwitchGoneError, one_sentence
 
 __all__ = ["Count", "Entry", "Program", "Reader", "Session", "SessionError", "SwitchGoneError", "connect", "watch"]
-
-
-@dataclass(frozen=True)
-class Program:
-    """A compiled P4 program."""
-
-    json: Path
-    """BMv2 JSON: the device configuration."""
-    p4info: Path
-    """P4Info, protobuf text."""
-
-    @classmethod
-    def in_folder(cls, folder: Path, name: str) -> "Program":
-        """What `p4sched compile p4/NAME.p4 -o FOLDER` wrote."""
-        return cls(folder / f"{name}.json", folder / f"{name}.p4info.txtpb")
-
-    def schema(self) -> fy.P4Schema:
-        """Reads both files. A corrupt one is named here; the switch could only say that some bytes are wrong."""
-        for path in (self.json, self.p4info):
-            if not path.is_file():
-                raise SessionError(f"{path} is missing; 'p4sched compile PROGRAM.p4 -o {path.parent}' writes it")
-        try:
-            json.loads(self.json.read_bytes())
-        except (ValueError, RecursionError) as error:
-            raise SessionError(f"{self.json}: not JSON: {error}") from error
-        try:
-            return fy.P4Schema(self.p4info, self.json)
-        except (ParseError, ValueError, IndexError, KeyError) as error:
-            reason = " ".join(str(error).split()) or "empty"
-            raise SessionError(f"{self.p4info}: not a P4Info in protobuf text: {reason}") from error
 
 
 class Session(Reader):

@@ -6,9 +6,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from p4sched.reader import Count, Reader
-from p4sched.traffic_manager import PortStats, TrafficManager
-from p4sched.users import DEPARTURES
+from p4sched.p4rt.reader import Count, Reader
+from p4sched.p4rt.traffic_manager import PortStats, TrafficManager
+from p4sched.p4rt.users import DEPARTURES
 
 PRIORITIES = 8
 COLUMNS = ("seconds", "subject", "index", "packets", "bytes", "depth_packets", "dropped_packets")

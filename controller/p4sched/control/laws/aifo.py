@@ -36,7 +36,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import ClassVar, Self
 
-from p4sched.laws.ranked import (
+from p4sched.control.laws.ranked import (
     HEADROOM_UNIT,
     MAX_COUNT,
     MAX_PACKETS,
@@ -51,8 +51,8 @@ from p4sched.laws.ranked import (
     in_range,
     quantile_headroom,
 )
-from p4sched.laws.ranked import Config as RankedConfig
-from p4sched.laws.ranked import Parameters as RankedParameters
+from p4sched.control.laws.ranked import Config as RankedConfig
+from p4sched.control.laws.ranked import Parameters as RankedParameters
 
 __all__ = ["ACTION", "TABLE", "Config", "Decision", "Parameters", "Sample", "State", "decide"]
 

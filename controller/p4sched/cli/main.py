@@ -17,14 +17,16 @@ from rich.table import Table
 from typer.core import TyperCommand, TyperGroup
 from typer.exceptions import TyperException
 
-from p4sched import control, experiment, replay, report
-from p4sched.compile import Compiler, compile_program, parse_macro
-from p4sched.errors import P4schedError, UsageError, unknown_name
-from p4sched.experiment import SwitchKind
-from p4sched.given import folder, given
+from p4sched.cli import control, replay
+from p4sched.cli.given import folder, given
+from p4sched.cli.run_all import run_all
+from p4sched.errors import INTERRUPTED, P4schedError, UsageError, unknown_name
+from p4sched.lab import experiment
+from p4sched.lab.experiment import SwitchKind
+from p4sched.lab.running import find_switch
+from p4sched.p4rt.compile import Compiler, compile_program, parse_macro
 from p4sched.paths import SHELL_PYTHON, switch_binary
-from p4sched.run_all import run_all
-from p4sched.start import INTERRUPTED
+from p4sched.results import report
 
 FULL = (errno.ENOSPC, errno.EDQUOT)
 """There is no room left to write to."""
@@ -150,7 +152,7 @@ def shell(
 
     Further options go to p4runtime-shell: '--election-id 0,20' takes the writing over from the controller.
     """
-    found = control.find_switch(name)
+    found = find_switch(name)
     if not SHELL_PYTHON.is_file():
         raise P4schedError(f"{SHELL_PYTHON} is missing; 'make setup' installs p4runtime-shell")
     _check_that_it_listens(found.address)

@@ -25,8 +25,8 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Protocol
 
+from p4sched.control.laws import Law, law
 from p4sched.errors import P4schedError
-from p4sched.laws import Law, law
 from p4sched.recorded import RecordError, check, check_fields, parsed, shown
 
 LONGEST_LINE = 1_000_000

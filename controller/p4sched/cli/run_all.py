@@ -9,12 +9,11 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
-from p4sched import summaries
-from p4sched.errors import P4schedError
-from p4sched.experiment import SwitchKind
+from p4sched.errors import INTERRUPTED, P4schedError
+from p4sched.lab.experiment import SwitchKind
 from p4sched.lab.run import result_folder
-from p4sched.lab.tables import print_table
-from p4sched.start import INTERRUPTED
+from p4sched.results import summaries
+from p4sched.results.tables import print_table
 
 Invoke = Callable[[Sequence[str]], tuple[int, str]]
 """Runs a command line of p4sched; gives its exit code, and the message of its error."""

@@ -5,10 +5,10 @@ from typing import Annotated, Any, TypeVar
 
 import typer
 
+from p4sched.cli.given import folder, given
 from p4sched.errors import UsageError
-from p4sched.experiment import SwitchKind
-from p4sched.given import folder, given
 from p4sched.lab import ranked_schemes
+from p4sched.lab.experiment import SwitchKind
 from p4sched.units import Duration, Rate
 
 RankedSchemes = Annotated[

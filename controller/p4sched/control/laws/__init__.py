@@ -6,8 +6,8 @@ All have one shape, which the control loop, the decision log and `p4sched replay
 from collections.abc import Mapping
 from typing import Any, Protocol
 
+from p4sched.control.laws import aifo, fdpa, packs, rifo
 from p4sched.errors import unknown_name
-from p4sched.laws import aifo, fdpa, packs, rifo
 
 
 class Law(Protocol):

@@ -79,7 +79,7 @@ def load(name: str, folder: Path = EXPERIMENTS_DIR) -> Experiment:
     module = importlib.import_module(f"{folder.name}.{name}.experiment")
     experiment = getattr(module, "EXPERIMENT", None)
     if not isinstance(experiment, Experiment):
-        raise P4schedError(f"{path} defines no EXPERIMENT of type p4sched.experiment.Experiment")
+        raise P4schedError(f"{path} defines no EXPERIMENT of type p4sched.lab.experiment.Experiment")
     if experiment.name != name:
         raise P4schedError(f"{path}: EXPERIMENT is named '{experiment.name}', its folder '{name}'; make them equal")
     return experiment

@@ -500,7 +500,7 @@ def index_of_dispersion(steps: Sequence[Step]) -> float | None:
 
 
 def quantile_headroom(dispersion: float, target: float, loss: float, most: float) -> float:
-    """k of AIFO's admission rule; `p4sched.laws.aifo` derives it.
+    """k of AIFO's admission rule; `p4sched.control.laws.aifo` derives it.
 
     The smallest headroom with which a critically loaded link idles for at most the share `loss` of the time for packets
     that were refused, for a target of `target` packets and arrivals of this index of dispersion; at most `most`.

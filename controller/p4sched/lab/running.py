@@ -1,0 +1,35 @@
+"""The switches of the running lab, by name."""
+
+import json
+from pathlib import Path
+
+from p4sched.control.controller import SwitchAddress
+from p4sched.errors import P4schedError, unknown_name
+from p4sched.lab.ledger import FOLDER, STATE_FILE
+from p4sched.lab.processes import ProcessIdentity
+
+STATE = FOLDER / STATE_FILE
+"""Where the running lab, a process known by pid and start time, says which switches it has:
+{"run": {"pid": 123, "start_ticks": 456}, "switches": {"s1": {"address": "127.0.0.1:9559", "device_id": 1}}}."""
+
+
+def find_switch(name: str, state_file: Path = STATE) -> SwitchAddress:
+    """A switch of the running lab by its name; HOST:PORT is that of device 1."""
+    host, colon, port = name.rpartition(":")
+    if colon:
+        if not host or not port.isdecimal() or not 0 < int(port) < 65536:
+            raise P4schedError(f"'{name}' is not HOST:PORT, for example 127.0.0.1:9559")
+        return SwitchAddress(name)
+    try:
+        found = json.loads(state_file.read_text())
+        running = "run" in found and ProcessIdentity(**found["run"]).alive()
+        switches = {known: SwitchAddress(**switch) for known, switch in found["switches"].items()}
+    except FileNotFoundError:
+        running, switches = False, {}
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
+        raise P4schedError(f"{state_file}: not the state of a lab: {error}") from error
+    if not running:
+        raise P4schedError(f"no lab is running, so there is no switch '{name}'; HOST:PORT works as well")
+    if name not in switches:
+        raise unknown_name("switch", name, switches)
+    return switches[name]
