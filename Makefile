@@ -1,9 +1,10 @@
 # make demo   sets up and runs the FDPA fairness lab
 # make test   sets up and runs every test and lint
+# make anchors  aims the links of all pages to lines of source files again
 # make setup  only installs and builds
 # make clean  ends what a crashed run left behind; removes build results
 
-.PHONY: demo test setup clean lint
+.PHONY: demo test setup clean lint anchors
 
 demo:
 	@./setup.sh lab
@@ -19,6 +20,9 @@ lint:
 	.venv/bin/ruff check .
 	.venv/bin/ruff format --check .
 	.venv/bin/mypy
+
+anchors:
+	@.venv/bin/python -m docs.tools.links
 
 test: lint
 	PROPTEST_RNG_SEED=1 cargo test --manifest-path switch/Cargo.toml --locked --release --workspace

@@ -1,0 +1,173 @@
+"""Links of all Markdown pages: does what they point to exist?
+
+A link to a line of a source file carries, in its title, the text that must stand on that line:
+
+    [the rule](../../p4/include/aifo_admission.p4#L14 "control AifoAdmission")
+
+So a link that has gone astray is noticed, and `python -m docs.tools.links` (`make anchors`) aims it again: at the line
+with that text that is the nearest to where it pointed. A path in backticks, such as `p4/aifo.p4`, must exist as well.
+"""
+
+import os
+import re
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+from markdown_it import MarkdownIt
+from markdown_it.token import Token
+
+ROOT = Path(__file__).parents[2]
+GENERATED = {"build", "results", "target"}
+"""Folders of pages or paths that come from a build or from a run."""
+LINES = re.compile(r"L(\d+)(?:-L(\d+))?")
+PATH = re.compile(r"[\w.-]+/(?:[\w.-]+/?)*")
+PLACEHOLDER = re.compile(r"[A-Z_]{2,}(\.\w+)?|SCHEME-.*|.*-PORT\..*")
+"""A component of a path that stands for any name, as in `DIR/summary.json`."""
+
+
+@dataclass(frozen=True)
+class Link:
+    """A link of a page, or a path in backticks (then it has no title)."""
+
+    page: Path
+    target: str
+    title: str
+
+    @property
+    def path(self) -> Path:
+        """The file or folder that it points to."""
+        name = self.target.partition("#")[0]
+        return (self.page.parent / name).resolve() if name else self.page
+
+    @property
+    def fragment(self) -> str:
+        """What follows the #."""
+        return self.target.partition("#")[2]
+
+
+def pages() -> list[Path]:
+    """All Markdown pages of the project."""
+    found = []
+    for folder, folders, files in os.walk(ROOT):
+        folders[:] = [name for name in folders if not name.startswith(".") and name not in GENERATED]
+        found += [Path(folder, name) for name in files if name.endswith(".md")]
+    return sorted(found)
+
+
+@cache
+def _tokens(page: Path) -> list[Token]:
+    return MarkdownIt("commonmark", {"html": True}).enable("table").parse(page.read_text(encoding="utf-8"))
+
+
+def _inline(page: Path) -> Iterator[Token]:
+    for token in _tokens(page):
+        yield from token.children or ()
+
+
+def links(page: Path) -> list[Link]:
+    """The links and pictures of a page that stay within the project."""
+    found = []
+    for token in _inline(page):
+        target = token.attrGet("href") or token.attrGet("src")
+        if target is not None and "://" not in str(target):
+            found.append(Link(page, str(target), str(token.attrGet("title") or "")))
+    return found
+
+
+def mentioned_paths(page: Path) -> list[str]:
+    """Paths in backticks, other than those of generated files and of names to be filled in."""
+    spans = (token.content for token in _inline(page) if token.type == "code_inline")
+    paths = (span for span in spans if PATH.fullmatch(span))
+    return [
+        path
+        for path in paths
+        if not any(PLACEHOLDER.fullmatch(part) or part in GENERATED for part in path.rstrip("/").split("/"))
+    ]
+
+
+def exists_for(page: Path, path: str) -> bool:
+    """Whether a path in backticks exists: seen from the page, from the sources beside it, or from the root."""
+    beside = page.parent
+    return any((folder / path).exists() for folder in (beside, beside / "src", beside / "p4sched", ROOT))
+
+
+@cache
+def headings(page: Path) -> frozenset[str]:
+    """Anchors of a page's headings."""
+    tokens = _tokens(page)
+    titles = (tokens[at + 1] for at, token in enumerate(tokens) if token.type == "heading_open")
+    texts = ("".join(part.content for part in title.children or ()) for title in titles)
+    return frozenset(re.sub(r"[\s]+", "-", re.sub(r"[^\w\s-]", "", text).strip().lower()) for text in texts)
+
+
+@cache
+def _source(path: Path) -> list[str]:
+    return path.read_text(encoding="utf-8").splitlines()
+
+
+def line_with(link: Link) -> int | None:
+    """The line with the text of the link's title that is the nearest to where the link points."""
+    aimed = LINES.fullmatch(link.fragment)
+    assert aimed is not None
+    found = [number for number, line in enumerate(_source(link.path), 1) if link.title in line]
+    return min(found, key=lambda number: abs(number - int(aimed[1])), default=None)
+
+
+def problem(link: Link) -> str | None:
+    """What is wrong with a link, in a sentence; None if nothing is."""
+    aimed = LINES.fullmatch(link.fragment)
+    found = None
+    if not link.path.exists():
+        found = "there is no such file or folder"
+    elif aimed is not None:
+        found = _problem_of_line(link, int(aimed[1]))
+    elif link.fragment and not (link.path.suffix == ".md" and link.fragment in headings(link.path)):
+        found = "the page has no such heading"
+    return found and f"{link.page.relative_to(ROOT)}: {link.target}: {found}"
+
+
+def _problem_of_line(link: Link, aimed: int) -> str | None:
+    if not link.title:
+        return "a link to a line needs a title with the text that stands there"
+    line = line_with(link)
+    if line is None:
+        return f"no line of the file contains '{link.title}'"
+    return None if line == aimed else f"'{link.title}' stands on line {line}; 'make anchors' aims all links again"
+
+
+def aim(page: Path) -> list[str]:
+    """Aims a page's links to lines again; returns what was changed."""
+    text = page.read_text(encoding="utf-8")
+    changes = []
+    for link in links(page):
+        aimed = LINES.fullmatch(link.fragment)
+        if aimed is None or not link.title or not link.path.is_file():
+            continue
+        line = line_with(link)
+        if line is None or line == int(aimed[1]):
+            continue
+        last = f"-L{line + int(aimed[2]) - int(aimed[1])}" if aimed[2] else ""
+        old, name = f'{link.target} "{link.title}"', link.target.partition("#")[0]
+        text = text.replace(f"({old})", f'({name}#L{line}{last} "{link.title}")')
+        changes.append(f"{page.relative_to(ROOT)}: {link.target} -> L{line}{last}")
+    if changes:
+        page.write_text(text, encoding="utf-8")
+    return changes
+
+
+def main() -> int:
+    """Aims all links to lines again, and tells of those that point to nothing."""
+    for page in pages():
+        for change in aim(page):
+            print(change)
+    _tokens.cache_clear()
+    problems = [found for page in pages() for link in links(page) if (found := problem(link))]
+    print("\n".join(problems), file=sys.stderr, end="\n" if problems else "")
+    return 1 if problems else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
