@@ -23,7 +23,7 @@ ROOT = Path(__file__).parents[2]
 GENERATED = {"build", "results", "target"}
 """Folders of pages or paths that come from a build or from a run."""
 LINES = re.compile(r"L(\d+)(?:-L(\d+))?")
-PATH = re.compile(r"[\w.-]+/(?:[\w.-]+/?)*")
+PATH = re.compile(r"[\w.-]+(?:/[\w.-]+)+/?")
 PLACEHOLDER = re.compile(r"[A-Z_]{2,}(\.\w+)?|SCHEME-.*|.*-PORT\..*")
 """A component of a path that stands for any name, as in `DIR/summary.json`."""
 
