@@ -9,10 +9,11 @@ from typing import Any
 
 from mininet.net import Mininet
 
-from mininet_topos.dumbbell import USERS_PER_HOST, DumbbellTopo
-from mininet_topos.incast import IncastTopo
+from mininet_topos.dumbbell import USERS_PER_HOST, dumbbell_sides
+from mininet_topos.incast import incast_sides
 from mininet_topos.leaf_spine import LeafSpineTopo, Shape
 from mininet_topos.nodes import Bmv2Switch, NodeError, OffloadFreeHost, P4Switch, dying_with_us, on_host_cpus
+from mininet_topos.star import Sides, StarTopo
 from mininet_topos.stations import Station, refuse_taken_names
 from p4sched.errors import P4schedError
 from p4sched.lab.errors import LabError
@@ -124,15 +125,17 @@ def thrift_port(switch: P4Switch) -> int | None:
 class Dumbbell(Network):
     """A running dumbbell or incast: one switch with a bottleneck, hosts, and who sits where."""
 
-    def __init__(self, net: Any, topology: DumbbellTopo | IncastTopo) -> None:
+    def __init__(self, net: Any, sides: Sides) -> None:
         super().__init__(net, ["s1"])
-        self._topology = topology
+        self._sides = sides
         self.switch = self.switches["s1"]
-        self.server_address = topology.server_side.address
-        self.destination = Destination(topology.server_side.name, self.server_address)
-        self.bottleneck_port = topology.server_side.port
-        self.ports = [station.port for station in topology.stations()]
-        self.seats = seats(topology.users_side)
+        self.server_name = sides.far.name
+        """Of the host behind the bottleneck."""
+        self.server_address = sides.far.address
+        self.destination = Destination(self.server_name, self.server_address)
+        self.bottleneck_port = sides.far.port
+        self.ports = [station.port for station in sides.stations()]
+        self.seats = seats(sides.near)
 
     @property
     def address(self) -> str:
@@ -146,12 +149,7 @@ class Dumbbell(Network):
 
     def stations(self) -> list[Station]:
         """All hosts, the one behind the bottleneck last."""
-        return self._topology.stations()
-
-    @property
-    def server_name(self) -> str:
-        """Name of the host behind the bottleneck."""
-        return self._topology.server_side.name
+        return self._sides.stations()
 
     @property
     def server(self) -> OffloadFreeHost:
@@ -160,7 +158,7 @@ class Dumbbell(Network):
 
     def sender_pids(self) -> list[int]:
         """A process in the network namespace of each user host."""
-        return [self.pid(station.name) for station in self._topology.users_side]
+        return [self.pid(station.name) for station in self._sides.near]
 
     @property
     def server_pid(self) -> int:
@@ -203,7 +201,7 @@ def operational_state(interface: str) -> str:
         return "gone"
 
 
-def seats(stations: list[Station]) -> list[UserSeat]:
+def seats(stations: Sequence[Station]) -> list[UserSeat]:
     """Users in the order of their ids: they were dealt to the hosts in turn."""
     dealt = []
     depth = max((len(station.users) for station in stations), default=0)
@@ -230,29 +228,34 @@ def dumbbell(ledger: Ledger, users: int, switch: str, log_folder: Path, hosts: i
     Raises LabError when it cannot be brought up. Whatever happens inside, it is taken down at the end.
     """
     with _node_errors():
-        topology = DumbbellTopo(
-            hosts=hosts,
-            users=users,
-            switch=switch,
-            switch_params={"log_folder": log_folder, "cpu_port": CPU_PORT},
-            congestion_control=CONGESTION_CONTROL,
-        )
-    with _brought_up(ledger, topology, _star_interfaces(topology), log_folder) as net:
-        yield Dumbbell(net, topology)
+        sides = dumbbell_sides(hosts, users)
+    with _star(ledger, sides, switch, log_folder, cpu_port=CPU_PORT) as network:
+        yield network
 
 
 @contextmanager
 def incast(ledger: Ledger, senders: int, switch: str, log_folder: Path) -> Iterator[Dumbbell]:
     """Senders around one switch with one receiver; otherwise as `dumbbell`, with one user at each sender."""
     with _node_errors():
-        topology = IncastTopo(
-            senders=senders,
+        sides = incast_sides(senders)
+    with _star(ledger, sides, switch, log_folder) as network:
+        yield network
+
+
+@contextmanager
+def _star(
+    ledger: Ledger, sides: Sides, switch: str, log_folder: Path, cpu_port: int | None = None
+) -> Iterator[Dumbbell]:
+    with _node_errors():
+        topology = StarTopo(
+            sides=sides,
             switch=switch,
-            switch_params={"log_folder": log_folder},
+            switch_params={"log_folder": log_folder, "cpu_port": cpu_port},
             congestion_control=CONGESTION_CONTROL,
         )
-    with _brought_up(ledger, topology, _star_interfaces(topology), log_folder) as net:
-        yield Dumbbell(net, topology)
+    interfaces = [f"s1-eth{station.port}" for station in sides.stations()]
+    with _brought_up(ledger, topology, interfaces, log_folder) as net:
+        yield Dumbbell(net, sides)
 
 
 @contextmanager
@@ -309,7 +312,3 @@ def _brought_up(ledger: Ledger, topology: Any, interfaces: Sequence[str], log_fo
         if net is not None:
             net.stop()
             ledger.forget_network()
-
-
-def _star_interfaces(topology: DumbbellTopo | IncastTopo) -> list[str]:
-    return [f"s1-eth{station.port}" for station in topology.stations()]
