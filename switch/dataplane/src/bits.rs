@@ -1,4 +1,25 @@
-//! Header fields to and from bits in network order.
+//! Values of any width as 64-bit words, least significant first; to and from bits in network order.
+
+/// Words for a value of this many bits.
+pub(crate) fn words(width: u32) -> usize {
+    width.div_ceil(64).max(1) as usize
+}
+
+/// All ones in the low `width` bits; all ones for 64 and more.
+pub(crate) fn mask(width: u32) -> u64 {
+    if width >= 64 { u64::MAX } else { (1u64 << width) - 1 }
+}
+
+/// Clears the bits of the last word beyond `width`.
+pub(crate) fn cut(width: u32, out: &mut [u64]) {
+    if width == 0 {
+        out.fill(0);
+    } else if !width.is_multiple_of(64)
+        && let Some(last) = out.get_mut((width / 64) as usize)
+    {
+        *last &= (1 << (width % 64)) - 1;
+    }
+}
 
 /// Reads `width` bits that start `offset` bits into `bytes` (big-endian) into words, least significant first.
 /// The caller has checked that they are there.
@@ -24,18 +45,18 @@ pub(crate) fn read_word(bytes: &[u8], start: usize, end: usize) -> u64 {
         && let Some(eight) = bytes.get(from..).and_then(|rest| rest.first_chunk::<8>())
     {
         let shifted = u64::from_be_bytes(*eight) >> (from * 8 + 64 - end);
-        return shifted & crate::layout::mask((end - start) as u32);
+        return shifted & mask((end - start) as u32);
     }
     let spare = to * 8 - end;
     if to - from <= 8 {
         let mut parts = [0; 8];
         parts[8 - (to - from)..].copy_from_slice(&bytes[from..to]);
-        (u64::from_be_bytes(parts) >> spare) & crate::layout::mask((end - start) as u32)
+        (u64::from_be_bytes(parts) >> spare) & mask((end - start) as u32)
     } else {
         // Nine bytes hold 64 bits that start inside a byte.
         let mut parts = [0; 16];
         parts[7..].copy_from_slice(&bytes[from..to]);
-        (u128::from_be_bytes(parts) >> spare) as u64 & crate::layout::mask((end - start) as u32)
+        (u128::from_be_bytes(parts) >> spare) as u64 & mask((end - start) as u32)
     }
 }
 
@@ -77,7 +98,7 @@ impl<'a> Writer<'a> {
             // count < 8, so half the width fits each time.
             let low = width / 2;
             self.word(value >> low, width - low);
-            self.word(value & crate::layout::mask(low), low);
+            self.word(value & mask(low), low);
         }
     }
 
@@ -86,7 +107,7 @@ impl<'a> Writer<'a> {
         let top = width % 64;
         let mut index = (width / 64) as usize;
         if top != 0 {
-            self.word(value[index] & crate::layout::mask(top), top);
+            self.word(value[index] & mask(top), top);
         }
         while index > 0 {
             index -= 1;
@@ -110,7 +131,7 @@ impl<'a> Writer<'a> {
 
 /// Words, least significant first, from big-endian bytes; `None` if a bit beyond `width` is set.
 pub(crate) fn from_bytes(bytes: &[u8], width: u32) -> Option<Vec<u64>> {
-    let mut out = vec![0u64; crate::layout::words(width)];
+    let mut out = vec![0u64; words(width)];
     for (index, &byte) in bytes.iter().rev().enumerate() {
         match out.get_mut(index / 8) {
             Some(word) => *word |= u64::from(byte) << (index % 8 * 8),
@@ -119,7 +140,7 @@ pub(crate) fn from_bytes(bytes: &[u8], width: u32) -> Option<Vec<u64>> {
         }
     }
     let given = out.clone();
-    crate::wide::cut(width, &mut out);
+    cut(width, &mut out);
     (given == out).then_some(out)
 }
 
@@ -143,10 +164,10 @@ mod tests {
         let mut bytes = Vec::new();
         let mut writer = Writer::new(&mut bytes);
         let value = |seed: u32, width: u32| {
-            let mut v: Vec<u64> = (0..crate::layout::words(width))
+            let mut v: Vec<u64> = (0..words(width))
                 .map(|i| 0x9e3779b97f4a7c15u64.rotate_left(seed + i as u32))
                 .collect();
-            crate::wide::cut(width, &mut v);
+            cut(width, &mut v);
             v
         };
         for (seed, &width) in widths.iter().enumerate() {
@@ -156,7 +177,7 @@ mod tests {
         assert_eq!(bytes.len(), total.div_ceil(8) as usize);
         let mut offset = 0;
         for (seed, &width) in widths.iter().enumerate() {
-            let mut out = vec![0; crate::layout::words(width)];
+            let mut out = vec![0; words(width)];
             read(&bytes, offset, width, &mut out);
             assert_eq!(out, value(seed as u32, width), "field {seed} of {width} bits");
             offset += width as usize;

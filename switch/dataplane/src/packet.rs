@@ -1,13 +1,6 @@
 //! What enters and leaves the pipeline: packets between ingress and egress, outcomes, queueing metadata.
 
-/// Nanoseconds since the switch started. The caller owns the clock; nothing in this crate reads one.
-pub type Nanos = u64;
-
-/// A port number as `standard_metadata` carries it: 9 bits, 0..=511. 511 as `egress_spec` means drop.
-pub type Port = u16;
-
-/// The `egress_spec` that drops a packet (simple_switch's default `--drop-port`).
-pub const DROP_PORT: Port = 511;
+use crate::ids::{DigestId, Nanos, Port};
 
 /// A packet between ingress and egress: its header fields and metadata, and the bytes the parser left alone.
 ///
@@ -73,7 +66,7 @@ pub struct Transmit {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DigestMessage {
     /// Which digest; its name is [`Pipeline::digest_name`](crate::Pipeline::digest_name).
-    pub digest: crate::DigestId,
+    pub digest: DigestId,
     /// The fields in order, big-endian, each as many bytes as its width needs.
     pub fields: Vec<Vec<u8>>,
 }

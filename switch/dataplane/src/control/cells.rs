@@ -1,0 +1,211 @@
+//! The control plane's view of counters, registers, meters, value sets, multicast groups and clone sessions.
+
+use std::collections::HashMap;
+
+use crate::bits::{from_bytes, mask, to_bytes};
+use crate::errors::TableError;
+use crate::ids::{CounterId, DigestId, MeterId, Port, RegisterId, ValueSetId};
+use crate::run::meter::Meter;
+use crate::run::pipeline::Pipeline;
+use crate::values::{CloneSession, Count, MeterConfig};
+
+fn no_cell(array: &str, cell: usize, size: usize) -> TableError {
+    TableError::NoCell {
+        array: array.to_string(),
+        cell,
+        size,
+    }
+}
+
+fn named(names: &HashMap<String, u32>, name: &str) -> Option<u32> {
+    names.get(name).copied()
+}
+
+impl MeterConfig {
+    /// The peak rate must not be below the committed one.
+    pub(crate) fn check(self, name: &str) -> Result<MeterConfig, TableError> {
+        if self.pir < self.cir {
+            let problem = format!("the peak rate {} is below the committed rate {}", self.pir, self.cir);
+            return Err(TableError::BadValue(name.to_string(), problem));
+        }
+        Ok(self)
+    }
+}
+
+/// Counters.
+impl Pipeline {
+    /// An indirect counter array by its P4 name.
+    pub fn counter(&self, name: &str) -> Option<CounterId> {
+        named(&self.names.counters, name).map(CounterId)
+    }
+
+    /// How many cells a counter array has.
+    pub fn counter_size(&self, counter: CounterId) -> usize {
+        self.state.counters[counter.index()].packets.len()
+    }
+
+    /// Reads a counter cell.
+    pub fn counter_read(&self, counter: CounterId, cell: usize) -> Result<Count, TableError> {
+        let array = &self.state.counters[counter.index()];
+        array
+            .read(cell)
+            .ok_or_else(|| no_cell(&array.name, cell, array.packets.len()))
+    }
+
+    /// Sets a counter cell.
+    pub fn counter_write(&mut self, counter: CounterId, cell: usize, count: Count) -> Result<(), TableError> {
+        let array = &mut self.state.counters[counter.index()];
+        if array.write(cell, count) {
+            Ok(())
+        } else {
+            Err(no_cell(&array.name, cell, array.packets.len()))
+        }
+    }
+}
+
+/// Registers.
+impl Pipeline {
+    /// A register array by its P4 name.
+    pub fn register(&self, name: &str) -> Option<RegisterId> {
+        named(&self.names.registers, name).map(RegisterId)
+    }
+
+    /// How many cells a register array has.
+    pub fn register_size(&self, register: RegisterId) -> usize {
+        self.state.registers.0[register.index()].size
+    }
+
+    /// Width of a register's cells in bits.
+    pub fn register_width(&self, register: RegisterId) -> u32 {
+        self.state.registers.0[register.index()].width
+    }
+
+    /// Reads a register cell: big-endian, as many bytes as the width needs.
+    pub fn register_read(&self, register: RegisterId, cell: usize) -> Result<Vec<u8>, TableError> {
+        let array = &self.state.registers.0[register.index()];
+        match array.cell(cell) {
+            Some(words) => Ok(to_bytes(words, array.width)),
+            None => Err(no_cell(&array.name, cell, array.size)),
+        }
+    }
+
+    /// Writes a register cell from big-endian bytes.
+    pub fn register_write(&mut self, register: RegisterId, cell: usize, value: &[u8]) -> Result<(), TableError> {
+        let array = &mut self.state.registers.0[register.index()];
+        let (width, size) = (array.width, array.size);
+        let Some(words) = from_bytes(value, width) else {
+            return Err(TableError::BadValue(
+                array.name.clone(),
+                format!("the value does not fit into {width} bits"),
+            ));
+        };
+        match array.cell_mut(cell) {
+            Some(place) => {
+                place.copy_from_slice(&words);
+                Ok(())
+            }
+            None => Err(no_cell(&array.name, cell, size)),
+        }
+    }
+
+    /// From now on writes by the P4 program to this register are ignored: its cells belong to the caller.
+    pub fn register_protect(&mut self, register: RegisterId) {
+        self.state.registers.0[register.index()].protected = true;
+    }
+
+    /// Stores a cell of a register of at most 64 bits; without effect on a cell that does not exist.
+    pub fn register_store(&mut self, register: RegisterId, cell: usize, value: u64) {
+        let array = &mut self.state.registers.0[register.index()];
+        let keep = mask(array.width);
+        if let Some([place]) = array.cell_mut(cell) {
+            *place = value & keep;
+        }
+    }
+}
+
+/// Meters.
+impl Pipeline {
+    /// An indirect meter array by its P4 name.
+    pub fn meter(&self, name: &str) -> Option<MeterId> {
+        named(&self.names.meters, name).map(MeterId)
+    }
+
+    /// How many cells a meter array has.
+    pub fn meter_size(&self, meter: MeterId) -> usize {
+        self.state.meters[meter.index()].cells.len()
+    }
+
+    /// Reads a meter cell; `None` while unconfigured (everything is green).
+    pub fn meter_read(&self, meter: MeterId, cell: usize) -> Result<Option<MeterConfig>, TableError> {
+        let array = &self.state.meters[meter.index()];
+        array
+            .config(cell)
+            .ok_or_else(|| no_cell(&array.name, cell, array.cells.len()))
+    }
+
+    /// Configures a meter cell, with full buckets; `None` makes everything green again.
+    pub fn meter_write(&mut self, meter: MeterId, cell: usize, config: Option<MeterConfig>) -> Result<(), TableError> {
+        let array = &mut self.state.meters[meter.index()];
+        let config = config.map(|config| config.check(&array.name)).transpose()?;
+        let size = array.cells.len();
+        match array.cells.get_mut(cell) {
+            Some(place) => {
+                *place = config.map(|config| Box::new(Meter::new(config)));
+                Ok(())
+            }
+            None => Err(no_cell(&array.name, cell, size)),
+        }
+    }
+}
+
+/// Replication, value sets, digests.
+impl Pipeline {
+    /// Creates or replaces a multicast group: port and `egress_rid` of each copy.
+    pub fn mcast_group_set(&mut self, group: u16, replicas: Vec<(Port, u16)>) {
+        self.groups.insert(group, replicas);
+    }
+
+    /// Removes a multicast group; whether there was one.
+    pub fn mcast_group_delete(&mut self, group: u16) -> bool {
+        self.groups.remove(&group).is_some()
+    }
+
+    /// Creates or replaces a clone session (0..=32767).
+    pub fn clone_session_set(&mut self, session: u16, config: CloneSession) {
+        self.sessions.insert(session, config);
+    }
+
+    /// Removes a clone session; whether there was one.
+    pub fn clone_session_delete(&mut self, session: u16) -> bool {
+        self.sessions.remove(&session).is_some()
+    }
+
+    /// A parser value set by its P4 name.
+    pub fn value_set(&self, name: &str) -> Option<ValueSetId> {
+        self.sets
+            .iter()
+            .position(|set| set.name == name)
+            .map(|index| ValueSetId(index as u32))
+    }
+
+    /// Width in bits of the values of a parser value set.
+    pub fn value_set_width(&self, set: ValueSetId) -> u32 {
+        self.sets[set.index()].width
+    }
+
+    /// Replaces the members of a parser value set (big-endian).
+    pub fn value_set_write(&mut self, set: ValueSetId, members: &[Vec<u8>]) -> Result<(), TableError> {
+        let set = &mut self.sets[set.index()];
+        if members.iter().any(|member| from_bytes(member, set.width).is_none()) {
+            let problem = format!("a member does not fit into {} bits", set.width);
+            return Err(TableError::BadValue(set.name.clone(), problem));
+        }
+        set.write(members);
+        Ok(())
+    }
+
+    /// The P4 name of a digest.
+    pub fn digest_name(&self, digest: DigestId) -> &str {
+        &self.program.digests[digest.index()].name
+    }
+}

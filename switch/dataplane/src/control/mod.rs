@@ -1,0 +1,4 @@
+//! The control plane's view of a running program.
+
+mod cells;
+mod tables;

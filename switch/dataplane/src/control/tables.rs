@@ -1,0 +1,438 @@
+//! The control plane's view of tables and action profiles.
+
+use crate::bits::{from_bytes, to_bytes, words};
+use crate::errors::TableError;
+use crate::ids::{ActionId, EntryHandle, Nanos, ProfileId, TableId};
+use crate::run::entries::Call;
+use crate::run::meter::Meter;
+use crate::run::pipeline::Pipeline;
+use crate::run::table::{TableProgram, TableState};
+use crate::values::{ActionCall, Count, EntryView, KeyField, MatchKey, MeterConfig};
+
+/// Tables and their entries.
+impl Pipeline {
+    fn tables(&self, table: TableId) -> (&TableProgram, &TableState) {
+        (
+            &self.program.code.tables[table.index()],
+            &self.state.tables[table.index()],
+        )
+    }
+
+    /// A table by its P4 name.
+    pub fn table(&self, name: &str) -> Option<TableId> {
+        self.program
+            .code
+            .tables
+            .iter()
+            .position(|table| table.name == name)
+            .map(|index| TableId(index as u32))
+    }
+
+    /// All tables, in the order of the JSON.
+    pub fn table_ids(&self) -> impl Iterator<Item = TableId> + use<> {
+        (0..self.program.code.tables.len() as u32).map(TableId)
+    }
+
+    /// The P4 name of a table.
+    pub fn table_name(&self, table: TableId) -> &str {
+        &self.program.code.tables[table.index()].name
+    }
+
+    /// The key fields of a table.
+    pub fn table_key(&self, table: TableId) -> &[KeyField] {
+        &self.program.code.tables[table.index()].key
+    }
+
+    /// How many entries a table holds at most.
+    pub fn table_size(&self, table: TableId) -> usize {
+        self.state.tables[table.index()].entries.size
+    }
+
+    /// How many entries a table holds now.
+    pub fn table_len(&self, table: TableId) -> usize {
+        self.state.tables[table.index()].entries.len()
+    }
+
+    /// Whether the entries of a table are ordered by priority.
+    pub fn table_has_priority(&self, table: TableId) -> bool {
+        self.state.tables[table.index()].entries.has_priority()
+    }
+
+    /// An action by its P4 name, among those a table may use.
+    pub fn table_action(&self, table: TableId, name: &str) -> Option<ActionId> {
+        let actions = &self.program.code.tables[table.index()].actions;
+        let found = actions
+            .iter()
+            .find(|(action, _)| self.program.code.actions[*action as usize].name == name);
+        found.map(|(action, _)| ActionId(*action))
+    }
+
+    /// The P4 name of an action.
+    pub fn action_name(&self, action: ActionId) -> &str {
+        &self.program.code.actions[action.index()].name
+    }
+
+    /// The parameters of an action: name and width in bits.
+    pub fn action_params(&self, action: ActionId) -> &[(String, u32)] {
+        &self.program.code.actions[action.index()].params
+    }
+
+    /// Adds an entry. `priority`: as in P4Runtime the largest match wins (ignored by exact and LPM tables).
+    pub fn table_insert(
+        &mut self,
+        table: TableId,
+        key: &[MatchKey],
+        priority: i32,
+        action: &ActionCall,
+    ) -> Result<EntryHandle, TableError> {
+        self.check_mutable(table)?;
+        let call = self.pack_call(table, action)?;
+        let now = self.state.now;
+        let entries = &mut self.state.tables[table.index()].entries;
+        let packed = entries.pack(key)?;
+        let slot = entries.insert(&packed, priority, call, now)?;
+        Ok(entries.handle(slot))
+    }
+
+    /// The entry with exactly this key (and priority), if there is one.
+    pub fn table_find(&self, table: TableId, key: &[MatchKey], priority: i32) -> Option<EntryHandle> {
+        let entries = &self.state.tables[table.index()].entries;
+        let packed = entries.pack(key).ok()?;
+        entries.position(&packed, priority).map(|slot| entries.handle(slot))
+    }
+
+    /// Replaces what an entry does; its counter and meter stay.
+    pub fn table_modify(&mut self, table: TableId, entry: EntryHandle, action: &ActionCall) -> Result<(), TableError> {
+        self.check_mutable(table)?;
+        let call = self.pack_call(table, action)?;
+        let entries = &mut self.state.tables[table.index()].entries;
+        let slot = entries.resolve(entry)?;
+        if let Some(entry) = entries.entry_mut(slot) {
+            entry.call = call;
+        }
+        Ok(())
+    }
+
+    /// Removes an entry.
+    pub fn table_delete(&mut self, table: TableId, entry: EntryHandle) -> Result<(), TableError> {
+        self.check_mutable(table)?;
+        let entries = &mut self.state.tables[table.index()].entries;
+        let slot = entries.resolve(entry)?;
+        entries.remove(slot);
+        Ok(())
+    }
+
+    fn check_mutable(&self, table: TableId) -> Result<(), TableError> {
+        let table = &self.program.code.tables[table.index()];
+        if table.const_entries {
+            Err(TableError::Const(table.name.clone()))
+        } else {
+            Ok(())
+        }
+    }
+
+    /// Replaces the default action, all its parameters at once; `None` restores the program's own.
+    pub fn table_set_default(&mut self, table: TableId, action: Option<&ActionCall>) -> Result<(), TableError> {
+        let program = &self.program.code.tables[table.index()];
+        let call = match action {
+            Some(action) => Some(self.pack_call(table, action)?),
+            None => program.initial_default.clone(),
+        };
+        if call != self.state.tables[table.index()].default {
+            let same_action = match (&call, &self.state.tables[table.index()].default) {
+                (Some(Call::Action { action: a, .. }), Some(Call::Action { action: b, .. })) => a == b,
+                _ => false,
+            };
+            if program.const_default_entry || program.const_default_action && !same_action {
+                return Err(TableError::Const(format!("{} (default action)", program.name)));
+            }
+        }
+        self.state.tables[table.index()].default = call;
+        Ok(())
+    }
+
+    /// The current default action; `None` where the program and the controller set none.
+    pub fn table_default(&self, table: TableId) -> Option<ActionCall> {
+        let (_, state) = self.tables(table);
+        state.default.as_ref().map(|call| self.unpack_call(call))
+    }
+
+    /// All entries, in the order of their insertion as far as slots were not used again.
+    pub fn table_entries(&self, table: TableId) -> Vec<EntryView> {
+        let (_, state) = self.tables(table);
+        state.entries.used().map(|slot| self.view(state, slot)).collect()
+    }
+
+    /// One entry.
+    pub fn table_entry(&self, table: TableId, entry: EntryHandle) -> Result<EntryView, TableError> {
+        let (_, state) = self.tables(table);
+        Ok(self.view(state, state.entries.resolve(entry)?))
+    }
+
+    fn view(&self, state: &TableState, slot: u32) -> EntryView {
+        let entry = state.entries.entry(slot);
+        EntryView {
+            handle: state.entries.handle(slot),
+            key: state.entries.unpack(slot),
+            priority: entry.map_or(0, |entry| entry.priority),
+            action: entry.map_or(ActionCall::Member(0), |entry| self.unpack_call(&entry.call)),
+            is_const: entry.is_some_and(|entry| entry.is_const),
+        }
+    }
+
+    /// When the entry last matched, or was added.
+    pub fn last_hit(&self, table: TableId, entry: EntryHandle) -> Result<Nanos, TableError> {
+        let entries = &self.state.tables[table.index()].entries;
+        let slot = entries.resolve(entry)?;
+        Ok(entries.entry(slot).map_or(0, |entry| entry.last_hit))
+    }
+
+    /// Whether the table has direct counters.
+    pub fn has_direct_counter(&self, table: TableId) -> bool {
+        self.program.code.tables[table.index()].with_counters
+    }
+
+    fn check_counters(&self, table: TableId) -> Result<(), TableError> {
+        let program = &self.program.code.tables[table.index()];
+        if program.with_counters {
+            Ok(())
+        } else {
+            Err(TableError::Without(program.name.clone(), "direct counter"))
+        }
+    }
+
+    /// Reads an entry's direct counter.
+    pub fn direct_counter(&self, table: TableId, entry: EntryHandle) -> Result<Count, TableError> {
+        self.check_counters(table)?;
+        let entries = &self.state.tables[table.index()].entries;
+        let slot = entries.resolve(entry)?;
+        Ok(entries.entry(slot).map_or(Count::default(), |entry| entry.count))
+    }
+
+    /// Sets an entry's direct counter.
+    pub fn set_direct_counter(&mut self, table: TableId, entry: EntryHandle, count: Count) -> Result<(), TableError> {
+        self.check_counters(table)?;
+        let entries = &mut self.state.tables[table.index()].entries;
+        let slot = entries.resolve(entry)?;
+        if let Some(entry) = entries.entry_mut(slot) {
+            entry.count = count;
+        }
+        Ok(())
+    }
+
+    /// Whether the table has direct meters.
+    pub fn has_direct_meter(&self, table: TableId) -> bool {
+        self.program.code.tables[table.index()].meter.is_some()
+    }
+
+    fn check_meters(&self, table: TableId) -> Result<(), TableError> {
+        let program = &self.program.code.tables[table.index()];
+        if program.meter.is_some() {
+            Ok(())
+        } else {
+            Err(TableError::Without(program.name.clone(), "direct meter"))
+        }
+    }
+
+    /// Reads an entry's direct meter; `None` while unconfigured (everything is green).
+    pub fn direct_meter(&self, table: TableId, entry: EntryHandle) -> Result<Option<MeterConfig>, TableError> {
+        self.check_meters(table)?;
+        let entries = &self.state.tables[table.index()].entries;
+        let slot = entries.resolve(entry)?;
+        Ok(entries
+            .entry(slot)
+            .and_then(|entry| entry.meter.as_ref())
+            .map(|meter| meter.config()))
+    }
+
+    /// Configures an entry's direct meter; `None` makes everything green again.
+    pub fn set_direct_meter(
+        &mut self,
+        table: TableId,
+        entry: EntryHandle,
+        config: Option<MeterConfig>,
+    ) -> Result<(), TableError> {
+        self.check_meters(table)?;
+        let name = &self.program.code.tables[table.index()].name;
+        let config = config.map(|config| config.check(name)).transpose()?;
+        let entries = &mut self.state.tables[table.index()].entries;
+        let slot = entries.resolve(entry)?;
+        if let Some(entry) = entries.entry_mut(slot) {
+            entry.meter = config.map(|config| Box::new(Meter::new(config)));
+        }
+        Ok(())
+    }
+
+    fn pack_call(&self, table: TableId, call: &ActionCall) -> Result<Call, TableError> {
+        let program = &self.program.code.tables[table.index()];
+        let bad = |problem: &str| TableError::BadAction {
+            table: program.name.clone(),
+            problem: problem.to_string(),
+        };
+        match (call, program.profile) {
+            (ActionCall::Action { action, params }, None) => {
+                let Some(choice) = program.actions.iter().position(|(a, _)| *a == action.0) else {
+                    return Err(bad("the action is not one of this table's"));
+                };
+                let params = self.pack_params(&program.name, *action, params)?;
+                Ok(Call::Action {
+                    action: action.0,
+                    choice: choice as u32,
+                    params,
+                })
+            }
+            (ActionCall::Action { .. }, Some(_)) => Err(bad("takes a member or group of its action profile")),
+            (ActionCall::Member(_) | ActionCall::Group(_), None) => Err(bad("has no action profile")),
+            (ActionCall::Member(member), Some(profile)) => {
+                let call = Call::Member(*member);
+                self.state.profiles[profile as usize].check_call(&call).map(|()| call)
+            }
+            (ActionCall::Group(group), Some(profile)) => {
+                let call = Call::Group(*group);
+                self.state.profiles[profile as usize].check_call(&call).map(|()| call)
+            }
+        }
+    }
+
+    fn pack_params(&self, owner: &str, action: ActionId, params: &[Vec<u8>]) -> Result<Box<[u64]>, TableError> {
+        let bad = |problem: String| TableError::BadAction {
+            table: owner.to_string(),
+            problem,
+        };
+        let action = &self.program.code.actions[action.index()];
+        if params.len() != action.params.len() {
+            let (expected, given) = (action.params.len(), params.len());
+            return Err(bad(format!(
+                "action {} takes {expected} parameters, not {given}",
+                action.name
+            )));
+        }
+        let mut packed = Vec::new();
+        for (value, (name, width)) in params.iter().zip(&action.params) {
+            match from_bytes(value, *width) {
+                Some(words) => packed.extend(words),
+                None => {
+                    return Err(bad(format!(
+                        "'{name}' of {} does not fit into {width} bits",
+                        action.name
+                    )));
+                }
+            }
+        }
+        Ok(packed.into())
+    }
+
+    fn unpack_call(&self, call: &Call) -> ActionCall {
+        match call {
+            Call::Member(member) => ActionCall::Member(*member),
+            Call::Group(group) => ActionCall::Group(*group),
+            Call::Action { action, params, .. } => {
+                let mut at = 0;
+                let mut values = Vec::new();
+                for (_, width) in &self.program.code.actions[*action as usize].params {
+                    values.push(to_bytes(&params[at..at + words(*width)], *width));
+                    at += words(*width);
+                }
+                ActionCall::Action {
+                    action: ActionId(*action),
+                    params: values,
+                }
+            }
+        }
+    }
+}
+
+/// Action profiles and selectors.
+impl Pipeline {
+    /// An action profile or selector by its P4 name.
+    pub fn action_profile(&self, name: &str) -> Option<ProfileId> {
+        self.state
+            .profiles
+            .iter()
+            .position(|profile| profile.name == name)
+            .map(|index| ProfileId(index as u32))
+    }
+
+    /// The action profile a table is implemented by.
+    pub fn table_profile(&self, table: TableId) -> Option<ProfileId> {
+        self.program.code.tables[table.index()].profile.map(ProfileId)
+    }
+
+    /// An action by its P4 name, among those the profile's tables may use.
+    pub fn profile_action(&self, profile: ProfileId, name: &str) -> Option<ActionId> {
+        let actions = &self.state.profiles[profile.index()].actions;
+        actions
+            .iter()
+            .find(|action| self.program.code.actions[**action as usize].name == name)
+            .map(|action| ActionId(*action))
+    }
+
+    fn profile_call(&self, profile: ProfileId, action: ActionId, params: &[Vec<u8>]) -> Result<Call, TableError> {
+        let profile = &self.state.profiles[profile.index()];
+        if !profile.actions.contains(&action.0) {
+            let problem = "the action is not one of its tables'".to_string();
+            return Err(TableError::BadAction {
+                table: profile.name.clone(),
+                problem,
+            });
+        }
+        Ok(Call::Action {
+            action: action.0,
+            choice: 0,
+            params: self.pack_params(&profile.name, action, params)?,
+        })
+    }
+
+    /// Adds a member with an identifier of the caller's choice.
+    pub fn member_insert(
+        &mut self,
+        profile: ProfileId,
+        member: u32,
+        action: ActionId,
+        params: &[Vec<u8>],
+    ) -> Result<(), TableError> {
+        let call = self.profile_call(profile, action, params)?;
+        self.state.profiles[profile.index()].insert(member, call)
+    }
+
+    /// Replaces a member's action.
+    pub fn member_modify(
+        &mut self,
+        profile: ProfileId,
+        member: u32,
+        action: ActionId,
+        params: &[Vec<u8>],
+    ) -> Result<(), TableError> {
+        let call = self.profile_call(profile, action, params)?;
+        self.state.profiles[profile.index()].modify(member, call)
+    }
+
+    /// Removes a member that no entry and no group uses.
+    pub fn member_delete(&mut self, profile: ProfileId, member: u32) -> Result<(), TableError> {
+        let used = self.is_used(profile, &Call::Member(member));
+        self.state.profiles[profile.index()].delete(member, used)
+    }
+
+    /// Adds a group of members; a member given n times gets n shares.
+    pub fn group_insert(&mut self, profile: ProfileId, group: u32, members: &[u32]) -> Result<(), TableError> {
+        self.state.profiles[profile.index()].insert_group(group, members)
+    }
+
+    /// Replaces a group's members.
+    pub fn group_modify(&mut self, profile: ProfileId, group: u32, members: &[u32]) -> Result<(), TableError> {
+        self.state.profiles[profile.index()].modify_group(group, members)
+    }
+
+    /// Removes a group that no entry uses.
+    pub fn group_delete(&mut self, profile: ProfileId, group: u32) -> Result<(), TableError> {
+        let used = self.is_used(profile, &Call::Group(group));
+        self.state.profiles[profile.index()].delete_group(group, used)
+    }
+
+    fn is_used(&self, profile: ProfileId, call: &Call) -> bool {
+        self.state.profiles[profile.index()].tables.iter().any(|&table| {
+            let state = &self.state.tables[table as usize];
+            state.default.as_ref() == Some(call) || state.entries.any_call(|other| other == call)
+        })
+    }
+}

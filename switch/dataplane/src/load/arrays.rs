@@ -1,0 +1,111 @@
+//! Counters, meters and registers in the JSON.
+
+use std::collections::HashMap;
+
+use super::json::{Json, Load};
+use crate::bits::{mask, words};
+use crate::run::layout::{Layout, Place};
+use crate::run::meter::{MeterArray, MeterKind};
+use crate::run::ops::Word;
+use crate::run::state::{CounterArray, RegisterArray};
+use crate::run::table::DirectMeter;
+
+/// Words that all counters, meters and registers may take together: 512 MiB.
+const MAX_CELLS: usize = 1 << 26;
+/// Cells of meters, which are larger.
+const MAX_METERS: usize = 1 << 22;
+const MAX_REGISTER_BITS: u64 = 1 << 12;
+
+/// Arrays of cells, with their names.
+pub(crate) struct Arrays {
+    pub registers: Vec<RegisterArray>,
+    pub counters: Vec<CounterArray>,
+    pub meters: Vec<MeterArray>,
+    pub register_names: HashMap<String, u32>,
+    pub counter_names: HashMap<String, u32>,
+    pub meter_names: HashMap<String, u32>,
+    pub direct_meters: HashMap<String, DirectMeter>,
+}
+
+impl Arrays {
+    pub fn load(root: &Json, layout: &Layout) -> Load<Arrays> {
+        let mut arrays = Arrays {
+            registers: Vec::new(),
+            counters: Vec::new(),
+            meters: Vec::new(),
+            register_names: HashMap::new(),
+            counter_names: HashMap::new(),
+            meter_names: HashMap::new(),
+            direct_meters: HashMap::new(),
+        };
+        let mut room = MAX_CELLS;
+        for json in root.list("register_arrays")? {
+            let name = json.get("name")?.str()?.to_string();
+            let width = json.get("bitwidth")?.count(MAX_REGISTER_BITS)? as u32;
+            let size = json.get("size")?.count(MAX_CELLS as u64)?;
+            take(&mut room, size * words(width), &json)?;
+            arrays
+                .register_names
+                .insert(name.clone(), arrays.registers.len() as u32);
+            arrays.registers.push(RegisterArray::new(name, width, size));
+        }
+        for json in root.list("counter_arrays")? {
+            if json.flag("is_direct")? {
+                continue;
+            }
+            let name = json.get("name")?.str()?.to_string();
+            let size = json.get("size")?.count(MAX_CELLS as u64)?;
+            take(&mut room, 2 * size, &json)?;
+            arrays.counter_names.insert(name.clone(), arrays.counters.len() as u32);
+            arrays.counters.push(CounterArray::new(name, size));
+        }
+        let mut room = MAX_METERS;
+        for json in root.list("meter_arrays")? {
+            let name = json.get("name")?.str()?.to_string();
+            let kind = match json.get("type")?.str()? {
+                "packets" => MeterKind::Packets,
+                "bytes" => MeterKind::Bytes,
+                other => return json.error(format!("meter type '{other}' is not supported")),
+            };
+            if let Some(rates) = json.opt("rate_count")
+                && rates.int()? != 2
+            {
+                return rates.error("only meters of 2 rates are supported");
+            }
+            if json.flag("is_direct")? {
+                let (target, keep) = meter_target(layout, &json.get("result_target")?)?;
+                arrays.direct_meters.insert(name, DirectMeter { kind, target, keep });
+                continue;
+            }
+            let size = json.get("size")?.count(MAX_METERS as u64)?;
+            take(&mut room, size, &json)?;
+            arrays.meter_names.insert(name.clone(), arrays.meters.len() as u32);
+            arrays.meters.push(MeterArray::new(name, kind, size));
+        }
+        Ok(arrays)
+    }
+}
+
+/// Word and mask of a direct meter's result field.
+fn meter_target(layout: &Layout, json: &Json) -> Load<(Word, u64)> {
+    match layout.field(json)? {
+        Place::Field(field) => {
+            let field = &layout.fields[field as usize];
+            if words(field.width) > 1 {
+                return json.error("the result of a meter should be a field of at most 64 bits");
+            }
+            Ok((field.slot, mask(field.width)))
+        }
+        Place::Valid(_) => json.error("the result of a meter cannot be a header's validity"),
+    }
+}
+
+fn take(room: &mut usize, cells: usize, json: &Json) -> Load<()> {
+    match room.checked_sub(cells) {
+        Some(rest) => {
+            *room = rest;
+            Ok(())
+        }
+        None => json.error("counters, meters and registers take too much memory"),
+    }
+}

@@ -1,0 +1,152 @@
+//! Lays the control flow of a pipeline out as one stretch of code.
+//!
+//! Conditions become jumps. A table without key whose default action is constant (p4c makes one of every statement)
+//! is no table any more: its action's code stands in its place. Real tables are one operation that says where to go on.
+
+use super::builder::Builder;
+use super::graph::{Following, Node};
+use crate::run::entries::Call;
+use crate::run::ops::{Address, Op};
+use crate::run::table::{Action, TableProgram};
+
+/// Actions longer than this are called, not copied.
+const MAX_COPIED: u32 = 64;
+
+pub(crate) struct Linear<'a, 'l> {
+    builder: &'a mut Builder<'l>,
+    nodes: &'a [Node],
+    following: &'a [Following],
+    tables: &'a mut [TableProgram],
+    actions: &'a [Action],
+    addresses: Vec<Option<Address>>,
+    /// Jumps whose target may not have an address yet.
+    jumps: Vec<(usize, Option<u32>)>,
+}
+
+impl<'a, 'l> Linear<'a, 'l> {
+    pub fn new(
+        builder: &'a mut Builder<'l>,
+        nodes: &'a [Node],
+        following: &'a [Following],
+        tables: &'a mut [TableProgram],
+        actions: &'a [Action],
+    ) -> Self {
+        let addresses = vec![None; nodes.len()];
+        Linear {
+            builder,
+            nodes,
+            following,
+            tables,
+            actions,
+            addresses,
+            jumps: Vec::new(),
+        }
+    }
+
+    /// Emits everything reachable from a node; returns its address.
+    pub fn emit(mut self, first: Option<u32>) -> Address {
+        let end = self.builder.address();
+        self.builder.push(Op::End);
+        let mut pending: Vec<u32> = first.into_iter().collect();
+        let mut applied = Vec::new();
+        while let Some(node) = pending.pop() {
+            if self.addresses[node as usize].is_none() {
+                self.chain(node, &mut pending, &mut applied);
+            }
+        }
+        let address = |node: Option<u32>| node.and_then(|node| self.addresses[node as usize]).unwrap_or(end);
+        for (at, target) in &self.jumps {
+            self.builder.code[*at].set_target(address(*target));
+        }
+        for table in applied {
+            let following = &self.following[table as usize];
+            let table = &mut self.tables[table as usize];
+            for (action, next) in table.actions.iter_mut().zip(&following.actions) {
+                action.1 = address(*next);
+            }
+            table.hit_miss = following.hit_miss.map(|(hit, miss)| (address(hit), address(miss)));
+            table.otherwise = address(following.otherwise);
+        }
+        address(first)
+    }
+
+    /// Emits a node and what follows it as long as there is one way to go.
+    fn chain(&mut self, first: u32, pending: &mut Vec<u32>, applied: &mut Vec<u32>) {
+        let mut next = Some(first);
+        while let Some(node) = next {
+            if self.addresses[node as usize].is_some() {
+                return self.jump(Op::Jump { to: 0 }, Some(node));
+            }
+            self.addresses[node as usize] = Some(self.builder.address());
+            next = match &self.nodes[node as usize] {
+                Node::Condition { truth, yes, no } => {
+                    let a = self.builder.truth(truth);
+                    let op = self.builder.fuse_jump(a);
+                    self.builder.end_statement();
+                    self.jump(op, *no);
+                    pending.extend(no);
+                    *yes
+                }
+                Node::Action { action, next } => {
+                    self.inline(*action, &[]);
+                    *next
+                }
+                Node::Table(table) => match self.statement(*table) {
+                    Some((action, params, next)) => {
+                        self.inline(action, &params);
+                        next
+                    }
+                    None => {
+                        self.builder.push(Op::Apply { table: *table });
+                        applied.push(*table);
+                        pending.extend(self.following[*table as usize].all());
+                        return;
+                    }
+                },
+            };
+        }
+        self.builder.push(Op::End);
+    }
+
+    fn jump(&mut self, op: Op, to: Option<u32>) {
+        self.jumps.push((self.builder.code.len(), to));
+        self.builder.push(op);
+    }
+
+    /// The one action of a table that nothing can ever change, its parameters, and the node that follows.
+    fn statement(&self, table: u32) -> Option<(u32, Vec<u64>, Option<u32>)> {
+        let (program, following) = (&self.tables[table as usize], &self.following[table as usize]);
+        let fixed = program.key.is_empty() && program.const_default_entry && program.profile.is_none();
+        let Some(Call::Action { action, choice, params }) = &program.initial_default else {
+            return None;
+        };
+        let next = match following.hit_miss {
+            Some((_, miss)) => miss,
+            None => following.actions[*choice as usize],
+        };
+        fixed.then(|| (*action, params.to_vec(), next))
+    }
+
+    fn inline(&mut self, action: u32, params: &[u64]) {
+        let action = &self.actions[action as usize];
+        for (index, &value) in params.iter().enumerate() {
+            let (a, m) = (self.builder.constant(value), self.builder.constant(u64::MAX));
+            self.builder.push(Op::Move {
+                d: self.builder.param_base + index as u32,
+                a,
+                m,
+            });
+        }
+        if action.end - action.start > MAX_COPIED {
+            return self.builder.push(Op::Call { to: action.start });
+        }
+        let moved = self.builder.address();
+        for at in action.start..action.end {
+            let mut op = self.builder.code[at as usize].clone();
+            if let Some(target) = op.target() {
+                op.set_target(target - action.start + moved);
+            }
+            self.builder.push(op);
+        }
+    }
+}

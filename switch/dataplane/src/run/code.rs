@@ -1,0 +1,49 @@
+//! A program as flat code, with what the code refers to.
+
+use super::calculation::Calculation;
+use super::exact::Env;
+use super::layout::Layout;
+use super::ops::Op;
+use super::state::State;
+use super::table::{Action, TableProgram};
+use super::wire::Plan;
+
+/// The immutable half of a program, as far as flat code needs it.
+#[derive(Debug)]
+pub(crate) struct Code {
+    pub layout: Layout,
+    /// How each header is read and written, where that goes by whole bytes.
+    pub plans: Vec<Option<Plan>>,
+    pub ops: Vec<Op>,
+    pub lists: Vec<Vec<u32>>,
+    pub calculations: Vec<Calculation>,
+    pub tables: Vec<TableProgram>,
+    pub actions: Vec<Action>,
+    /// First word of the action parameters.
+    pub param_base: usize,
+}
+
+impl Code {
+    /// The header `list[index]`, if there is one.
+    #[inline]
+    pub fn element(&self, list: u32, index: u64) -> Option<u32> {
+        self.lists[list as usize].get(usize::try_from(index).ok()?).copied()
+    }
+
+    /// What expressions are evaluated against.
+    #[inline]
+    pub fn env<'a>(&'a self, state: &'a State) -> Env<'a> {
+        Env {
+            layout: &self.layout,
+            words: &state.words,
+            registers: &state.registers,
+        }
+    }
+
+    /// Computes one of the program's calculations on the packet at work.
+    #[inline]
+    pub fn compute(&self, index: u32, state: &mut State) -> u64 {
+        self.calculations[index as usize].gather(&self.layout, state);
+        state.algorithms[index as usize].compute(&state.scratch)
+    }
+}

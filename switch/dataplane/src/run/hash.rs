@@ -1,0 +1,237 @@
+//! The hash and checksum algorithms of BMv2 (its src/bm_sim/calculations.cpp), each a function of bytes.
+
+use std::collections::HashMap;
+
+use crc::{CRC_16_ARC, CRC_16_IBM_3740, CRC_32_ISO_HDLC, Crc, Table};
+
+static CRC16: Crc<u16, Table<1>> = Crc::<u16, Table<1>>::new(&CRC_16_ARC);
+static CRC16_CCITT: Crc<u16, Table<1>> = Crc::<u16, Table<1>>::new(&CRC_16_IBM_3740);
+static CRC32: Crc<u32, Table<16>> = Crc::<u32, Table<16>>::new(&CRC_32_ISO_HDLC);
+
+/// An algorithm, with what it remembers between packets.
+#[derive(Clone, Debug)]
+pub(crate) enum Algorithm {
+    Crc8,
+    Crc16,
+    CrcCcitt,
+    Crc32,
+    Crc64,
+    Checksum16,
+    Xor16,
+    Xor32,
+    Identity,
+    Xxh64,
+    /// Counts calls.
+    RoundRobin(u64),
+    /// Numbers distinct inputs.
+    RoundRobinConsistent(HashMap<Vec<u8>, u64>),
+}
+
+/// Distinct inputs that `RoundRobinConsistent` remembers.
+const MAX_REMEMBERED: usize = 1 << 16;
+
+impl Algorithm {
+    pub fn compute(&mut self, bytes: &[u8]) -> u64 {
+        match self {
+            Algorithm::Crc8 => u64::from(crc8(bytes)),
+            Algorithm::Crc16 => u64::from(CRC16.checksum(bytes)),
+            Algorithm::CrcCcitt => u64::from(CRC16_CCITT.checksum(bytes)),
+            Algorithm::Crc32 => u64::from(CRC32.checksum(bytes)),
+            Algorithm::Crc64 => crc64(bytes),
+            Algorithm::Checksum16 => u64::from(checksum16(bytes)),
+            Algorithm::Xor16 => bytes.chunks(2).fold(0, |sum, chunk| sum ^ padded(chunk, 2)),
+            Algorithm::Xor32 => bytes.chunks(4).fold(0, |sum, chunk| sum ^ padded(chunk, 4)),
+            Algorithm::Identity => bytes.iter().take(8).fold(0, |sum, &byte| sum << 8 | u64::from(byte)),
+            Algorithm::Xxh64 => xxh64(bytes),
+            Algorithm::RoundRobin(calls) => {
+                *calls = calls.wrapping_add(1);
+                calls.wrapping_sub(1)
+            }
+            Algorithm::RoundRobinConsistent(seen) => {
+                let next = seen.len() as u64;
+                match seen.get(bytes) {
+                    Some(&number) => number,
+                    None => {
+                        if seen.len() < MAX_REMEMBERED {
+                            seen.insert(bytes.to_vec(), next);
+                        }
+                        next
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// A big-endian number, zeroes appended to the given length.
+fn padded(chunk: &[u8], length: usize) -> u64 {
+    let value = chunk.iter().fold(0, |value, &byte| value << 8 | u64::from(byte));
+    value << (8 * (length - chunk.len()))
+}
+
+/// The Internet checksum (RFC 1071): complement of the ones' complement sum of 16-bit words.
+pub(crate) fn checksum16(bytes: &[u8]) -> u16 {
+    let mut sum = 0u64;
+    let mut chunks = bytes.chunks_exact(4);
+    for chunk in &mut chunks {
+        sum += u64::from(u32::from_be_bytes([chunk[0], chunk[1], chunk[2], chunk[3]]));
+    }
+    for chunk in chunks.remainder().chunks(2) {
+        sum += padded(chunk, 2);
+    }
+    while sum > 0xffff {
+        sum = (sum & 0xffff) + (sum >> 16);
+    }
+    !(sum as u16)
+}
+
+/// Polynomial 0x07, nothing reflected, start and final XOR 0.
+fn crc8(bytes: &[u8]) -> u8 {
+    bytes.iter().fold(0, |remainder, &byte| {
+        (0..8).fold(
+            remainder ^ byte,
+            |r, _| if r & 0x80 != 0 { r << 1 ^ 0x07 } else { r << 1 },
+        )
+    })
+}
+
+/// Polynomial 0x1b, reflected in and out, start and final XOR 0.
+fn crc64(bytes: &[u8]) -> u64 {
+    let polynomial = 0x1bu64.reverse_bits();
+    bytes.iter().fold(0, |remainder, &byte| {
+        (0..8).fold(remainder ^ u64::from(byte), |r, _| {
+            if r & 1 != 0 { r >> 1 ^ polynomial } else { r >> 1 }
+        })
+    })
+}
+
+const PRIMES: [u64; 5] = [
+    0x9e3779b185ebca87,
+    0xc2b2ae3d27d4eb4f,
+    0x165667b19e3779f9,
+    0x85ebca77c2b2ae63,
+    0x27d4eb2f165667c5,
+];
+
+fn xxh_round(accumulator: u64, lane: u64) -> u64 {
+    accumulator
+        .wrapping_add(lane.wrapping_mul(PRIMES[1]))
+        .rotate_left(31)
+        .wrapping_mul(PRIMES[0])
+}
+
+fn little(bytes: &[u8]) -> u64 {
+    bytes.iter().rev().fold(0, |value, &byte| value << 8 | u64::from(byte))
+}
+
+/// XXH64 with seed 0 (the xxHash specification).
+fn xxh64(bytes: &[u8]) -> u64 {
+    let stripes = bytes.chunks_exact(32);
+    let mut rest = stripes.remainder();
+    let mut hash = if bytes.len() >= 32 {
+        let mut lanes = [
+            PRIMES[0].wrapping_add(PRIMES[1]),
+            PRIMES[1],
+            0,
+            0u64.wrapping_sub(PRIMES[0]),
+        ];
+        for stripe in stripes {
+            for (lane, part) in lanes.iter_mut().zip(stripe.chunks_exact(8)) {
+                *lane = xxh_round(*lane, little(part));
+            }
+        }
+        let mixed = [1, 7, 12, 18]
+            .iter()
+            .zip(lanes)
+            .fold(0u64, |h, (&r, lane)| h.wrapping_add(lane.rotate_left(r)));
+        lanes.iter().fold(mixed, |h, &lane| {
+            (h ^ xxh_round(0, lane)).wrapping_mul(PRIMES[0]).wrapping_add(PRIMES[3])
+        })
+    } else {
+        PRIMES[4]
+    };
+    hash = hash.wrapping_add(bytes.len() as u64);
+    while let Some((eight, tail)) = rest.split_first_chunk::<8>() {
+        hash = (hash ^ xxh_round(0, little(eight)))
+            .rotate_left(27)
+            .wrapping_mul(PRIMES[0])
+            .wrapping_add(PRIMES[3]);
+        rest = tail;
+    }
+    if let Some((four, tail)) = rest.split_first_chunk::<4>() {
+        hash = (hash ^ little(four).wrapping_mul(PRIMES[0]))
+            .rotate_left(23)
+            .wrapping_mul(PRIMES[1]);
+        hash = hash.wrapping_add(PRIMES[2]);
+        rest = tail;
+    }
+    for &byte in rest {
+        hash = (hash ^ u64::from(byte).wrapping_mul(PRIMES[4]))
+            .rotate_left(11)
+            .wrapping_mul(PRIMES[0]);
+    }
+    hash = (hash ^ hash >> 33).wrapping_mul(PRIMES[1]);
+    hash = (hash ^ hash >> 29).wrapping_mul(PRIMES[2]);
+    hash ^ hash >> 32
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn compute(mut algorithm: Algorithm, bytes: &[u8]) -> u64 {
+        algorithm.compute(bytes)
+    }
+
+    /// Check values of the CRC catalogue for "123456789".
+    #[test]
+    fn crcs_have_their_catalogued_check_values() {
+        let check = b"123456789";
+        assert_eq!(compute(Algorithm::Crc8, check), 0xf4);
+        assert_eq!(compute(Algorithm::Crc16, check), 0xbb3d);
+        assert_eq!(compute(Algorithm::CrcCcitt, check), 0x29b1);
+        assert_eq!(compute(Algorithm::Crc32, check), 0xcbf43926);
+        assert_eq!(compute(Algorithm::Crc64, check), 0x46a5a9388a5beffe);
+    }
+
+    /// The example of RFC 1071, section 3.
+    #[test]
+    fn internet_checksum_of_the_rfc_example() {
+        let bytes = [0x00, 0x01, 0xf2, 0x03, 0xf4, 0xf5, 0xf6, 0xf7];
+        assert_eq!(checksum16(&bytes), !0xddf2);
+        assert_eq!(checksum16(&[0xff]), !0xff00);
+        assert_eq!(checksum16(&[]), 0xffff);
+    }
+
+    #[test]
+    fn xxh64_of_known_inputs() {
+        assert_eq!(xxh64(b""), 0xef46db3751d8e999);
+        assert_eq!(xxh64(b"a"), 0xd24ec4f1a98c6e5b);
+        assert_eq!(xxh64(b"Nobody inspects the spammish repetition"), 0xfbcea83c8a378bf1);
+    }
+
+    #[test]
+    fn short_tails_are_padded_behind() {
+        assert_eq!(compute(Algorithm::Xor16, &[0xab, 0xcd, 0x12]), 0xabcd ^ 0x1200);
+        assert_eq!(compute(Algorithm::Xor32, &[0xab, 0xcd]), 0xabcd0000);
+        assert_eq!(compute(Algorithm::Identity, &[1, 2, 3]), 0x010203);
+    }
+
+    #[test]
+    fn round_robins_count() {
+        let mut plain = Algorithm::RoundRobin(0);
+        assert_eq!(
+            [plain.compute(b"x"), plain.compute(b"x"), plain.compute(b"y")],
+            [0, 1, 2]
+        );
+        let mut consistent = Algorithm::RoundRobinConsistent(HashMap::new());
+        assert_eq!(
+            [
+                consistent.compute(b"x"),
+                consistent.compute(b"y"),
+                consistent.compute(b"x")
+            ],
+            [0, 1, 0]
+        );
+    }
+}

@@ -1,0 +1,363 @@
+//! The parser: states that extract headers and choose the next state by a key.
+
+use super::code::Code;
+use super::header_ops::mark_valid;
+use super::layout::Layout;
+use super::machine::run;
+use super::ops::{Address, Word};
+use super::state::State;
+use crate::bits::{self, words};
+
+/// States one packet may visit, so that a loop that extracts nothing ends.
+const MAX_STEPS: usize = 4096;
+
+/// Numbers the program gives to the core errors.
+#[derive(Clone, Debug)]
+pub(crate) struct Errors {
+    pub packet_too_short: u32,
+    pub stack_out_of_bounds: u32,
+    pub header_too_short: u32,
+    pub timeout: u32,
+    pub invalid_argument: u32,
+}
+
+#[derive(Debug)]
+pub(crate) struct Parser {
+    pub states: Vec<ParseState>,
+    pub start: Option<u32>,
+    pub errors: Errors,
+}
+
+#[derive(Debug, Default)]
+pub(crate) struct ParseState {
+    pub ops: Vec<ParserOp>,
+    pub key: Vec<KeyPart>,
+    pub cases: Vec<Case>,
+    pub otherwise: Option<u32>,
+}
+
+#[derive(Debug)]
+pub(crate) enum ParserOp {
+    Extract(u32),
+    /// Runs the code, which leaves the length of the variable-length field, in bits, in the word.
+    ExtractVarbit {
+        header: u32,
+        code: Address,
+        bits: Word,
+    },
+    /// Into the next element of a stack.
+    ExtractNext {
+        headers: Vec<u32>,
+        next: Word,
+        varbit: Option<(Address, Word)>,
+    },
+    Run(Address),
+    /// `width` bits at this offset from here into words from `to` on, then runs the code.
+    Lookahead {
+        offset: usize,
+        width: u32,
+        to: Word,
+        code: Address,
+    },
+    /// Runs the code, which leaves condition and error number.
+    Verify {
+        code: Address,
+        holds: Word,
+        error: Word,
+    },
+    /// Runs the code, which leaves the number of bits.
+    Advance {
+        code: Address,
+        bits: Word,
+    },
+}
+
+#[derive(Debug)]
+pub(crate) enum KeyPart {
+    Words {
+        first: Word,
+        count: u32,
+    },
+    /// A word that code computes.
+    Computed {
+        code: Address,
+        word: Word,
+    },
+    Lookahead {
+        offset: usize,
+        width: u32,
+    },
+}
+
+#[derive(Debug)]
+pub(crate) struct Case {
+    pub what: CaseKind,
+    pub mask: Option<Vec<u64>>,
+    pub next: Option<u32>,
+}
+
+#[derive(Debug)]
+pub(crate) enum CaseKind {
+    Value(Vec<u64>),
+    /// A use of a parser value set.
+    Set {
+        set: u32,
+        usage: u32,
+    },
+}
+
+/// A parser value set: members written by the control plane, split the way each state's key is.
+#[derive(Debug)]
+pub(crate) struct ValueSet {
+    pub name: String,
+    pub width: u32,
+    pub uses: Vec<(Vec<u32>, Vec<Vec<u64>>)>,
+}
+
+impl ValueSet {
+    /// Replaces the members, each given in as many words as the set's width needs.
+    pub fn write(&mut self, members: &[Vec<u8>]) {
+        let length = self.width.div_ceil(8) as usize;
+        for (widths, split) in &mut self.uses {
+            split.clear();
+            for member in members {
+                let mut padded = vec![0; length.saturating_sub(member.len())];
+                padded.extend_from_slice(&member[member.len().saturating_sub(length)..]);
+                let mut at = length * 8 - self.width as usize;
+                let mut key = Vec::new();
+                for &width in widths.iter() {
+                    let start = key.len();
+                    key.resize(start + words(width), 0);
+                    bits::read(&padded, at, width, &mut key[start..]);
+                    at += width as usize;
+                }
+                split.push(key);
+            }
+        }
+    }
+}
+
+impl Parser {
+    /// Parses `state.frame` from its beginning; leaves the start of the rest in `state.payload`.
+    /// Returns the number of the error that stopped it, if one did.
+    pub fn parse(&self, code: &Code, sets: &[ValueSet], state: &mut State) -> Option<u32> {
+        let mut next = self.start;
+        let mut at = 0;
+        let mut steps = 0;
+        let mut error = None;
+        while let Some(current) = next {
+            steps += 1;
+            let outcome = if steps > MAX_STEPS {
+                Err(self.errors.timeout)
+            } else {
+                self.visit(code, sets, state, &self.states[current as usize], &mut at)
+            };
+            match outcome {
+                Ok(following) => next = following,
+                Err(number) => {
+                    error = Some(number);
+                    break;
+                }
+            }
+        }
+        state.payload = at;
+        error
+    }
+
+    fn visit(
+        &self,
+        code: &Code,
+        sets: &[ValueSet],
+        state: &mut State,
+        current: &ParseState,
+        at: &mut usize,
+    ) -> Result<Option<u32>, u32> {
+        for op in &current.ops {
+            self.execute(code, state, op, at)?;
+        }
+        if current.cases.is_empty() {
+            return Ok(current.otherwise);
+        }
+        let mut key = std::mem::take(&mut state.key);
+        key.clear();
+        let built = self.build_key(code, state, &current.key, *at, &mut key);
+        let next = built.map(|()| {
+            let case = current.cases.iter().find(|case| matches(case, &key, sets));
+            case.map_or(current.otherwise, |case| case.next)
+        });
+        state.key = key;
+        next
+    }
+
+    fn build_key(
+        &self,
+        code: &Code,
+        state: &mut State,
+        parts: &[KeyPart],
+        at: usize,
+        key: &mut Vec<u64>,
+    ) -> Result<(), u32> {
+        for part in parts {
+            match *part {
+                KeyPart::Words { first, count } => {
+                    key.extend_from_slice(&state.words[first as usize..(first + count) as usize]);
+                }
+                KeyPart::Computed { code: start, word } => {
+                    run(code, state, start);
+                    key.push(state.words[word as usize]);
+                }
+                KeyPart::Lookahead { offset, width } => {
+                    let start = key.len();
+                    key.resize(start + words(width), 0);
+                    self.peek(&state.frame, at, offset, width, &mut key[start..])?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn peek(&self, frame: &[u8], at: usize, offset: usize, width: u32, out: &mut [u64]) -> Result<(), u32> {
+        let start = at * 8 + offset;
+        if start + width as usize > frame.len() * 8 {
+            return Err(self.errors.packet_too_short);
+        }
+        bits::read(frame, start, width, out);
+        Ok(())
+    }
+
+    fn execute(&self, code: &Code, state: &mut State, op: &ParserOp, at: &mut usize) -> Result<(), u32> {
+        match op {
+            ParserOp::Extract(header) => self.extract(code, state, *header, 0, at),
+            ParserOp::ExtractVarbit {
+                header,
+                code: start,
+                bits,
+            } => {
+                run(code, state, *start);
+                let bits = state.words[*bits as usize];
+                self.extract(code, state, *header, bits, at)
+            }
+            ParserOp::ExtractNext { headers, next, varbit } => {
+                let position = state.words[*next as usize];
+                let Some(&header) = headers.get(position as usize) else {
+                    return Err(self.errors.stack_out_of_bounds);
+                };
+                let mut bits = 0;
+                if let Some((start, word)) = varbit {
+                    run(code, state, *start);
+                    bits = state.words[*word as usize];
+                }
+                self.extract(code, state, header, bits, at)?;
+                state.words[*next as usize] = position + 1;
+                Ok(())
+            }
+            ParserOp::Run(start) => {
+                run(code, state, *start);
+                Ok(())
+            }
+            ParserOp::Lookahead {
+                offset,
+                width,
+                to,
+                code: start,
+            } => {
+                let to = *to as usize;
+                let out = &mut state.words[to..to + words(*width)];
+                self.peek(&state.frame, *at, *offset, *width, out)?;
+                run(code, state, *start);
+                Ok(())
+            }
+            ParserOp::Verify {
+                code: start,
+                holds,
+                error,
+            } => {
+                run(code, state, *start);
+                if state.words[*holds as usize] == 0 {
+                    return Err(state.words[*error as usize] as u32);
+                }
+                Ok(())
+            }
+            ParserOp::Advance { code: start, bits } => {
+                run(code, state, *start);
+                let bits = state.words[*bits as usize];
+                if !bits.is_multiple_of(8) {
+                    return Err(self.errors.invalid_argument);
+                }
+                if bits / 8 > (state.frame.len() - *at) as u64 {
+                    return Err(self.errors.packet_too_short);
+                }
+                *at += (bits / 8) as usize;
+                Ok(())
+            }
+        }
+    }
+
+    /// Extracts a header whose variable-length field, if it has one, takes `bits`.
+    #[inline]
+    fn extract(&self, code: &Code, state: &mut State, header: u32, bits: u64, at: &mut usize) -> Result<(), u32> {
+        let layout = &code.layout;
+        if let Some(plan) = &code.plans[header as usize] {
+            let rest = &state.frame[*at..];
+            if rest.len() < plan.bytes {
+                return Err(self.errors.packet_too_short);
+            }
+            plan.load(rest, &mut state.words);
+            *at += plan.bytes;
+        } else {
+            self.extract_bits(layout, state, header, bits, at)?;
+        }
+        mark_valid(layout, state, header);
+        Ok(())
+    }
+
+    /// The same for headers that do not fall into whole bytes, or vary in length.
+    fn extract_bits(
+        &self,
+        layout: &Layout,
+        state: &mut State,
+        header: u32,
+        bits: u64,
+        at: &mut usize,
+    ) -> Result<(), u32> {
+        let description = &layout.headers[header as usize];
+        let available = (state.frame.len() - *at) as u64 * 8;
+        if !bits.is_multiple_of(8) {
+            return Err(self.errors.invalid_argument);
+        }
+        if u64::from(description.fixed_bits).saturating_add(bits) > available {
+            return Err(self.errors.packet_too_short);
+        }
+        if let Some(varbit) = description.varbit
+            && bits > u64::from(layout.fields[varbit as usize].width)
+        {
+            return Err(self.errors.header_too_short);
+        }
+        let mut bit = *at * 8;
+        for field in &layout.fields[description.fields()] {
+            let mut width = field.width;
+            if let Some(length) = field.length {
+                width = bits as u32;
+                state.words[length as usize] = bits;
+                state.words[field.span()].fill(0);
+            }
+            let slot = field.slot as usize;
+            bits::read(&state.frame, bit, width, &mut state.words[slot..slot + words(width)]);
+            bit += width as usize;
+        }
+        *at = bit / 8;
+        Ok(())
+    }
+}
+
+#[inline]
+fn matches(case: &Case, key: &[u64], sets: &[ValueSet]) -> bool {
+    let equal = |value: &[u64]| match &case.mask {
+        None => value == key,
+        Some(mask) => value.iter().zip(key).zip(mask).all(|((v, k), m)| v & m == k & m),
+    };
+    match &case.what {
+        CaseKind::Value(value) => equal(value),
+        CaseKind::Set { set, usage } => sets[*set as usize].uses[*usage as usize].1.iter().any(|v| equal(v)),
+    }
+}

@@ -1,0 +1,125 @@
+//! Action profiles and selectors: actions shared by entries, and groups of them chosen by a hash.
+
+use std::collections::HashMap;
+
+use super::entries::Call;
+use crate::errors::TableError;
+
+#[derive(Debug)]
+pub(crate) struct Profile {
+    pub name: String,
+    pub size: usize,
+    /// Actions its tables may use: the actions' indices.
+    pub actions: Vec<u32>,
+    /// The calculation that chooses a member of a group.
+    pub selector: Option<u32>,
+    pub members: HashMap<u32, Call>,
+    pub groups: HashMap<u32, Vec<u32>>,
+    /// Tables implemented by it.
+    pub tables: Vec<u32>,
+}
+
+impl Profile {
+    fn no(&self, kind: &'static str, id: u32) -> TableError {
+        TableError::NoMember {
+            profile: self.name.clone(),
+            kind,
+            id,
+        }
+    }
+
+    pub fn insert(&mut self, member: u32, call: Call) -> Result<(), TableError> {
+        if self.members.contains_key(&member) {
+            return Err(TableError::Duplicate(self.name.clone()));
+        }
+        if self.size > 0 && self.members.len() >= self.size {
+            return Err(TableError::Full {
+                table: self.name.clone(),
+                size: self.size,
+            });
+        }
+        self.members.insert(member, call);
+        Ok(())
+    }
+
+    pub fn modify(&mut self, member: u32, call: Call) -> Result<(), TableError> {
+        match self.members.get_mut(&member) {
+            Some(place) => {
+                *place = call;
+                Ok(())
+            }
+            None => Err(self.no("member", member)),
+        }
+    }
+
+    /// Removes a member; `used` says whether a table entry refers to it.
+    pub fn delete(&mut self, member: u32, used: bool) -> Result<(), TableError> {
+        if !self.members.contains_key(&member) {
+            return Err(self.no("member", member));
+        }
+        if used || self.groups.values().any(|members| members.contains(&member)) {
+            return Err(TableError::InUse {
+                profile: self.name.clone(),
+                kind: "member",
+                id: member,
+            });
+        }
+        self.members.remove(&member);
+        Ok(())
+    }
+
+    fn check(&self, members: &[u32]) -> Result<(), TableError> {
+        if self.selector.is_none() {
+            return Err(TableError::Without(self.name.clone(), "selector"));
+        }
+        match members.iter().find(|member| !self.members.contains_key(member)) {
+            Some(&member) => Err(self.no("member", member)),
+            None => Ok(()),
+        }
+    }
+
+    pub fn insert_group(&mut self, group: u32, members: &[u32]) -> Result<(), TableError> {
+        self.check(members)?;
+        if self.groups.contains_key(&group) {
+            return Err(TableError::Duplicate(self.name.clone()));
+        }
+        self.groups.insert(group, members.to_vec());
+        Ok(())
+    }
+
+    pub fn modify_group(&mut self, group: u32, members: &[u32]) -> Result<(), TableError> {
+        self.check(members)?;
+        match self.groups.get_mut(&group) {
+            Some(place) => {
+                *place = members.to_vec();
+                Ok(())
+            }
+            None => Err(self.no("group", group)),
+        }
+    }
+
+    /// Removes a group; `used` says whether a table entry refers to it.
+    pub fn delete_group(&mut self, group: u32, used: bool) -> Result<(), TableError> {
+        if !self.groups.contains_key(&group) {
+            return Err(self.no("group", group));
+        }
+        if used {
+            return Err(TableError::InUse {
+                profile: self.name.clone(),
+                kind: "group",
+                id: group,
+            });
+        }
+        self.groups.remove(&group);
+        Ok(())
+    }
+
+    /// Checks that what an entry refers to exists.
+    pub fn check_call(&self, call: &Call) -> Result<(), TableError> {
+        match call {
+            Call::Member(member) if !self.members.contains_key(member) => Err(self.no("member", *member)),
+            Call::Group(group) if !self.groups.contains_key(group) => Err(self.no("group", *group)),
+            _ => Ok(()),
+        }
+    }
+}

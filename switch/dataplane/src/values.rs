@@ -1,0 +1,113 @@
+//! What the control plane writes and reads: match keys, action calls, entries, counts, settings.
+
+use crate::ids::{ActionId, EntryHandle, Port};
+
+/// One field of an entry's key. Bytes are big-endian; missing leading zeroes are allowed, set bits beyond the
+/// field's width are not.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub enum MatchKey {
+    /// Equal to the value.
+    Exact(Vec<u8>),
+    /// The first n bits equal to those of the value.
+    Lpm(Vec<u8>, u16),
+    /// Equal in every bit that the second, the mask, sets.
+    Ternary(Vec<u8>, Vec<u8>),
+    /// From the first to the second, both included.
+    Range(Vec<u8>, Vec<u8>),
+    /// Equal to the value, or anything at all.
+    Optional(Option<Vec<u8>>),
+    /// The header's validity.
+    Valid(bool),
+}
+
+/// What a table does on a match: an action with its parameters, or a reference into its action profile.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum ActionCall {
+    /// An action and its parameters, big-endian; missing leading zeroes are allowed.
+    Action {
+        /// From [`Pipeline::table_action`](crate::Pipeline::table_action).
+        action: ActionId,
+        /// One per parameter, in order.
+        params: Vec<Vec<u8>>,
+    },
+    /// A member of the table's action profile.
+    Member(u32),
+    /// A group of the table's action selector.
+    Group(u32),
+}
+
+/// How a key field is matched.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum MatchKind {
+    /// Equality.
+    Exact,
+    /// Longest prefix.
+    Lpm,
+    /// Value and mask, by priority.
+    Ternary,
+    /// Interval, by priority.
+    Range,
+    /// Equality or anything, by priority.
+    Optional,
+    /// Header validity (P4_14).
+    Valid,
+}
+
+/// A key field of a table.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct KeyField {
+    /// Its name in the P4 program.
+    pub name: String,
+    /// How it is matched.
+    pub kind: MatchKind,
+    /// Width in bits.
+    pub width: u32,
+}
+
+/// A table entry as it was written.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct EntryView {
+    /// Its handle.
+    pub handle: EntryHandle,
+    /// Its key, normalised: full-width bytes, bits under a prefix or mask cleared.
+    pub key: Vec<MatchKey>,
+    /// Larger wins; 0 in tables without priorities.
+    pub priority: i32,
+    /// What it does.
+    pub action: ActionCall,
+    /// It came with the program and cannot be changed.
+    pub is_const: bool,
+}
+
+/// Packets and bytes seen.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Count {
+    /// Packets.
+    pub packets: u64,
+    /// Bytes, by `packet_length` as BMv2 counts them: frame bytes without the Ethernet checksum.
+    pub bytes: u64,
+}
+
+/// A two-rate three-colour meter (RFC 2698), colour-blind. Units are packets or bytes, as the array says.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct MeterConfig {
+    /// Committed rate, units a second.
+    pub cir: u64,
+    /// Committed burst, units.
+    pub cburst: u64,
+    /// Peak rate, units a second.
+    pub pir: u64,
+    /// Peak burst, units.
+    pub pburst: u64,
+}
+
+/// Where the clones of a clone session go.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct CloneSession {
+    /// Port and `egress_rid` of each clone.
+    pub replicas: Vec<(Port, u16)>,
+    /// Bytes of the frame to keep; `None` keeps all.
+    pub truncate_to: Option<u32>,
+    /// The clones' queue, 0..=7, unless their preserved metadata sets `priority`.
+    pub class_of_service: u8,
+}
