@@ -4,10 +4,10 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use p4sched_dataplane::{MatchKey, Port};
-use p4sched_difftest::Scheme;
-use p4sched_difftest::frames::{Datagram, RANKED_PORT, is_forwarded};
-use p4sched_difftest::program::Program;
-use p4sched_difftest::switch::{Sent, Switch};
+use p4sched_simulator::frames::{Datagram, RANKED_PORT, is_forwarded};
+use p4sched_simulator::parameters::Scheme;
+use p4sched_simulator::program::Program;
+use p4sched_simulator::switch::{Sent, Switch};
 
 const BUCKETS: u32 = 64;
 const GROUP: u64 = 7;

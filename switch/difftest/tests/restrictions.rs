@@ -2,7 +2,6 @@
 
 use std::path::Path;
 
-use p4sched_difftest::program::Program;
 use p4sched_engine::Engine;
 use p4sched_p4runtime::{Device, Fault};
 use p4sched_proto::p4::config::v1::Preamble;
@@ -10,6 +9,7 @@ use p4sched_proto::p4::v1 as p4rt;
 use p4sched_proto::p4::v1::entity::Entity;
 use p4sched_proto::p4::v1::table_action::Type as ActionKind;
 use p4sched_proto::p4::v1::update::Type;
+use p4sched_simulator::program::Program;
 
 /// A device with one of the programs.
 struct Switch {

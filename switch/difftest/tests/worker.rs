@@ -4,15 +4,14 @@
 use std::path::Path;
 
 use p4sched_dataplane::{MatchKey, Port};
-use p4sched_difftest::Scheme;
-use p4sched_difftest::frames::{Datagram, RANKED_PORT};
-use p4sched_difftest::parameters::Parameters;
-use p4sched_difftest::program::Program;
-use p4sched_difftest::switch::{Sent, Switch};
 use p4sched_schedulers::aifo::AifoConfig;
 use p4sched_schedulers::window::WindowConfig;
-use p4sched_schedulers::workload::seeded;
 use p4sched_schedulers::{Headroom, Nanos, Rank};
+use p4sched_simulator::frames::{Datagram, RANKED_PORT};
+use p4sched_simulator::parameters::{Parameters, Scheme};
+use p4sched_simulator::program::Program;
+use p4sched_simulator::switch::{Sent, Switch};
+use p4sched_simulator::workload::seeded;
 use rand::Rng;
 
 const PORT: Port = 1;

@@ -61,7 +61,7 @@ pub enum ConfigError {
 }
 
 /// Checks that `value` lies in `min..=max`.
-pub(crate) fn in_range(
+pub fn in_range(
     parameter: &'static str,
     value: usize,
     min: usize,

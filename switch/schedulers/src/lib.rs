@@ -18,30 +18,13 @@
 //! | [`afq`] | approximate fair queueing, a calendar of rounds | Sharma et al., NSDI 2018 |
 //! | [`drr`] | deficit round robin | Shreedhar and Varghese, SIGCOMM 1995 |
 //! | [`stfq`] | start-time fair queueing as a rank function | Goyal et al., SIGCOMM 1996 |
-//!
-//! ```
-//! use p4sched_schedulers::inversions::{Scheme, Setup};
-//! use p4sched_schedulers::workload::{RankDistribution, RankSampler, independent, seeded};
-//!
-//! let sampler = RankSampler::new(RankDistribution::Uniform, 100)?;
-//! let ranks = independent(&sampler, 50_000, &mut seeded(1));
-//! let packs = Setup::PAPER.run(Scheme::Packs, &ranks)?;
-//! let fifo = Setup::PAPER.run(Scheme::Fifo, &ranks)?;
-//! assert!(packs.total_inversions() * 10 < fifo.total_inversions());
-//! # Ok::<(), p4sched_schedulers::ConfigError>(())
-//! ```
-//!
-//! [`workload`] draws ranks, [`inversions`] runs a constant-rate stream through a scheduler and counts inversions and
-//! drops by rank, [`adversary`] searches for traces on which one scheduler does much worse than another.
 
-pub mod adversary;
 pub mod afq;
 pub mod aifo;
 pub mod config;
 pub mod drr;
 pub mod fdpa;
 pub mod fifo;
-pub mod inversions;
 pub mod packs;
 pub mod pifo;
 pub mod priority_queues;
@@ -50,7 +33,6 @@ pub mod scheduler;
 pub mod sp_pifo;
 pub mod stfq;
 pub mod window;
-pub mod workload;
 
 pub use config::{ConfigError, Headroom};
 pub use scheduler::{Nanos, Packet, Rank, Scheduler, Verdict};

@@ -2,7 +2,6 @@
 
 use p4sched_schedulers::aifo::{Aifo, AifoConfig};
 use p4sched_schedulers::fifo::Fifo;
-use p4sched_schedulers::inversions::{Link, run};
 use p4sched_schedulers::packs::{Packs, PacksConfig, batch_bounds};
 use p4sched_schedulers::pifo::Pifo;
 use p4sched_schedulers::priority_queues::PriorityQueues;
@@ -240,25 +239,6 @@ fn packs_figure_5_the_bounds_of_the_batch_sort_what_is_admitted() {
         .map(|packet| packet.rank)
         .collect();
     assert_eq!(output, [1, 1, 2, 2]);
-}
-
-#[test]
-fn packs_figure_5_the_repeating_sequence_settles_at_the_same_output() {
-    let ranks = PACKS_FIGURE_5.repeat(100);
-    let mut packs = Packs::new(PacksConfig::new(&[2, 2], 6)).unwrap();
-    // The link carries four of every six packets.
-    let outcome = run(
-        &mut packs,
-        Link {
-            arrival_mbps: 6,
-            drain_mbps: 4,
-        },
-        &ranks,
-    );
-    let sent: Vec<Rank> = outcome.sent.iter().map(|&id| ranks[id as usize]).collect();
-    for period in sent[20..380].chunks(4) {
-        assert_eq!(period, [1, 1, 2, 2]);
-    }
 }
 
 #[test]

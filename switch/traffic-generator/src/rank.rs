@@ -1,6 +1,6 @@
 //! Where the ranks of a flow's packets come from.
 
-use p4sched_schedulers::workload::{RankDistribution, RankSampler};
+use p4sched_simulator::workload::{RankDistribution, RankSampler, UnknownDistribution};
 use rand::RngCore;
 use serde::{Deserialize, Serialize};
 
@@ -39,7 +39,7 @@ impl Ranks {
             Ranks::Drawn { distribution, below } => {
                 let distribution: RankDistribution = distribution
                     .parse()
-                    .map_err(|error: p4sched_schedulers::workload::UnknownDistribution| wrong(error.to_string()))?;
+                    .map_err(|error: UnknownDistribution| wrong(error.to_string()))?;
                 let sampler =
                     RankSampler::new(distribution, *below as usize).map_err(|error| wrong(error.to_string()))?;
                 Ok(RankSource::Drawn(sampler))

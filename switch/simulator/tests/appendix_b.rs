@@ -1,14 +1,14 @@
 //! PACKS, appendix B: worst cases of one scheduler against another, 15 packets of ranks 1 to 11, |W| = 4, k = 0, three
 //! queues of four packets. The gaps found by search are at least those the paper's solver reports.
 
-use p4sched_schedulers::adversary::{BatchOutcome, Search, Trace, batch};
 use p4sched_schedulers::aifo::{Aifo, AifoConfig};
 use p4sched_schedulers::packs::{Packs, PacksConfig};
 use p4sched_schedulers::pifo::Pifo;
 use p4sched_schedulers::sp_pifo::SpPifo;
 use p4sched_schedulers::window::WindowConfig;
-use p4sched_schedulers::workload::seeded;
 use p4sched_schedulers::{Headroom, Rank};
+use p4sched_simulator::adversary::{BatchOutcome, Search, Trace, batch};
+use p4sched_simulator::workload::seeded;
 
 const HIGHEST: Rank = 11;
 const QUEUES: [usize; 3] = [4; 3];

@@ -9,15 +9,15 @@
 
 use std::collections::BTreeMap;
 
-use crate::aifo::{Aifo, AifoConfig};
-use crate::config::{ConfigError, Headroom};
-use crate::fifo::Fifo;
-use crate::packs::{Packs, PacksConfig};
-use crate::pifo::Pifo;
-use crate::rifo::{Products, Rifo, RifoConfig};
-use crate::scheduler::{Nanos, Packet, Rank, Scheduler};
-use crate::sp_pifo::SpPifo;
-use crate::window::WindowConfig;
+use p4sched_schedulers::aifo::{Aifo, AifoConfig};
+use p4sched_schedulers::config::{ConfigError, Headroom};
+use p4sched_schedulers::fifo::Fifo;
+use p4sched_schedulers::packs::{Packs, PacksConfig};
+use p4sched_schedulers::pifo::Pifo;
+use p4sched_schedulers::rifo::{Products, Rifo, RifoConfig};
+use p4sched_schedulers::scheduler::{Nanos, Packet, Rank, Scheduler};
+use p4sched_schedulers::sp_pifo::SpPifo;
+use p4sched_schedulers::window::WindowConfig;
 
 /// Length of every packet, in bytes.
 pub const PACKET_BYTES: u32 = 1500;

@@ -5,18 +5,18 @@ use std::fmt::Write as _;
 
 use p4sched_dataplane::{MatchKey, Port};
 use p4sched_schedulers::fdpa::{UNCLASSIFIED, UNIT_SCALE};
-use p4sched_schedulers::workload::seeded;
 use p4sched_schedulers::{Nanos, Packet};
+use p4sched_simulator::workload::seeded;
 use rand::Rng;
 use rand_chacha::ChaCha8Rng;
 
-use crate::frames::{Datagram, RANKED_PORT, is_forwarded};
-use crate::model::{Decision, ModelPort};
-use crate::parameters::{Parameters, Scheme};
-use crate::program::{Program, ProgramError};
 use crate::state::compare;
-use crate::switch::{Counts, Sent, Switch};
-use crate::traffic::{Arrivals, FLOWS, PortTraffic, USERS};
+use p4sched_simulator::frames::{Datagram, RANKED_PORT, is_forwarded};
+use p4sched_simulator::model::{Decision, ModelPort};
+use p4sched_simulator::parameters::{Parameters, Scheme};
+use p4sched_simulator::program::{Program, ProgramError};
+use p4sched_simulator::switch::{Counts, Sent, Switch};
+use p4sched_simulator::traffic::{Arrivals, FLOWS, PortTraffic, USERS};
 
 /// The ports of a trial. The first one's parameters are the default action, the others' are entries. The last one needs
 /// all nine bits.

@@ -8,12 +8,12 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::{Parser, ValueEnum};
-use p4sched_difftest::parameters::MAX_P4_WINDOW;
-use p4sched_difftest::program::Program;
-use p4sched_difftest::stepped;
-use p4sched_schedulers::inversions::{Outcome, Scheme, Setup};
-use p4sched_schedulers::workload::{RankDistribution, RankSampler, independent, seeded};
 use p4sched_schedulers::{Headroom, Rank};
+use p4sched_simulator::inversions::{Outcome, Scheme, Setup};
+use p4sched_simulator::parameters::MAX_P4_WINDOW;
+use p4sched_simulator::program::Program;
+use p4sched_simulator::stepped;
+use p4sched_simulator::workload::{RankDistribution, RankSampler, independent, seeded};
 use serde_json::{Map, Value, json};
 
 /// Window of the paper, in ranks.

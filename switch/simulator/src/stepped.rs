@@ -1,4 +1,4 @@
-//! The experiment of PACKS 6.1 on a compiled P4 program: [`p4sched_schedulers::inversions`] with the engine in the model's
+//! The experiment of PACKS 6.1 on a compiled P4 program: [`crate::inversions`] with the engine in the model's
 //! place.
 //!
 //! A frame of 1375 bytes comes every 1000 ns, and takes 1100 ns on a link of 10 Gbit/s: exactly 11 Gbit/s over 10, in
@@ -6,9 +6,9 @@
 
 use std::collections::BTreeSet;
 
+use crate::inversions::{self, Outcome, Setup};
 use p4sched_dataplane::{MatchKey, Port};
 use p4sched_schedulers::aifo::AifoConfig;
-use p4sched_schedulers::inversions::{self, Outcome, Setup};
 use p4sched_schedulers::packs::PacksConfig;
 use p4sched_schedulers::rifo::{Products, RifoConfig};
 use p4sched_schedulers::window::WindowConfig;

@@ -3,7 +3,7 @@
 //! A switch whose time cannot be stepped, such as BMv2, can still be held to the model: its queue is paced slowly, and each
 //! burst is sent right behind a departure, so that all of it is decided before the next one.
 
-use p4sched_schedulers::workload::seeded;
+use crate::workload::seeded;
 use p4sched_schedulers::{ConfigError, Packet, Scheduler, Verdict};
 use rand::Rng;
 use rand_chacha::ChaCha8Rng;

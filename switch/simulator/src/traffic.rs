@@ -1,7 +1,7 @@
 //! Random packets: who sends, how urgent, how long, and when the next one comes.
 
+use crate::workload::{RankDistribution, RankSampler};
 use p4sched_schedulers::Nanos;
-use p4sched_schedulers::workload::{RankDistribution, RankSampler};
 use rand::Rng;
 use rand_chacha::ChaCha8Rng;
 

@@ -1,13 +1,17 @@
 //! Every program makes the decisions of its model, for every packet; and a wrong model is found out.
 
+mod lockstep;
+mod state;
+
 use std::path::Path;
 
-use p4sched_difftest::parameters::Parameters;
-use p4sched_difftest::program::Program;
-use p4sched_difftest::{Mismatch, Scheme, Tally, Trial, run, stepped};
-use p4sched_schedulers::inversions::{self, Setup};
-use p4sched_schedulers::workload::{RankDistribution, RankSampler, independent, seeded};
+use lockstep::{Mismatch, Tally, Trial, run};
 use p4sched_schedulers::{Headroom, Packet};
+use p4sched_simulator::inversions::{self, Setup};
+use p4sched_simulator::parameters::{Parameters, Scheme};
+use p4sched_simulator::program::Program;
+use p4sched_simulator::stepped;
+use p4sched_simulator::workload::{RankDistribution, RankSampler, independent, seeded};
 
 /// Packets of each program.
 const PACKETS: u64 = if cfg!(debug_assertions) { 20_000 } else { 1_000_000 };

@@ -10,7 +10,7 @@
 
 use rand::{Rng, RngCore};
 
-use crate::scheduler::{Packet, Rank, Scheduler};
+use p4sched_schedulers::scheduler::{Packet, Rank, Scheduler};
 
 /// What arrives: the window's ranks, oldest first, then those of the packets.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -2,9 +2,9 @@
 
 use p4sched_dataplane::Port;
 
-use crate::model::{Model, ModelPort};
-use crate::parameters::Scheme;
-use crate::switch::Switch;
+use p4sched_simulator::model::{Model, ModelPort};
+use p4sched_simulator::parameters::Scheme;
+use p4sched_simulator::switch::Switch;
 
 /// What a scheduler remembers, in the model and in the P4 program.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -13,9 +13,9 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::Parser;
-use p4sched_difftest::controlled::{ControlledPort, arrivals};
-use p4sched_difftest::parameters::Scheme;
-use p4sched_difftest::program::Program;
+use p4sched_simulator::controlled::{ControlledPort, arrivals};
+use p4sched_simulator::parameters::Scheme;
+use p4sched_simulator::program::Program;
 use serde_json::Value;
 
 /// One port of a compiled program in stepped time, with a controller at standard input and output.

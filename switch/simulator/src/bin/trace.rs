@@ -5,7 +5,8 @@ use std::io::{self, Write as _};
 use std::process::ExitCode;
 
 use clap::Parser;
-use p4sched_difftest::{Scheme, trace};
+use p4sched_simulator::parameters::Scheme;
+use p4sched_simulator::trace;
 
 /// Arrivals, what the reference model decides on each, and which packet departs after each burst, as JSON.
 #[derive(Debug, Parser)]

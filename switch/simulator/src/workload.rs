@@ -7,8 +7,8 @@
 use rand::{Rng, RngCore, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
-use crate::config::{ConfigError, in_range};
-use crate::scheduler::Rank;
+use p4sched_schedulers::config::{ConfigError, in_range};
+use p4sched_schedulers::scheduler::Rank;
 
 /// The random numbers of a run: the same for the same seed, on every machine.
 pub fn seeded(seed: u64) -> ChaCha8Rng {

@@ -3,9 +3,10 @@
 
 use std::collections::BTreeMap;
 
-use p4sched_schedulers::inversions::{Link, Outcome, Scheme, Setup, window_shifts, window_sizes};
-use p4sched_schedulers::workload::{RankDistribution, RankSampler, independent, seeded};
+use p4sched_schedulers::packs::{Packs, PacksConfig};
 use p4sched_schedulers::{Headroom, Rank};
+use p4sched_simulator::inversions::{Link, Outcome, Scheme, Setup, run, window_shifts, window_sizes};
+use p4sched_simulator::workload::{RankDistribution, RankSampler, independent, seeded};
 
 const SECOND: u64 = 1_000_000_000;
 
@@ -217,4 +218,24 @@ fn a_setup_that_cannot_work_is_refused() {
         .is_err()
     );
     assert!(Headroom::new(4, 2).is_err());
+}
+
+/// 2 1 2 5 4 1 with the first packet on the right.
+#[test]
+fn packs_figure_5_the_repeating_sequence_settles_at_the_same_output() {
+    let ranks = [1, 4, 5, 2, 1, 2].repeat(100);
+    let mut packs = Packs::new(PacksConfig::new(&[2, 2], 6)).unwrap();
+    // The link carries four of every six packets.
+    let outcome = run(
+        &mut packs,
+        Link {
+            arrival_mbps: 6,
+            drain_mbps: 4,
+        },
+        &ranks,
+    );
+    let sent: Vec<Rank> = outcome.sent.iter().map(|&id| ranks[id as usize]).collect();
+    for period in sent[20..380].chunks(4) {
+        assert_eq!(period, [1, 1, 2, 2]);
+    }
 }

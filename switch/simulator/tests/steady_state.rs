@@ -8,12 +8,12 @@ use rand::seq::SliceRandom;
 
 use p4sched_schedulers::aifo::{Aifo, AifoConfig};
 use p4sched_schedulers::fifo::Fifo;
-use p4sched_schedulers::inversions::{Link, Outcome, run};
 use p4sched_schedulers::packs::{Packs, PacksConfig};
 use p4sched_schedulers::pifo::Pifo;
 use p4sched_schedulers::window::WindowConfig;
-use p4sched_schedulers::workload::{RankSampler, independent, seeded};
 use p4sched_schedulers::{Headroom, Packet, Rank, Scheduler};
+use p4sched_simulator::inversions::{Link, Outcome, run};
+use p4sched_simulator::workload::{RankSampler, independent, seeded};
 
 /// Arrivals that are not counted: the queue fills and the window becomes full.
 const WARM_UP: usize = 70_000;

@@ -2,17 +2,17 @@
 
 use proptest::prelude::*;
 
-use p4sched_schedulers::adversary::batch;
 use p4sched_schedulers::aifo::{Aifo, AifoConfig};
 use p4sched_schedulers::fifo::Fifo;
-use p4sched_schedulers::inversions::{Link, run};
 use p4sched_schedulers::packs::{Occupancy, Packs, PacksConfig};
 use p4sched_schedulers::pifo::Pifo;
 use p4sched_schedulers::rifo::{Products, Rifo, RifoConfig};
 use p4sched_schedulers::sp_pifo::SpPifo;
 use p4sched_schedulers::window::WindowConfig;
-use p4sched_schedulers::workload::{RankDistribution, RankSampler, falling, independent, seeded};
 use p4sched_schedulers::{Headroom, Packet, Rank, Scheduler, Verdict};
+use p4sched_simulator::adversary::batch;
+use p4sched_simulator::inversions::{Link, run};
+use p4sched_simulator::workload::{RankDistribution, RankSampler, falling, independent, seeded};
 
 /// A packet arrives, or one leaves.
 #[derive(Clone, Copy, Debug)]

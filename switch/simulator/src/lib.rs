@@ -1,0 +1,31 @@
+//! Packet schedulers in stepped time: the reference models ([`p4sched_schedulers`]) and the compiled P4 programs of `p4/`
+//! in the switch's own engine.
+//!
+//! Time, packets and randomness are arguments. The same seed gives the same result on every machine.
+//!
+//! | module | what it is |
+//! |---|---|
+//! | [`workload`] | distributions and sequences of ranks |
+//! | [`inversions`] | a constant-rate stream through a scheduler: inversions and drops by rank (PACKS 6.1) |
+//! | [`adversary`] | search for traces on which one scheduler does much worse than another (PACKS, appendix B) |
+//! | [`model`] | one port of the reference: a model behind a link |
+//! | [`program`] | a compiled P4 program |
+//! | [`switch`] | the program in the engine |
+//! | [`parameters`] | the parameters of a port, for the model and for the program |
+//! | [`stepped`] | the experiment of PACKS 6.1 on a compiled program |
+//! | [`controlled`] | one port of a compiled program whose parameters a controller changes between steps |
+//! | [`frames`], [`traffic`] | packets as bytes, and random packets |
+//! | [`trace`] | arrivals and decisions for a switch whose time cannot be stepped |
+
+pub mod adversary;
+pub mod controlled;
+pub mod frames;
+pub mod inversions;
+pub mod model;
+pub mod parameters;
+pub mod program;
+pub mod stepped;
+pub mod switch;
+pub mod trace;
+pub mod traffic;
+pub mod workload;
