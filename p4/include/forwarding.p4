@@ -4,10 +4,11 @@
 // table gives the port of (group, bucket), so a flow keeps its path for as long as the table says so. The controller
 // deals the buckets of a group to its paths; any number of paths up to 64 can be dealt, in any proportion.
 // A fragment other than the first shows no TCP or UDP ports: it may take another path than the first one.
-#ifndef P4SCHED_FORWARDING_P4
-#define P4SCHED_FORWARDING_P4
 
 control Forwarding(inout headers_t hdr, inout metadata_t meta, inout standard_metadata_t standard_metadata) {
+#ifdef WORKER_PACKETS
+    WorkerIngress() worker;
+#endif
     bit<16> ecmp_group = 0;
     bit<8> ecmp_bucket = 0;
 
@@ -41,14 +42,17 @@ control Forwarding(inout headers_t hdr, inout metadata_t meta, inout standard_me
         size = MAX_ECMP_PATHS;
     }
     apply {
+#ifdef WORKER_PACKETS
+        if (hdr.worker.isValid()) {
+            worker.apply(hdr, meta, standard_metadata);
+            return;
+        }
+#endif
         // A packet with options has a checksum that this program can neither verify nor update.
         if (hdr.ipv4.isValid() && hdr.ipv4.ihl == 5 && hdr.ipv4.ttl > 1 && standard_metadata.checksum_error == 0) {
             switch (ipv4_routes.apply().action_run) {
                 choose_path: {
-                    hash(ecmp_bucket, HashAlgorithm.crc32, 8w0,
-                         { hdr.ipv4.src_addr, hdr.ipv4.dst_addr, hdr.ipv4.protocol,
-                           meta.l4_src_port, meta.l4_dst_port },
-                         (bit<8>) ECMP_BUCKETS);
+                    hash(ecmp_bucket, HashAlgorithm.crc32, 8w0, { FIVE_TUPLE }, (bit<8>) ECMP_BUCKETS);
                     ecmp_paths.apply();
                 }
             }
@@ -57,5 +61,3 @@ control Forwarding(inout headers_t hdr, inout metadata_t meta, inout standard_me
         }
     }
 }
-
-#endif

@@ -1,6 +1,4 @@
 // Parser, checksums and deparser of every v1model program.
-#ifndef P4SCHED_PARSER_P4
-#define P4SCHED_PARSER_P4
 
 parser LabParser(packet_in packet, out headers_t hdr, inout metadata_t meta, inout standard_metadata_t standard_metadata) {
     state start {
@@ -24,7 +22,7 @@ parser LabParser(packet_in packet, out headers_t hdr, inout metadata_t meta, ino
         // Ports are read only where they are at a fixed place: no options, first fragment.
         transition select(hdr.ipv4.ihl, hdr.ipv4.frag_offset, hdr.ipv4.protocol) {
             (5, 0, PROTOCOL_TCP): parse_ports;
-            (5, 0, PROTOCOL_UDP): parse_udp_ports;
+            (5, 0, PROTOCOL_UDP): parse_ports;
             default: accept;
         }
     }
@@ -32,14 +30,8 @@ parser LabParser(packet_in packet, out headers_t hdr, inout metadata_t meta, ino
         packet.extract(hdr.l4_ports);
         meta.l4_src_port = hdr.l4_ports.src_port;
         meta.l4_dst_port = hdr.l4_ports.dst_port;
-        transition accept;
-    }
-    state parse_udp_ports {
-        packet.extract(hdr.l4_ports);
-        meta.l4_src_port = hdr.l4_ports.src_port;
-        meta.l4_dst_port = hdr.l4_ports.dst_port;
-        transition select(hdr.l4_ports.dst_port) {
-            RANK_PORT &&& RANK_PORT_MASK: parse_udp_rest;
+        transition select(hdr.ipv4.protocol, hdr.l4_ports.dst_port) {
+            (PROTOCOL_UDP, RANK_PORT &&& RANK_PORT_MASK): parse_udp_rest;
             default: accept;
         }
     }
@@ -61,20 +53,14 @@ parser LabParser(packet_in packet, out headers_t hdr, inout metadata_t meta, ino
 control LabVerifyChecksum(inout headers_t hdr, inout metadata_t meta) {
     apply {
         verify_checksum(hdr.ipv4.isValid() && hdr.ipv4.ihl == 5,
-            { hdr.ipv4.version, hdr.ipv4.ihl, hdr.ipv4.tos, hdr.ipv4.total_len, hdr.ipv4.identification,
-              hdr.ipv4.flags, hdr.ipv4.frag_offset, hdr.ipv4.ttl, hdr.ipv4.protocol,
-              hdr.ipv4.src_addr, hdr.ipv4.dst_addr },
-            hdr.ipv4.hdr_checksum, HashAlgorithm.csum16);
+            { IPV4_CHECKED_FIELDS }, hdr.ipv4.hdr_checksum, HashAlgorithm.csum16);
     }
 }
 
 control LabComputeChecksum(inout headers_t hdr, inout metadata_t meta) {
     apply {
         update_checksum(hdr.ipv4.isValid() && hdr.ipv4.ihl == 5,
-            { hdr.ipv4.version, hdr.ipv4.ihl, hdr.ipv4.tos, hdr.ipv4.total_len, hdr.ipv4.identification,
-              hdr.ipv4.flags, hdr.ipv4.frag_offset, hdr.ipv4.ttl, hdr.ipv4.protocol,
-              hdr.ipv4.src_addr, hdr.ipv4.dst_addr },
-            hdr.ipv4.hdr_checksum, HashAlgorithm.csum16);
+            { IPV4_CHECKED_FIELDS }, hdr.ipv4.hdr_checksum, HashAlgorithm.csum16);
     }
 }
 
@@ -90,5 +76,3 @@ control LabDeparser(packet_out packet, in headers_t hdr) {
         packet.emit(hdr.rank);
     }
 }
-
-#endif

@@ -1,13 +1,4 @@
 // Per-user arrival-rate estimators of FDPA (paper, sections III-B and V). Both end in a band, and neither divides.
-#ifndef P4SCHED_RATE_ESTIMATOR_P4
-#define P4SCHED_RATE_ESTIMATOR_P4
-
-// What a user is charged for a packet: its bytes over the user's weight.
-control Charge(in metadata_t meta, in standard_metadata_t standard_metadata, out bit<32> charge) {
-    apply {
-        charge = (standard_metadata.packet_length * (bit<32>) meta.scale) >> 8;
-    }
-}
 
 // Average rate: bytes in an interval. The paper divides the bytes since the last update by the time since then; here that
 // mean is rounded up, by less than a factor of 2, to the bytes over a power of two of intervals. After 16 intervals it is
@@ -52,19 +43,21 @@ control AverageRate(in bit<32> user, in bit<32> now, in bit<32> interval, in bit
     }
 }
 
-// A bucket for each band edge, filled at the edge's rate. A packet belongs to the first band whose bucket holds its
-// charge and is paid from that bucket and every wider one, so bands 1 to q together keep to edge q (within a packet). An
-// edge that is not used (0xffffffff) holds any charge: it is the open band's. Levels are in sixteenths of a byte: a few
-// microseconds' worth of tokens would otherwise be rounded away.
-control TokenBucket(in bit<32> fill, in bit<32> burst, in bit<32> rate, in bit<32> user, in bit<32> charge,
-                    inout bit<1> paid) {
+// A token bucket for each band edge, filled at the edge's rate. The band of a packet is the first one whose bucket holds
+// its charge. The packet is paid from that bucket and from every wider one, so bands 1 to q together keep to edge q (within
+// a packet). An edge that is not used (0xffffffff) holds any charge: it belongs to the open band. Levels are in sixteenths
+// of a byte, because the tokens of a few microseconds would otherwise be rounded away.
+//
+// fill: microseconds since the user's last packet;  rate: bytes in 65536 microseconds;  burst, charge: bytes
+// band: the band found so far, 8 if none;  number: the band that ends at this edge
+control TokenBucket(in bit<32> user, in bit<32> fill, in bit<32> rate, in bit<32> burst, in bit<32> charge,
+                    in bit<8> number, inout bit<8> band) {
     register<bit<32>>(MAX_USERS) tokens;
     bit<32> level;
     bit<64> gained;
 
     apply {
         tokens.read(level, user);
-        // fill: microseconds since the last packet; rate: bytes in 65536 microseconds; burst and charge: bytes.
         gained = ((bit<64>) fill * (bit<64>) rate) >> 12;
         if (gained >= (bit<64>) (burst << 4)) {
             level = burst << 4;
@@ -74,11 +67,40 @@ control TokenBucket(in bit<32> fill, in bit<32> burst, in bit<32> rate, in bit<3
                 level = burst << 4;
             }
         }
-        if (paid == 1 || rate == 0xffffffff || level >= charge << 4) {
-            paid = 1;
+        if (band == 8 && (rate == 0xffffffff || level >= charge << 4)) {
+            band = number;
+        }
+        if (band != 8) {
             level = level |-| (charge << 4);
         }
         tokens.write(user, level);
+    }
+}
+
+control TokenBucketBand(in bit<32> user, in bit<32> now, in bit<32> charge, in band_edges_t rates, in bit<32> burst,
+                        out bit<8> band) {
+    register<bit<32>>(MAX_USERS) last_arrival;
+    TokenBucket() bucket_1;
+    TokenBucket() bucket_2;
+    TokenBucket() bucket_3;
+    TokenBucket() bucket_4;
+    TokenBucket() bucket_5;
+    TokenBucket() bucket_6;
+    TokenBucket() bucket_7;
+    bit<32> fill;
+
+    apply {
+        last_arrival.read(fill, user);
+        last_arrival.write(user, now);
+        fill = now - fill;
+        band = 8;
+        bucket_1.apply(user, fill, rates.edge_1, burst, charge, 1, band);
+        bucket_2.apply(user, fill, rates.edge_2, burst, charge, 2, band);
+        bucket_3.apply(user, fill, rates.edge_3, burst, charge, 3, band);
+        bucket_4.apply(user, fill, rates.edge_4, burst, charge, 4, band);
+        bucket_5.apply(user, fill, rates.edge_5, burst, charge, 5, band);
+        bucket_6.apply(user, fill, rates.edge_6, burst, charge, 6, band);
+        bucket_7.apply(user, fill, rates.edge_7, burst, charge, 7, band);
     }
 }
 
@@ -92,9 +114,7 @@ control FlowletBand(in headers_t hdr, in metadata_t meta, in bit<32> now, in bit
     bit<8> kept;
 
     apply {
-        hash(cell, HashAlgorithm.crc32, 32w0,
-             { hdr.ipv4.src_addr, hdr.ipv4.dst_addr, hdr.ipv4.protocol, meta.l4_src_port, meta.l4_dst_port },
-             (bit<32>) MAX_FLOWLETS);
+        hash(cell, HashAlgorithm.crc32, 32w0, { FIVE_TUPLE }, (bit<32>) MAX_FLOWLETS);
         flowlet_last_seen.read(last_seen, cell);
         flowlet_band.read(kept, cell);
         if (kept != 0 && now - last_seen < gap) {
@@ -105,5 +125,3 @@ control FlowletBand(in headers_t hdr, in metadata_t meta, in bit<32> now, in bit
         flowlet_last_seen.write(cell, now);
     }
 }
-
-#endif

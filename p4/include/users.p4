@@ -1,6 +1,4 @@
 // User classification (FDPA paper, section III-B): a source prefix, or else any part of the 5-tuple, names the user.
-#ifndef P4SCHED_USERS_P4
-#define P4SCHED_USERS_P4
 
 control Users(in headers_t hdr, inout metadata_t meta) {
     direct_counter(CounterType.packets_and_bytes) user_prefix_counter;
@@ -20,13 +18,7 @@ control Users(in headers_t hdr, inout metadata_t meta) {
         size = MAX_USERS;
     }
     table users_by_flow {
-        key = {
-            hdr.ipv4.src_addr: ternary;
-            hdr.ipv4.dst_addr: ternary;
-            hdr.ipv4.protocol: ternary;
-            meta.l4_src_port: ternary;
-            meta.l4_dst_port: ternary;
-        }
+        key = { TERNARY_FIVE_TUPLE }
         actions = { set_user; NoAction; }
         default_action = NoAction();
         counters = user_flow_counter;
@@ -40,5 +32,3 @@ control Users(in headers_t hdr, inout metadata_t meta) {
         }
     }
 }
-
-#endif

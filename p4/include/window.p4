@@ -1,14 +1,13 @@
 // The sliding window of recent ranks, of which AIFO and PACKS take quantiles (AIFO 4.2 and 4.4, PACKS 5).
 //
-// |W| registers for each port form a circular array. Every S-th rank replaces the oldest entry, before the comparison;
-// every rank is compared. The cells hold the complement of a rank, so that a cell never written (0) stands for the
-// largest rank and counts for nobody: smaller than r are the cells *above* the complement of r.
-#ifndef P4SCHED_WINDOW_P4
-#define P4SCHED_WINDOW_P4
+//   W: the last |W| ranks, in a circular array of |W| of the 32 cells;  S: sampling
+//   every S-th rank replaces the oldest one, before the comparison;  every rank is compared
+//   q: ranks in W that are strictly smaller than the packet's rank
+//
+// A cell holds the complement of a rank. A cell that was never written holds 0, so it stands for the largest rank and is
+// smaller than no rank. A rank is smaller than r if its complement is larger than the complement of r.
 
-#define MAX_WINDOW 32
-
-control WindowCell(in bit<32> port, in bit<32> inverse, in bit<8> number, in bit<8> size, in bit<8> written,
+control WindowCell(in bit<32> port, in bit<32> inverse, in bit<8> number, in bit<8> window_size, in bit<8> written,
                    inout bit<8> smaller) {
     register<bit<32>>(MAX_PORTS) entry;
     bit<32> held;
@@ -17,7 +16,7 @@ control WindowCell(in bit<32> port, in bit<32> inverse, in bit<8> number, in bit
         if (number == written) {
             // An equal rank is not smaller.
             entry.write(port, inverse);
-        } else if (number < size) {
+        } else if (number < window_size) {
             entry.read(held, port);
             if (held > inverse) {
                 smaller = smaller + 1;
@@ -26,8 +25,8 @@ control WindowCell(in bit<32> port, in bit<32> inverse, in bit<8> number, in bit
     }
 }
 
-// smaller: how many entries of the window are strictly smaller than `rank`.
-control Window(in bit<32> port, in bit<32> rank, in bit<8> size, in bit<32> sample_every, out bit<8> smaller) {
+// window_size: |W|;  sample_every: S;  smaller: q.
+control Window(in bit<32> port, in bit<32> rank, in bit<8> window_size, in bit<32> sample_every, out bit<8> smaller) {
     register<bit<32>>(MAX_PORTS) unwritten;
     register<bit<8>>(MAX_PORTS) oldest;
     WindowCell() cell_0;
@@ -77,50 +76,48 @@ control Window(in bit<32> port, in bit<32> rank, in bit<8> size, in bit<32> samp
         if (count >= sample_every) {
             count = 0;
             oldest.read(next, port);
-            if (next >= size) {
+            if (next >= window_size) {
                 next = 0;
             }
             written = next;
             next = next + 1;
-            if (next >= size) {
+            if (next >= window_size) {
                 next = 0;
             }
             oldest.write(port, next);
         }
         unwritten.write(port, count);
-        cell_0.apply(port, inverse, 0, size, written, smaller);
-        cell_1.apply(port, inverse, 1, size, written, smaller);
-        cell_2.apply(port, inverse, 2, size, written, smaller);
-        cell_3.apply(port, inverse, 3, size, written, smaller);
-        cell_4.apply(port, inverse, 4, size, written, smaller);
-        cell_5.apply(port, inverse, 5, size, written, smaller);
-        cell_6.apply(port, inverse, 6, size, written, smaller);
-        cell_7.apply(port, inverse, 7, size, written, smaller);
-        cell_8.apply(port, inverse, 8, size, written, smaller);
-        cell_9.apply(port, inverse, 9, size, written, smaller);
-        cell_10.apply(port, inverse, 10, size, written, smaller);
-        cell_11.apply(port, inverse, 11, size, written, smaller);
-        cell_12.apply(port, inverse, 12, size, written, smaller);
-        cell_13.apply(port, inverse, 13, size, written, smaller);
-        cell_14.apply(port, inverse, 14, size, written, smaller);
-        cell_15.apply(port, inverse, 15, size, written, smaller);
-        cell_16.apply(port, inverse, 16, size, written, smaller);
-        cell_17.apply(port, inverse, 17, size, written, smaller);
-        cell_18.apply(port, inverse, 18, size, written, smaller);
-        cell_19.apply(port, inverse, 19, size, written, smaller);
-        cell_20.apply(port, inverse, 20, size, written, smaller);
-        cell_21.apply(port, inverse, 21, size, written, smaller);
-        cell_22.apply(port, inverse, 22, size, written, smaller);
-        cell_23.apply(port, inverse, 23, size, written, smaller);
-        cell_24.apply(port, inverse, 24, size, written, smaller);
-        cell_25.apply(port, inverse, 25, size, written, smaller);
-        cell_26.apply(port, inverse, 26, size, written, smaller);
-        cell_27.apply(port, inverse, 27, size, written, smaller);
-        cell_28.apply(port, inverse, 28, size, written, smaller);
-        cell_29.apply(port, inverse, 29, size, written, smaller);
-        cell_30.apply(port, inverse, 30, size, written, smaller);
-        cell_31.apply(port, inverse, 31, size, written, smaller);
+        cell_0.apply(port, inverse, 0, window_size, written, smaller);
+        cell_1.apply(port, inverse, 1, window_size, written, smaller);
+        cell_2.apply(port, inverse, 2, window_size, written, smaller);
+        cell_3.apply(port, inverse, 3, window_size, written, smaller);
+        cell_4.apply(port, inverse, 4, window_size, written, smaller);
+        cell_5.apply(port, inverse, 5, window_size, written, smaller);
+        cell_6.apply(port, inverse, 6, window_size, written, smaller);
+        cell_7.apply(port, inverse, 7, window_size, written, smaller);
+        cell_8.apply(port, inverse, 8, window_size, written, smaller);
+        cell_9.apply(port, inverse, 9, window_size, written, smaller);
+        cell_10.apply(port, inverse, 10, window_size, written, smaller);
+        cell_11.apply(port, inverse, 11, window_size, written, smaller);
+        cell_12.apply(port, inverse, 12, window_size, written, smaller);
+        cell_13.apply(port, inverse, 13, window_size, written, smaller);
+        cell_14.apply(port, inverse, 14, window_size, written, smaller);
+        cell_15.apply(port, inverse, 15, window_size, written, smaller);
+        cell_16.apply(port, inverse, 16, window_size, written, smaller);
+        cell_17.apply(port, inverse, 17, window_size, written, smaller);
+        cell_18.apply(port, inverse, 18, window_size, written, smaller);
+        cell_19.apply(port, inverse, 19, window_size, written, smaller);
+        cell_20.apply(port, inverse, 20, window_size, written, smaller);
+        cell_21.apply(port, inverse, 21, window_size, written, smaller);
+        cell_22.apply(port, inverse, 22, window_size, written, smaller);
+        cell_23.apply(port, inverse, 23, window_size, written, smaller);
+        cell_24.apply(port, inverse, 24, window_size, written, smaller);
+        cell_25.apply(port, inverse, 25, window_size, written, smaller);
+        cell_26.apply(port, inverse, 26, window_size, written, smaller);
+        cell_27.apply(port, inverse, 27, window_size, written, smaller);
+        cell_28.apply(port, inverse, 28, window_size, written, smaller);
+        cell_29.apply(port, inverse, 29, window_size, written, smaller);
+        cell_30.apply(port, inverse, 30, window_size, written, smaller);
+        cell_31.apply(port, inverse, 31, window_size, written, smaller);
     }
 }
-
-#endif

@@ -6,8 +6,6 @@
 // next port. What ingress knows is therefore what the last packet to depart left behind, as old as a round of the
 // workers. The controller starts a worker by packet-out (ports = how many it visits, port = 0); it then circulates for
 // ever. The rate of the recirculation port sets how fast.
-#ifndef P4SCHED_WORKER_P4
-#define P4SCHED_WORKER_P4
 
 // No link is behind it.
 const bit<9> RECIRCULATION_PORT = 510;
@@ -19,8 +17,9 @@ register<bit<32>>(MAX_PORTS) queue_length_ingress;
 
 // At ingress: take note of the length, and turn to the next of the ports 0 .. ports - 1. A worker that a host sends is
 // dropped.
-control WorkerIngress(inout headers_t hdr, inout standard_metadata_t standard_metadata) {
+control WorkerIngress(inout headers_t hdr, inout metadata_t meta, inout standard_metadata_t standard_metadata) {
     apply {
+        meta.discard = true;
         if (standard_metadata.instance_type == RECIRCULATED) {
             queue_length_ingress.write((bit<32>) hdr.worker.port, hdr.worker.queue_length);
             hdr.worker.port = hdr.worker.port + 1;
@@ -46,5 +45,3 @@ control WorkerEgress(inout headers_t hdr, inout standard_metadata_t standard_met
         }
     }
 }
-
-#endif

@@ -1,6 +1,4 @@
 // Sizes and well-known numbers that every program, on every target, agrees on.
-#ifndef P4SCHED_CONSTANTS_P4
-#define P4SCHED_CONSTANTS_P4
 
 const bit<16> ETHERTYPE_IPV4 = 0x0800;
 // Packets from and to the controller.
@@ -21,8 +19,13 @@ const bit<8> PROTOCOL_UDP = 17;
 // Buckets of every ECMP group, a power of two; and entries for all (group, bucket).
 #define ECMP_BUCKETS 64
 #define MAX_ECMP_PATHS 4096
-// Buckets of a logarithmic histogram: bucket 0 is the value 0, bucket i the values 2^(i-1) .. 2^i - 1.
+// 64 cells for each port, of which shared/histogram.p4 uses 33.
 #define HISTOGRAM_CELLS 32768
+// Where the ranks of a port come from (include/rank.p4).
+const bit<8> RANK_STATIC = 0;
+const bit<8> RANK_HEADER = 1;
+const bit<8> RANK_TOS = 2;
+const bit<8> RANK_STFQ = 3;
 // UDP datagrams to ports 5376 .. 5631 begin with a rank header.
 const bit<16> RANK_PORT = 0x1500;
 const bit<16> RANK_PORT_MASK = 0xff00;
@@ -30,5 +33,3 @@ const bit<16> RANK_PORT_MASK = 0xff00;
 #define MAX_FLOWS 65536
 // Flowlets share cells when their hashes collide; the cost is a band kept too long.
 #define MAX_FLOWLETS 4096
-
-#endif

@@ -1,6 +1,4 @@
 // Packet headers of the lab.
-#ifndef P4SCHED_HEADERS_P4
-#define P4SCHED_HEADERS_P4
 
 header ethernet_t {
     bit<48> dst_addr;
@@ -30,6 +28,11 @@ header ipv4_t {
     bit<32> dst_addr;
 }
 
+// What the checksum of an IPv4 header without options covers.
+#define IPV4_CHECKED_FIELDS \
+    hdr.ipv4.version, hdr.ipv4.ihl, hdr.ipv4.tos, hdr.ipv4.total_len, hdr.ipv4.identification, hdr.ipv4.flags, \
+    hdr.ipv4.frag_offset, hdr.ipv4.ttl, hdr.ipv4.protocol, hdr.ipv4.src_addr, hdr.ipv4.dst_addr
+
 // The first four bytes of TCP and of UDP.
 header l4_ports_t {
     bit<16> src_port;
@@ -57,5 +60,3 @@ struct headers_t {
     udp_rest_t udp_rest;
     rank_t     rank;
 }
-
-#endif

@@ -18,7 +18,7 @@ from p4sched.p4rt.traffic_manager import Bmv2TrafficManager, Fidelity
 ON_THE_WAY_S = 0.01
 """A frame takes no longer from the interface to the program's counters, unless frames are being lost."""
 BY_QUEUE = {"admitted", "dropped_by_admission", "dropped_full"}
-"""Counters of the ranked programs (p4/include/admission.p4)."""
+"""Counters of the ranked programs (p4/include/carry_out.p4)."""
 BY_PORT = {"port_admitted", "port_dropped"}
 """Counters of FIFO and FDPA (p4/include/tail_drop.p4)."""
 

@@ -59,9 +59,9 @@ pub fn compare(switch: &Switch, port: Port, model: &ModelPort, scheme: Scheme) -
             });
         }
         Model::SpPifo(sp_pifo) => {
-            let lowered = register("lowered_by") as u32;
+            let lowered = register("mapping.lowered_by") as u32;
             // The top bit is 0 before the first push-up.
-            let bound = |queue| match register(&format!("queue_{queue}.raised_bound")) {
+            let bound = |queue| match register(&format!("mapping.queue_{queue}.raised_bound")) {
                 raised if raised >> 32 == 1 => (raised as u32).wrapping_sub(lowered),
                 _ => 0,
             };

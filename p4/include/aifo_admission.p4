@@ -1,0 +1,22 @@
+// The admission rule of AIFO (algorithm 1 of the paper).
+//
+//   q: ranks in the window that are strictly smaller than the packet's rank;  |W|: size of the window
+//   c: length of the one queue;  C: its target;  k = K/256: headroom
+//   admit iff  q / |W|  <=  1 / (1 - k)  (C - c) / C
+//   without division:  q C (256 - K)  <=  |W| (C - c) 256
+//   a queue longer than its target (c > C) admits nothing
+
+// smaller: q;  window_size: |W|;  length: c;  target: C;  headroom: K.
+control AifoAdmission(in bit<8> smaller, in bit<8> window_size, in bit<32> length, in bit<16> target, in bit<8> headroom,
+                      out bit<2> verdict) {
+    apply {
+        verdict = REFUSED;
+        if (length <= (bit<32>) target) {
+            bit<64> needed = (bit<64>) smaller * (bit<64>) target * (256 - (bit<64>) headroom);
+            bit<64> free = ((bit<64>) window_size * ((bit<64>) target - (bit<64>) length)) << 8;
+            if (needed <= free) {
+                verdict = ADMITTED;
+            }
+        }
+    }
+}

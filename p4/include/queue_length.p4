@@ -1,0 +1,50 @@
+// Queue lengths at ingress, and how a packet enters and leaves its queue.
+//
+// v1model shows the length of a queue at egress only, and calls it depth. The portable way: ingress adds 1 to the cell of
+// (port, priority) when it admits a packet; egress sets the cell to the length that the packet left behind. A traffic
+// manager that honours @queue_depth keeps the cells exact by itself, as a ghost thread does on Tofino 2. In a program
+// built with -D PORTABLE_DEPTH, no traffic manager does.
+
+#ifndef PORTABLE_DEPTH
+@queue_depth
+#endif
+register<bit<32>>(MAX_QUEUES) queue_depths;
+
+// length: of the queue (port, priority), in packets, before the packet at hand.
+control ReadLength(in bit<9> port, in bit<3> priority, out bit<32> length) {
+    apply {
+#ifdef WORKER_PACKETS
+        queue_length_ingress.read(length, (bit<32>) port);
+#else
+        queue_depths.read(length, (bit<32>) (port ++ priority));
+#endif
+    }
+}
+
+// Carries out a verdict: an admitted packet goes to the queue (egress_spec, priority), any other is dropped.
+control EnterQueue(inout metadata_t meta, inout standard_metadata_t standard_metadata, in bit<2> verdict) {
+    bit<32> queue;
+    bit<32> length;
+
+    apply {
+        if (verdict == ADMITTED) {
+            queue = (bit<32>) (standard_metadata.egress_spec ++ standard_metadata.priority);
+            queue_depths.read(length, queue);
+            queue_depths.write(queue, length + 1);
+        } else {
+            meta.discard = true;
+            mark_to_drop(standard_metadata);
+        }
+    }
+}
+
+// Egress.
+control LeaveQueue(inout headers_t hdr, inout metadata_t meta, inout standard_metadata_t standard_metadata) {
+    counter(MAX_USERS, CounterType.packets_and_bytes) user_departures;
+
+    apply {
+        queue_depths.write((bit<32>) (standard_metadata.egress_port ++ standard_metadata.priority),
+                           (bit<32>) standard_metadata.deq_qdepth);
+        user_departures.count((bit<32>) meta.user);
+    }
+}

@@ -1,0 +1,37 @@
+// The range of recent ranks, on which RIFO places a packet (RIFO, section III-B).
+//
+//   Min, Max: smallest and largest rank since the range began;  T: tracking range
+//   after T arrivals, the next arrival begins a new range:  Min = Max = r
+
+// lowest: Min;  highest: Max, both with the packet's own rank;  tracking_range: T.
+control RankRange(in bit<32> port, in bit<32> rank, in bit<32> tracking_range, out bit<32> lowest, out bit<32> highest) {
+    register<bit<32>>(MAX_PORTS) min_rank;
+    register<bit<32>>(MAX_PORTS) max_rank;
+    // Arrivals in this range so far; 0 before its first.
+    register<bit<32>>(MAX_PORTS) arrivals;
+    bit<32> count;
+
+    apply {
+        arrivals.read(count, port);
+        min_rank.read(lowest, port);
+        max_rank.read(highest, port);
+        if (count == 0) {
+            lowest = rank;
+            highest = rank;
+        } else {
+            if (rank < lowest) {
+                lowest = rank;
+            }
+            if (rank > highest) {
+                highest = rank;
+            }
+        }
+        count = count + 1;
+        if (count >= tracking_range) {
+            count = 0;
+        }
+        arrivals.write(port, count);
+        min_rank.write(port, lowest);
+        max_rank.write(port, highest);
+    }
+}
