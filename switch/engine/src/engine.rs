@@ -238,6 +238,12 @@ impl Engine {
         self.settings.get(&port).cloned().unwrap_or_default()
     }
 
+    /// The shortest propagation delay of all links that have one.
+    pub fn shortest_delay(&self) -> Option<Nanos> {
+        let delays = self.settings.values().map(|settings| settings.config.delay_ns);
+        delays.filter(|&delay_ns| delay_ns > 0).min()
+    }
+
     /// Frames for the controller leave by this port, and frames from it enter by it. `None`: there is no such port.
     pub fn set_cpu_port(&mut self, port: Option<Port>) {
         self.cpu_port = port;

@@ -6,6 +6,7 @@ mod log;
 mod options;
 mod ports;
 mod program;
+mod stalls;
 mod switch;
 
 use std::io;
@@ -113,7 +114,15 @@ fn run(options: Options) -> Result<Totals, String> {
     }
     let waker = Waker::new().map_err(|error| format!("eventfd: {error}"))?;
     let (jobs, waiting) = mpsc::channel();
-    let switch = Switch::new(device, receiver, transmitter, waiting, waker.clone(), clock);
+    let switch = Switch::new(
+        device,
+        receiver,
+        transmitter,
+        waiting,
+        waker.clone(),
+        clock,
+        options.inject_stall,
+    );
     let wake = waker.clone();
     let handle = DeviceHandle::new(jobs, Arc::new(move || wake.wake()));
 

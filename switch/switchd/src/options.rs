@@ -8,6 +8,7 @@ use p4sched_dataplane::{DROP_PORT, Port};
 
 use crate::log::Level;
 use crate::ports::PortSpec;
+use crate::stalls::Stalls;
 
 /// Highest port number of v1model: 511 means drop.
 const LAST_PORT: Port = DROP_PORT - 1;
@@ -49,6 +50,11 @@ pub struct Options {
     /// same machine do not make it late.
     #[arg(long)]
     pub no_realtime: bool,
+
+    /// Stop the data plane again and again, to measure what lateness does to a result: once in PERIOD on average, for
+    /// DURATION, in microseconds.
+    #[arg(long, value_name = "PERIOD,DURATION")]
+    pub inject_stall: Option<Stalls>,
 
     /// How much to say on standard error.
     #[arg(short = 'L', long, value_enum, default_value_t = Level::Info)]
@@ -200,6 +206,7 @@ mod tests {
             ("--nanolog ipc:///x", "not supported by this switch"),
             ("--pcap", "record with tcpdump"),
             ("--drop-port 3", "only 511 drops"),
+            ("--inject-stall 5", "give PERIOD,DURATION in microseconds"),
             ("--no-p4 a.json", "cannot be used with"),
             ("--p4info a.txtpb", "required"),
             ("--grpc-server-adr 1:1", "--grpc-server-addr"),
