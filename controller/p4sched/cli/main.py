@@ -170,6 +170,14 @@ def _check_that_it_listens(address: str) -> None:
         raise P4schedError(f"switch {address}: does not answer ({error.strerror or error}); is it running?") from error
 
 
+@app.command("calibrate")
+def calibrate() -> None:
+    """Measure for some seconds what this machine carries now."""
+    from p4sched.cli.calibrate import calibrate  # noqa: PLC0415 - needs Mininet, which the other commands do not
+
+    calibrate()
+
+
 @app.command("clean")
 def clean() -> None:
     """Remove what a crashed run left behind: processes, namespaces, links."""

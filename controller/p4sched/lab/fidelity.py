@@ -24,6 +24,11 @@ STOLEN_SHARE_TOLD = 0.001
 """From here on stolen CPU time is named beside the lateness; by itself it is no reason for doubt."""
 
 
+def lateness_limit(rtt_ns: int) -> float:
+    """How late 1 % of the frames may be at most, in ns."""
+    return rtt_ns * LATENESS_SHARE_OF_RTT
+
+
 @dataclass(frozen=True)
 class Fidelity:
     """What was observed while samples were taken. None: this switch does not report it."""
@@ -54,7 +59,12 @@ class Fidelity:
         found = [f"nothing was measured: {what}" for what in self.unmeasured]
         if self.frames == 0:
             found.append("nothing was measured: no frame left the switch")
-        limit = self.rtt_ns * LATENESS_SHARE_OF_RTT
+        return found + self.ill_health()
+
+    def ill_health(self) -> list[str]:
+        """Where the emulator was the bottleneck, whatever came out; empty where it was not."""
+        found = []
+        limit = lateness_limit(self.rtt_ns)
         if self.lateness_p99_ns is not None and self.lateness_p99_ns > limit:
             found.append(
                 f"1 % of the frames left the switch more than {self.lateness_p99_ns / 1e6:.2f} ms late"

@@ -24,13 +24,24 @@ class ProcessIdentity:
 
 def start_ticks(pid: int) -> int | None:
     """Start time of a process in clock ticks since boot; None when there is none or it has ended."""
+    fields = _stat(pid)
+    return None if fields is None or fields[0] in "ZX" else int(fields[19])
+
+
+def cpu_seconds(processes: Iterable[ProcessIdentity]) -> float:
+    """CPU time that these processes have used, those that have ended left out."""
+    found = [fields for process in processes if process.alive() and (fields := _stat(process.pid)) is not None]
+    return sum(int(fields[11]) + int(fields[12]) for fields in found) / os.sysconf("SC_CLK_TCK")
+
+
+def _stat(pid: int) -> list[str] | None:
+    """The fields of /proc/PID/stat from the third on, the state (proc(5)); None when there is no such process."""
     try:
         stat = Path(f"/proc/{pid}/stat").read_text()
     except (FileNotFoundError, ProcessLookupError):
         return None
     # The second field is the program's name in parentheses and may hold anything, spaces and parentheses too.
-    fields = stat[stat.rindex(")") + 2 :].split()
-    return None if fields[0] in "ZX" else int(fields[19])
+    return stat[stat.rindex(")") + 2 :].split()
 
 
 def identify(pid: int) -> ProcessIdentity | None:

@@ -1,0 +1,35 @@
+"""`p4sched calibrate`: what this machine carries now, from the load through the switch to late threads."""
+
+from rich.console import Console
+from rich.table import Table
+
+from p4sched.lab.calibrate import Capacity, capacity
+from p4sched.results.tables import print_table
+
+
+def calibrate() -> None:
+    """Measures, and prints what was measured."""
+    console = Console()
+    with console.status("measuring"):
+        found = capacity()
+    print_table(console, table(found))
+
+
+def table(found: Capacity) -> Table:
+    """What was measured."""
+    shown = Table("this machine, now", "", title_justify="left", show_header=False)
+    for name, value in (
+        ("CPUs", f"{found.cpus}, others use {found.others_share:.0%} of them"),
+        ("the switch forwards", f"{found.full_bits_per_s / 1e6:.0f} Mbit/s, {found.full_frames_per_s:.0f} frames/s"),
+        ("CPU time a frame", f"{found.frame_cpu_ns / 1e3:.1f} µs, of it the switch {_us(found.switch_frame_cpu_ns)}"),
+        ("a sleeping thread wakes late by", f"{_us(found.wakeup_normal_p99_ns)} (99th percentile)"),
+        ("with the switch's priority", f"{_us(found.wakeup_real_time_p99_ns)}"),
+        ("frames leave late by", f"{_us(found.lateness_p99_ns)}, 1 in 1000 by {_us(found.lateness_p999_ns)}"),
+        ("the hypervisor takes", f"{found.stolen_share:.1%} of the CPUs"),
+    ):
+        shown.add_row(name, value)
+    return shown
+
+
+def _us(time_ns: float) -> str:
+    return f"{time_ns / 1e3:.0f} µs" if time_ns < 1e6 else f"{time_ns / 1e6:.1f} ms"

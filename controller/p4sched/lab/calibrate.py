@@ -1,0 +1,189 @@
+"""What this machine carries now: load through the switch, how late threads wake, and time that the hypervisor takes.
+
+It takes some seconds. TCP goes from one host through the switch to another, first as fast as it can, then at a part
+of that behind a shaped link. CPU time a frame tells what share of the CPUs an experiment takes at its packet rate; how
+late the switch hands out the shaped frames tells which round-trip times the machine can emulate.
+"""
+
+import asyncio
+import os
+import tempfile
+import threading
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+from mininet_topos.nodes import data_plane_cpu
+from p4sched.lab.errors import LabError
+from p4sched.lab.ledger import Ledger
+from p4sched.lab.machine import MachineUse, read_machine
+from p4sched.lab.network import Dumbbell, dumbbell
+from p4sched.lab.processes import cpu_seconds
+from p4sched.lab.programming import port_settings, programmed
+from p4sched.lab.run import clean_run
+from p4sched.lab.schemes import Link, Scheme
+from p4sched.lab.traffic import IPERF3, Iperf3Traffic, transfers
+from p4sched.p4rt.traffic_manager import Fidelity, TrafficManager
+from p4sched.units import Duration, Rate
+
+FULL_SPEED = Link(Rate.parse("40gbit"), Duration.parse("1ms"))
+"""More than the switch forwards: its CPU is the bottleneck."""
+PACED_SHARE = 0.2
+"""Of what the switch forwards at most: so much that it has work, so little that it can be in time."""
+PACED_RTT = Duration.parse("20ms")
+CONNECTIONS = 8
+IDLE_S, START_S, FULL_S, SETTLE_S, PACED_S = 1.0, 0.5, 1.0, 0.5, 3.0
+SLEEP_S = 0.001
+REAL_TIME_PRIORITY = 2
+"""That of the switch's data plane."""
+
+
+@dataclass(frozen=True)
+class Capacity:
+    """What a machine carries."""
+
+    cpus: int
+    full_frames_per_s: float
+    """Frames that the switch forwards between two hosts at most, acknowledgements included."""
+    full_bits_per_s: float
+    frame_cpu_ns: float
+    """CPU time of all that handles a frame, the hosts' TCP included, at a load that leaves room."""
+    switch_frame_cpu_ns: float
+    """The data plane's part of it."""
+    others_share: float
+    """Share of all CPUs that was busy without any traffic."""
+    stolen_share: float
+    """Share of all CPUs that the hypervisor gave to others while traffic went."""
+    wakeup_real_time_p99_ns: int
+    """How late a sleeping thread wakes that has the switch's priority, 99th percentile."""
+    wakeup_normal_p99_ns: int
+    lateness_p99_ns: int
+    """How late the switch handed out frames, 99th percentile, at the load that leaves room."""
+    lateness_p999_ns: int
+    """1 frame in 1000 was later."""
+
+
+@dataclass(frozen=True)
+class Window:
+    """What the switch and the machine report of one stretch of time."""
+
+    switch: Fidelity
+    machine: MachineUse
+    bits: float
+    """Sent on the bottleneck."""
+    cpu_s: float
+    """CPU time of the processes that made the traffic."""
+
+    @property
+    def seconds(self) -> float:
+        """How long it was."""
+        return self.switch.measured_ns / 1e9
+
+
+@cache
+def capacity() -> Capacity:
+    """Measures this machine, once in a process. Raises P4schedError as a run of an experiment does."""
+    with (
+        tempfile.TemporaryDirectory(prefix="p4sched-") as folder,
+        clean_run("p4sched calibrate", programs=[IPERF3]) as ledger,
+    ):
+        before = read_machine()
+        real_time, normal = wakeup_latencies(IDLE_S)
+        others = read_machine().since(before)
+        with dumbbell(ledger, 1, "embedded", Path(folder), hosts=1) as network:
+            full, paced = asyncio.run(_through_the_switch(network, ledger, Path(folder)))
+    return from_windows(others, real_time, normal, full, paced)
+
+
+def from_windows(
+    others: MachineUse, real_time: Sequence[int], normal: Sequence[int], full: Window, paced: Window
+) -> Capacity:
+    """The result of the measured parts. Raises LabError when no traffic went through the switch."""
+    if not full.switch.departures or not paced.switch.departures:
+        raise LabError("no frame left the switch: this machine cannot be measured")
+    cpus = os.cpu_count() or 1
+    others_share = 1 - others.idle_share
+    # What the kernel does between processes counts only in what is not idle; where others leave nothing idle, nothing
+    # but the processes' own time is known.
+    busy_s = (1 - paced.machine.idle_share - others_share) * cpus * paced.seconds
+    return Capacity(
+        cpus=cpus,
+        full_frames_per_s=full.switch.departures / full.seconds,
+        full_bits_per_s=full.bits / full.seconds,
+        frame_cpu_ns=max(busy_s, paced.cpu_s) * 1e9 / paced.switch.departures,
+        switch_frame_cpu_ns=(paced.switch.cpu_ns or 0) / paced.switch.departures,
+        others_share=others_share,
+        stolen_share=paced.machine.stolen_share,
+        wakeup_real_time_p99_ns=percentile(real_time, 0.99),
+        wakeup_normal_p99_ns=percentile(normal, 0.99),
+        lateness_p99_ns=paced.switch.lateness_p99_ns or 0,
+        lateness_p999_ns=paced.switch.lateness_p999_ns or 0,
+    )
+
+
+async def _through_the_switch(network: Dumbbell, ledger: Ledger, folder: Path) -> tuple[Window, Window]:
+    planned = transfers(network.seats, [CONNECTIONS])
+    weights = {seat.user: 1.0 for seat in network.seats}
+    async with programmed(network, _fifo(FULL_SPEED), FULL_SPEED, weights) as testbed:
+        manager = testbed.traffic_manager
+        with Iperf3Traffic(network, ledger, folder / "iperf3") as traffic:
+            await traffic.serve(planned)
+            traffic.send(planned, START_S + FULL_S + SETTLE_S + PACED_S + 1)
+            await asyncio.sleep(START_S)
+            full = await _observed(manager, network.bottleneck_port, FULL_S, ledger)
+            rate = round(PACED_SHARE * full.bits / full.seconds)
+            link = Link(max(rate, 1_000_000), PACED_RTT)
+            await manager.set_ports(port_settings(network, _fifo(link), link))
+            await asyncio.sleep(SETTLE_S)
+            paced = await _observed(manager, network.bottleneck_port, PACED_S, ledger)
+            traffic.check()
+    return full, paced
+
+
+def _fifo(link: Link) -> Scheme:
+    return Scheme("fifo", "fifo", "fifo", "", (link.bdp_packets,))
+
+
+async def _observed(manager: TrafficManager, port: int, seconds: float, ledger: Ledger) -> Window:
+    before, sent, cpu_s = read_machine(), await _sent_bits(manager, port), cpu_seconds(ledger.processes)
+    await manager.fidelity(reset=True)
+    await asyncio.sleep(seconds)
+    switch = await manager.fidelity()
+    assert switch is not None, "the embedded switch reports its fidelity"
+    used = cpu_seconds(ledger.processes) - cpu_s
+    return Window(switch, read_machine().since(before), await _sent_bits(manager, port) - sent, used)
+
+
+async def _sent_bits(manager: TrafficManager, port: int) -> float:
+    stats = await manager.stats([port])
+    assert stats is not None, "the embedded switch counts"
+    return stats.ports[port].tx_bytes * 8
+
+
+def wakeup_latencies(seconds: float) -> tuple[list[int], list[int]]:
+    """How late two sleeping threads wake, in ns: a real-time one on the data plane's CPU, and a normal one anywhere."""
+    found: dict[bool, list[int]] = {True: [], False: []}
+
+    def sleep(real_time: bool) -> None:
+        if real_time:
+            os.sched_setscheduler(0, os.SCHED_RR, os.sched_param(REAL_TIME_PRIORITY))
+            os.sched_setaffinity(0, {data_plane_cpu()})
+        end = time.monotonic() + seconds
+        while (begun := time.monotonic_ns()) < end * 1e9:
+            time.sleep(SLEEP_S)
+            found[real_time].append(time.monotonic_ns() - begun - round(SLEEP_S * 1e9))
+
+    threads = [threading.Thread(target=sleep, args=[real_time]) for real_time in found]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    return found[True], found[False]
+
+
+def percentile(values: Sequence[int], share: float) -> int:
+    """The least of the values that this share of them does not exceed."""
+    ordered = sorted(values)
+    return ordered[min(len(ordered) - 1, int(share * len(ordered)))]

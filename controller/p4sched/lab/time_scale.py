@@ -1,0 +1,97 @@
+"""The time scale of a run: an experiment goes so many times slower than its base that this machine carries it.
+
+TCP does not care about the scale of time as long as rate times round-trip time stays: a rate is divided by the scale, a
+time is multiplied by it, and as many packets are under way. Three clocks of the kernel do not follow: TCP retransmits
+after 200 ms at least, delays a lone acknowledgement by up to 40 ms, and Cubic grows by seconds where that is faster
+than one segment a round trip. So round-trip times end at LONGEST_RTT, where the first two are one round trip and less.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from p4sched.errors import UsageError
+from p4sched.lab.calibrate import Capacity
+from p4sched.lab.fidelity import lateness_limit
+from p4sched.units import Duration, Rate
+
+SCALES = (1, 2, 4, 5, 10, 20, 40)
+"""Whole numbers that leave round rates and times."""
+LONGEST_RTT = Duration.parse("200ms")
+IDLE_ROOM = 0.25
+"""Share of the CPUs that an experiment leaves idle. Less than IDLE_SHARE of a run's fidelity makes the run INVALID."""
+FRAME_BITS = 8 * 1514
+
+
+@dataclass(frozen=True)
+class Base:
+    """An experiment at time scale 1."""
+
+    rate: Rate
+    rtt: Duration
+    frames: float = 1.4
+    """Frames that leave all switches while the bottleneck sends one full frame: TCP's acknowledgements, other hops."""
+
+    def at(self, scale: float) -> "Base":
+        """The same at another time scale."""
+        return Base(Rate(max(1, round(self.rate / scale))), Duration(round(self.rtt * scale)), self.frames)
+
+    def cpu_share(self, capacity: Capacity) -> float:
+        """Share of all CPUs that this takes, besides what others take."""
+        frames_per_s = self.frames * self.rate / FRAME_BITS
+        return frames_per_s * capacity.frame_cpu_ns / 1e9 / capacity.cpus
+
+    def beyond(self, capacity: Capacity) -> list[str]:
+        """Why this is more than the machine carries with room to spare; empty if it is not."""
+        found = []
+        share = self.cpu_share(capacity)
+        if share + capacity.others_share > 1 - IDLE_ROOM:
+            others = f", and others use {capacity.others_share:.0%}" if capacity.others_share >= 0.05 else ""
+            found.append(f"it takes {share:.0%} of the CPUs{others}; {IDLE_ROOM:.0%} should stay idle")
+        limit = lateness_limit(self.rtt)
+        if capacity.lateness_p999_ns > limit:
+            found.append(
+                f"1 frame in 1000 is {capacity.lateness_p999_ns / 1e6:.2f} ms late, and {limit / 1e6:.2f} ms are"
+                f" allowed with an RTT of {self.rtt / 1e6:g} ms"
+            )
+        return found
+
+    def __str__(self) -> str:
+        return f"{self.rate / 1e6:g} Mbit/s with an RTT of {self.rtt / 1e6:g} ms"
+
+
+def scales(base: Base) -> Sequence[int]:
+    """The time scales of an experiment, from the fastest on."""
+    return [scale for scale in SCALES if scale == 1 or base.at(scale).rtt <= LONGEST_RTT]
+
+
+def fastest(base: Base, capacity: Capacity) -> int:
+    """The fastest time scale that the machine carries with room to spare, else the slowest that there is."""
+    possible = scales(base)
+    return next((scale for scale in possible if not base.at(scale).beyond(capacity)), possible[-1])
+
+
+def warning(asked: Base, base: Base, capacity: Capacity) -> str | None:
+    """What to say before a run that is more than the machine carries; names what fits. None if there is nothing."""
+    reasons = asked.beyond(capacity)
+    if not reasons:
+        return None
+    fitting = base.at(fastest(base, capacity))
+    fits = (
+        "nothing that this experiment can do fits now: let other work end first"
+        if fitting.beyond(capacity)
+        else f"what fits is {fitting}"
+    )
+    return f"{asked} is more than this machine carries now: {'; '.join(reasons)}. {fits[0].upper()}{fits[1:]}."
+
+
+def parse(text: object) -> float | None:
+    """ "2" or "auto", which is None."""
+    if str(text) == "auto":
+        return None
+    try:
+        scale = float(str(text))
+    except ValueError:
+        scale = 0.0
+    if not 1 <= scale <= SCALES[-1]:
+        raise UsageError(f"time scale '{text}': give a number from 1 to {SCALES[-1]}, or auto")
+    return scale
