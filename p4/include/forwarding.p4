@@ -1,9 +1,9 @@
-// IPv4 routing: from the destination address to a port and the next hop's MAC address, or to a group of them.
+// IPv4 routing: from the destination address to a port and the next hop's MAC address.
 //
 // Equal-cost multipath: a route may name a group instead of a port. A hash of the 5-tuple gives one of 64 buckets, and a
-// table gives the port of (group, bucket), so a flow keeps its path for as long as the table says so. The controller
-// deals the buckets of a group to its paths; any number of paths up to 64 can be dealt, in any proportion.
-// A fragment other than the first shows no TCP or UDP ports: it may take another path than the first one.
+// table gives the port of (group, bucket). So a flow keeps its path until the controller changes the table. The controller
+// gives each path some of the group's buckets: up to 64 paths, in any proportion.
+// Only the first fragment of a datagram has TCP or UDP ports. The others may take another path.
 
 control Forwarding(inout headers_t hdr, inout metadata_t meta, inout standard_metadata_t standard_metadata) {
 #ifdef WORKER_PACKETS

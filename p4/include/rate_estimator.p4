@@ -1,8 +1,8 @@
 // Per-user arrival-rate estimators of FDPA (paper, sections III-B and V). Both end in a band, and neither divides.
 
-// Average rate: bytes in an interval. The paper divides the bytes since the last update by the time since then; here that
-// mean is rounded up, by less than a factor of 2, to the bytes over a power of two of intervals. After 16 intervals it is
-// taken for 0.
+// The average rate: bytes in an interval. After a pause, the paper divides the bytes since the last update by the time since
+// then. Here the time is rounded down to a power of two of intervals, so the rate is too high by less than a factor of 2.
+// After a pause of 16 intervals the rate is 0.
 control AverageRate(in bit<32> user, in bit<32> now, in bit<32> interval, in bit<32> charge, out bit<32> rate) {
     register<bit<32>>(MAX_USERS) interval_start;
     register<bit<32>>(MAX_USERS) interval_bytes;
@@ -19,7 +19,7 @@ control AverageRate(in bit<32> user, in bit<32> now, in bit<32> interval, in bit
         if (elapsed < interval) {
             bytes = bytes |+| charge;
         } else {
-            // Comparing elapsed >> n with the interval, and not elapsed with interval << n, cannot overflow.
+            // elapsed >> n cannot overflow; interval << n can.
             rate = bytes;
             if (elapsed >> 1 < interval) {
                 start = start + interval;
@@ -104,8 +104,8 @@ control TokenBucketBand(in bit<32> user, in bit<32> now, in bit<32> charge, in b
     }
 }
 
-// Keeps a flow in its band until it pauses for `gap` microseconds, so that a burst is not reordered (flowlets,
-// FDPA paper, section V).
+// Flowlets (FDPA paper, section V): a flow keeps its band until it pauses for `gap` microseconds, so a burst is not
+// reordered.
 control FlowletBand(in headers_t hdr, in metadata_t meta, in bit<32> now, in bit<32> gap, inout bit<8> band) {
     register<bit<32>>(MAX_FLOWLETS) flowlet_last_seen;
     register<bit<8>>(MAX_FLOWLETS) flowlet_band;

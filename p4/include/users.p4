@@ -1,10 +1,10 @@
-// User classification (FDPA paper, section III-B): a source prefix, or else any part of the 5-tuple, names the user.
+// User classification (FDPA paper, section III-B): by source prefix; if none matches, by any part of the 5-tuple.
 
 control Users(in headers_t hdr, inout metadata_t meta) {
     direct_counter(CounterType.packets_and_bytes) user_prefix_counter;
     direct_counter(CounterType.packets_and_bytes) user_flow_counter;
 
-    // scale = 256 / weight: with it, one set of band edges serves users of every weight.
+    // scale: 256 / weight. Rates are divided by the weight, so that all users have the same band edges.
     @action_restriction("user < 4096; scale != 0")
     action set_user(bit<16> user, bit<16> scale) {
         meta.user = user;

@@ -1,13 +1,13 @@
 // Queue lengths carried from egress to ingress by recirculating worker packets (AIFO 4.4, figure 5), for hardware whose
 // ingress cannot see the queues. Built with -D WORKER_PACKETS.
 //
-// Normal packets leave the length of their queue in a register at egress. A worker packet circulates through a port of
-// its own; on each pass it reads one port's length at egress and writes it to a register at ingress, then turns to the
-// next port. What ingress knows is therefore what the last packet to depart left behind, as old as a round of the
-// workers. The controller starts a worker by packet-out (ports = how many it visits, port = 0); it then circulates for
-// ever. The rate of the recirculation port sets how fast.
+// At egress, a normal packet writes the length of its queue into a register. A worker packet recirculates through a port
+// of its own. On each pass it reads the length of one port at egress and writes it into a register at ingress; on the next
+// pass it does so for the next port. So ingress knows the length that the last departing packet left behind, and this length
+// is as old as one round of the worker. The controller starts a worker by packet-out (ports: how many it visits; port: 0).
+// The worker then recirculates for ever. The rate of the recirculation port sets how fast.
 
-// No link is behind it.
+// A port without a link.
 const bit<9> RECIRCULATION_PORT = 510;
 // `instance_type` of a recirculated packet (BMv2, docs/simple_switch.md).
 const bit<32> RECIRCULATED = 4;
@@ -15,8 +15,8 @@ const bit<32> RECIRCULATED = 4;
 register<bit<32>>(MAX_PORTS) queue_length_egress;
 register<bit<32>>(MAX_PORTS) queue_length_ingress;
 
-// At ingress: take note of the length, and turn to the next of the ports 0 .. ports - 1. A worker that a host sends is
-// dropped.
+// Ingress: keeps the length that the worker brought and names the next of the ports 0 .. ports - 1. A worker that a host
+// sends is dropped.
 control WorkerIngress(inout headers_t hdr, inout metadata_t meta, inout standard_metadata_t standard_metadata) {
     apply {
         meta.discard = true;
@@ -35,6 +35,7 @@ control WorkerIngress(inout headers_t hdr, inout metadata_t meta, inout standard
     }
 }
 
+// Egress: a worker takes the length with it, a normal packet leaves the length behind.
 control WorkerEgress(inout headers_t hdr, inout standard_metadata_t standard_metadata) {
     apply {
         if (hdr.worker.isValid()) {

@@ -10,7 +10,7 @@ const bit<16> ETHERTYPE_WORKER = 0x88b5;
 const bit<8> PROTOCOL_TCP = 6;
 const bit<8> PROTOCOL_UDP = 17;
 
-// User ids are 1 .. MAX_USERS - 1; user 0 is all traffic that no entry classifies, and has no rate and no share.
+// Users are 1 .. MAX_USERS - 1. User 0 is all traffic that no entry classifies: it has no rate and no share.
 #define MAX_USERS 4096
 #define MAX_PORTS 512
 // One cell for each (port, priority).
@@ -31,5 +31,5 @@ const bit<16> RANK_PORT = 0x1500;
 const bit<16> RANK_PORT_MASK = 0xff00;
 // Flows share cells when their hashes collide.
 #define MAX_FLOWS 65536
-// Flowlets share cells when their hashes collide; the cost is a band kept too long.
+// Flowlets share cells when their hashes collide; then a flow may keep its band too long.
 #define MAX_FLOWLETS 4096
