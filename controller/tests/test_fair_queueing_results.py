@@ -1,14 +1,17 @@
 """What fair_queueing makes of its measurements, and what it refuses."""
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from experiments.fair_queueing import experiment, figure, long_flows
+from p4sched.control.parameters import equal_buffers
 from p4sched.errors import UsageError
 from p4sched.lab.measurement import Sample
-from p4sched.lab.ranked_schemes import FAIR_IDEALS, Sizes, equal_buffers, ranked_scheme
+from p4sched.lab.ranked_schemes import FAIR_IDEALS
+from p4sched.schemes import named
 
 RATE = 100_000_000
 
@@ -31,9 +34,9 @@ def test_shares_are_in_fair_shares_and_jains_index_is_that_of_the_samples() -> N
 
 def test_the_ideals_of_fairness_know_the_flow_that_the_ranks_are_computed_for() -> None:
     sizes = equal_buffers(160, 10, 0.2)
-    stfq, drr, afq = (ranked_scheme(name, sizes).scheme for name in FAIR_IDEALS)
+    stfq, drr, afq = (named(name).alike(sizes) for name in FAIR_IDEALS)
     assert {scheme.user_field for scheme in (stfq, drr, afq)} == {"meta.flow"}
-    assert {scheme.depths for scheme in (stfq, drr, afq)} == {(160,)}
+    assert {scheme.queue_sizes for scheme in (stfq, drr, afq)} == {(160,)}
     assert afq.calendar is not None
     # NSDI 2018: 32 queues; a full frame in each round
     assert (afq.calendar.queues, afq.calendar.bytes_per_round) == (32, 1514)
@@ -41,11 +44,17 @@ def test_the_ideals_of_fairness_know_the_flow_that_the_ranks_are_computed_for() 
 
 
 @pytest.mark.parametrize(
-    "wrong", [{"afq_queues": 0}, {"afq_queues": 4097}, {"afq_queues": 7, "afq_bytes": 200}, {"afq_bytes": 2**33}]
+    "wrong",
+    [
+        {"calendar_queues": 0},
+        {"calendar_queues": 4097},
+        {"calendar_queues": 7, "calendar_bytes": 200},
+        {"calendar_bytes": 2**33},
+    ],
 )
-def test_a_calendar_that_cannot_work_is_refused(wrong: dict[str, int]) -> None:
+def test_a_calendar_that_cannot_work_is_refused(wrong: dict[str, Any]) -> None:
     with pytest.raises(UsageError, match="AFQ"):
-        Sizes(**wrong)
+        replace(equal_buffers(80, 16), **wrong)
 
 
 def test_a_run_that_could_not_show_every_round_trip_time_is_refused() -> None:

@@ -119,8 +119,8 @@ def test_queues_are_sized_as_in_the_paper() -> None:
     # 10 Gbit/s and 5 ms: L = 4166 for FIFO, and 4166, 1041, 154, 20, 20 for five bands (section IV-C).
     link = Link(10_000_000_000, 5_000_000)
     bands = Bands.parse("1+4*0.5")
-    assert schemes.scheme("fifo", link, bands).depths == (4166,)
-    assert schemes.scheme("fdpa", link, bands).depths == (4166, 1041, 154, 20, 20)
+    assert schemes.scheme("fifo", link, bands).queue_sizes == (4166,)
+    assert schemes.scheme("fdpa", link, bands).queue_sizes == (4166, 1041, 154, 20, 20)
 
 
 def test_a_link_without_room_for_packets_is_refused() -> None:

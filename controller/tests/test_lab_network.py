@@ -10,7 +10,6 @@ import signal
 import subprocess
 import time
 from collections.abc import Iterator
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -27,11 +26,12 @@ from p4sched.lab.measurement import departures_of
 from p4sched.lab.network import Dumbbell, dumbbell
 from p4sched.lab.observation import Observer
 from p4sched.lab.programming import programmed
-from p4sched.lab.ranked_schemes import Sizes, ranked_scheme, ranked_testbed
+from p4sched.lab.ranked_schemes import ranked_testbed
 from p4sched.lab.schemes import Link
 from p4sched.lab.traffic import Iperf3Traffic, Transfer, transfers
 from p4sched.p4rt.rank_source import RankSource
 from p4sched.p4rt.traffic_manager import PortSettings
+from p4sched.schemes import named
 
 LINK = Link(20_000_000, 10_000_000)
 SWITCH_WORD = "1@s1-eth1"
@@ -88,8 +88,8 @@ def test_what_the_program_drops_ahead_of_a_full_queue_is_told_from_what_the_queu
 @ON_EMBEDDED
 def test_a_worker_brings_what_egress_knows_to_ingress(tmp_path: Path) -> None:
     async def brought(network: Dumbbell) -> int:
-        aifo = ranked_scheme("aifo", Sizes())
-        worked = replace(aifo, scheme=with_depth(aifo.scheme, Depth.WORKER))
+        aifo = named("aifo").usual()
+        worked = with_depth(aifo, Depth.WORKER)
         async with ranked_testbed(network, worked, LINK, RankSource.HEADER, [1]) as testbed:
             await Worker(1_000_000).start(network, testbed)
             port = network.bottleneck_port

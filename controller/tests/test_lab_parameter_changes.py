@@ -6,13 +6,14 @@ from pathlib import Path
 import pytest
 from lab import ON_EMBEDDED
 
-from p4sched.control.laws import aifo, law, packs, ranked, rifo
+from p4sched.control.laws import aifo, packs, ranked, rifo
 from p4sched.lab import run
 from p4sched.lab.network import Dumbbell, dumbbell
-from p4sched.lab.ranked_schemes import RankedScheme, decisions, ranked_testbed
+from p4sched.lab.ranked_schemes import decisions, ranked_testbed, write
 from p4sched.lab.ranked_traffic import RANK_PORT, GeneratedTraffic
-from p4sched.lab.schemes import Link, Scheme
+from p4sched.lab.schemes import Link
 from p4sched.p4rt.rank_source import RankSource
+from p4sched.schemes import Setup, named
 
 LINK = Link(50_000_000, 10_000_000)
 SECONDS = 1.5
@@ -29,9 +30,7 @@ ROOMY: dict[str, tuple[ranked.Parameters, ranked.Parameters]] = {
 @pytest.mark.parametrize("name", ROOMY)
 def test_a_parameter_change_during_traffic_loses_no_packet(name: str, tmp_path: Path) -> None:
     first, second = ROOMY[name]
-    the_law, many = law(name), name == "packs"
-    scheme = Scheme(name, name, "strict" if many else "fifo", "", (1000,) * (8 if many else 1))
-    started = RankedScheme(scheme, the_law.TABLE, the_law.ACTION, first.action_data())
+    started = Setup(named(name), first, room=1000)
 
     async def send(network: Dumbbell) -> tuple[int, int, dict[str, int]]:
         seat = network.seats[0]
@@ -52,12 +51,11 @@ def test_a_parameter_change_during_traffic_loses_no_packet(name: str, tmp_path: 
                 await traffic.receive_udp([RANK_PORT], SECONDS + 1)
                 sending = traffic.send_udp(seat.host, [flow], seed=1)
                 for change in range(CHANGES):
-                    wanted = (second, first)[change % 2].action_data()
-                    await testbed.session.set_default_action(the_law.TABLE, the_law.ACTION, wanted)
+                    await write(testbed.session, (second, first)[change % 2])
                     await asyncio.sleep(SECONDS / CHANGES)
                 sent = (await traffic.report(sending, 10))[0]["packets"]
                 received = (await traffic.report("receive", 10))[0]["packets"]
-                counted = await decisions(testbed.session, started, network.bottleneck_port)
+                counted = await decisions(testbed.session, network.bottleneck_port)
         return sent, received, counted
 
     with run.clean_run("a test of the lab") as ledger, dumbbell(ledger, 1, "embedded", tmp_path) as network:

@@ -15,7 +15,7 @@ from lab import ON_EMBEDDED
 
 from p4sched.cli.main import run_command
 from p4sched.errors import P4schedError
-from p4sched.lab import experiment, ranked_schemes, run, schemes
+from p4sched.lab import experiment, run
 from p4sched.lab.errors import LabError
 from p4sched.lab.ledger import Ledger, read_ledger
 from p4sched.lab.processes import ProcessIdentity, end, identify
@@ -261,10 +261,6 @@ def test_every_file_that_an_experiment_tells_of_goes_when_a_new_run_begins(name:
     write(tmp_path, *written)
     run.discard_results(tmp_path)
     assert left_in(tmp_path) == set()
-
-
-def test_every_scheme_is_known_to_what_takes_results_away() -> None:
-    assert set(run.SCHEMES) == {*ranked_schemes.NAMES, *ranked_schemes.FAIR_IDEALS, *schemes.NAMES}
 
 
 def test_what_no_run_wrote_into_the_folder_stays_when_a_new_run_begins(tmp_path: Path) -> None:

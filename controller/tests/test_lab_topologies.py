@@ -16,16 +16,17 @@ from lab import BMV2, EMBEDDED, ON_EMBEDDED, P4SCHED, in_plain_mininet, living
 from mininet_topos.nodes import Bmv2Switch, EmbeddedSwitch, P4Switch
 from p4sched.control.decision_log import replay
 from p4sched.control.loop import controlled
+from p4sched.control.parameters import equal_buffers
 from p4sched.lab import run
 from p4sched.lab.errors import LabError
 from p4sched.lab.fabric import programmed_fabric
 from p4sched.lab.ledger import FOLDER, STATE_FILE, Ledger, interface_index
 from p4sched.lab.network import Fabric, NodeError, Shape, incast, leaf_spine
-from p4sched.lab.ranked_schemes import equal_buffers, ranked_scheme
 from p4sched.lab.schemes import Link
 from p4sched.lab.tuned import law_config, ports_loop
 from p4sched.p4rt.rank_source import RankSource
 from p4sched.p4rt.telemetry import snapshot
+from p4sched.schemes import named
 
 LINK = Link(20_000_000, 10_000_000)
 SHAPE = Shape(leaves=2, spines=2, hosts=2)
@@ -51,7 +52,7 @@ for port in range(20000, 20000 + int(sys.argv[2])):
 @pytest.mark.parametrize("switch", [EMBEDDED, BMV2])
 def test_every_host_reaches_every_other_over_leaves_and_spines(switch: str, tmp_path: Path) -> None:
     async def check(network: Fabric) -> None:
-        ranked = ranked_scheme("fifo", equal_buffers(64, 16))
+        ranked = named("fifo").alike(equal_buffers(64, 16))
         async with programmed_fabric(network, ranked, LINK, LINK.rate_bps, RankSource.TOS):
             for source in network.stations():
                 for to in network.stations():
@@ -64,7 +65,7 @@ def test_every_host_reaches_every_other_over_leaves_and_spines(switch: str, tmp_
 @ON_EMBEDDED
 def test_flows_spread_over_the_spines_and_keep_their_path(tmp_path: Path) -> None:
     async def uplinks(network: Fabric) -> list[int]:
-        ranked = ranked_scheme("fifo", equal_buffers(64, 16))
+        ranked = named("fifo").alike(equal_buffers(64, 16))
         async with programmed_fabric(network, ranked, Link(10**9, 10_000_000), 10**9, RankSource.TOS) as testbed:
             seat = testbed.switches["s1"]
             words = ["python3", "-c", SEND, network.racks["s2"][0].address, str(DATAGRAMS)]
@@ -87,7 +88,7 @@ def test_flows_spread_over_the_spines_and_keep_their_path(tmp_path: Path) -> Non
 @ON_EMBEDDED
 def test_one_controller_tunes_every_port_of_every_switch(tmp_path: Path) -> None:
     async def tune(network: Fabric) -> None:
-        ranked = ranked_scheme("aifo", equal_buffers(64, 16))
+        ranked = named("aifo").alike(equal_buffers(64, 16))
         async with programmed_fabric(network, ranked, LINK, 2 * LINK.rate_bps, RankSource.TOS, tuned=True) as testbed:
             loops, decided = [], {}
             for name, seat in testbed.switches.items():

@@ -10,10 +10,12 @@ from experiments.flow_completion.experiment import parse_loads
 from experiments.inversions import departures
 from experiments.inversions.departures import Received
 from p4sched.control.laws.ranked import headroom_numerator
+from p4sched.control.parameters import MAX_WINDOW, Comparison, equal_buffers
 from p4sched.errors import UsageError
 from p4sched.lab import ranked_join_leave as join_leave
 from p4sched.lab.measurement import Sample
-from p4sched.lab.ranked_schemes import LARGEST_WINDOW, NAMES, Sizes, equal_buffers, ranked_scheme
+from p4sched.lab.ranked_schemes import NAMES
+from p4sched.schemes import named
 from p4sched.units import Duration
 
 RATE = 100_000_000
@@ -95,28 +97,30 @@ def test_drops_are_what_was_sent_and_never_arrived() -> None:
 @pytest.mark.parametrize("queues", [8, 4])
 @pytest.mark.parametrize("name", NAMES)
 def test_every_scheme_holds_the_same_packets_in_the_comparison_of_equal_buffers(name: str, queues: int) -> None:
-    ranked = ranked_scheme(name, equal_buffers(80, 32, queues=queues))
-    assert sum(ranked.scheme.depths) == 80
-    rooms = [value for key, value in ranked.arguments.items() if key.startswith("size_")]
+    ranked = named(name).alike(equal_buffers(80, 32, queues=queues))
+    assert sum(ranked.queue_sizes) == 80
+    assert ranked.parameters is not None
+    data = ranked.parameters.action_data()
+    rooms = [value for key, value in data.items() if key.startswith("size_")]
     assert rooms in ([], [80 // queues] * queues + [0] * (8 - queues))
-    assert ranked.arguments.get("window_ranks", 32) == 32
+    assert data.get("window_ranks", 32) == 32
 
 
 def test_impossible_parameters_are_refused_by_name() -> None:
-    with pytest.raises(UsageError, match=f"1 to {LARGEST_WINDOW}"):
-        Sizes(aifo_window=33)
+    with pytest.raises(UsageError, match=f"1 to {MAX_WINDOW}"):
+        equal_buffers(80, 33)
     with pytest.raises(UsageError, match="k = 1"):
-        Sizes(rifo_headroom=1.0)
-    with pytest.raises(UsageError, match="T"):
-        Sizes(rifo_tracking=0)
-    with pytest.raises(UsageError, match="target C"):
-        Sizes(aifo_target=0)
+        equal_buffers(80, 16, 1.0)
+    with pytest.raises(UsageError, match="T = 0"):
+        Comparison(80, tracking=0)
+    with pytest.raises(UsageError, match="a buffer of 0 packets: it must be 1 to 65535"):
+        equal_buffers(0, 16)
     with pytest.raises(UsageError, match="9 queues: the programs were compiled for 1 to 8"):
-        Sizes(queues=9)
+        equal_buffers(81, 16, queues=9)
     with pytest.raises(UsageError, match="split"):
         equal_buffers(81, 16)
     with pytest.raises(UsageError, match="sp_pifo"):
-        ranked_scheme("sp_pfo", Sizes())
+        named("sp_pfo")
 
 
 def test_headroom_never_reaches_one() -> None:

@@ -12,7 +12,7 @@ from switches import RunningSwitch, free_port
 
 from p4sched.control.bands import Bands
 from p4sched.control.laws import fdpa as law
-from p4sched.control.loop import FDPA_ACTION, FDPA_TABLE, parameters_in_force
+from p4sched.control.loop import parameters_in_force
 from p4sched.p4rt.routes import route
 from p4sched.p4rt.session import Program, SessionError, connect, pipeline_config, watch
 from p4sched.p4rt.telemetry import departures, record, rows, snapshot
@@ -33,7 +33,7 @@ async def test_a_restarted_controller_takes_over_without_a_reset(switch: Running
     wanted = law.parameters_for(CONFIG, 8)
     async with connect(switch.address, fdpa) as session:
         await session.insert([prefix_user(1, "10.0.0.1/32"), prefix_user(2, "10.0.0.2/32", weight=2)])
-        await session.set_default_action(FDPA_TABLE, FDPA_ACTION, wanted.action_data())
+        await session.set_default_action(law.Parameters.table, law.Parameters.action, wanted.action_data())
     async with connect(switch.address, fdpa) as session:
         assert not session.loaded
         assert {user: counter.scale for user, counter in (await user_counters(session)).items()} == {1: 256, 2: 128}
@@ -94,7 +94,7 @@ async def test_all_26_parameters_are_read_back_as_written(switch: RunningSwitch,
     )
     async with connect(switch.address, fdpa) as session:
         assert await parameters_in_force(session) != parameters
-        await session.set_default_action(FDPA_TABLE, FDPA_ACTION, parameters.action_data())
+        await session.set_default_action(law.Parameters.table, law.Parameters.action, parameters.action_data())
         assert await parameters_in_force(session) == parameters
 
 
@@ -118,9 +118,9 @@ async def test_a_refused_entry_is_one_sentence_that_names_it(switch: RunningSwit
 async def test_a_wrong_name_is_one_sentence(switch: RunningSwitch, fdpa: Program) -> None:
     async with connect(switch.address, fdpa) as session:
         with pytest.raises(SessionError, match="fdpa_parms"):
-            await session.set_default_action("fdpa_parms", FDPA_ACTION, {})
+            await session.set_default_action("fdpa_parms", law.Parameters.action, {})
         with pytest.raises(SessionError, match="interval"):
-            await session.set_default_action(FDPA_TABLE, FDPA_ACTION, {"interval": 1})
+            await session.set_default_action(law.Parameters.table, law.Parameters.action, {"interval": 1})
 
 
 async def test_a_value_that_the_program_cannot_work_with_is_one_sentence_and_changes_nothing(
@@ -130,7 +130,7 @@ async def test_a_value_that_the_program_cannot_work_with_is_one_sentence_and_cha
         before = await parameters_in_force(session)
         wrong = law.parameters_for(CONFIG, 3).action_data() | {"interval_us": 0}
         with pytest.raises(SessionError) as caught:
-            await session.set_default_action(FDPA_TABLE, FDPA_ACTION, wrong)
+            await session.set_default_action(law.Parameters.table, law.Parameters.action, wrong)
         assert str(caught.value).endswith(
             "update 1: FdpaIngress.fdpa_params: action 'FdpaIngress.set_bands': "
             "interval_us = 0 breaks the restriction 'interval_us != 0'"
@@ -155,7 +155,9 @@ async def test_watching_works_beside_a_controller_and_does_not_disturb_it(switch
         }
         table = rows(await snapshot(reader, [7], [1]))
         assert [row[1] for row in table] == ["user_departures", "port_admitted", "port_dropped"] + 8 * ["band_admitted"]
-        await session.set_default_action(FDPA_TABLE, FDPA_ACTION, law.parameters_for(CONFIG, 3).action_data())
+        await session.set_default_action(
+            law.Parameters.table, law.Parameters.action, law.parameters_for(CONFIG, 3).action_data()
+        )
 
 
 async def test_watching_a_switch_without_a_program_says_so(switch: RunningSwitch) -> None:

@@ -11,18 +11,18 @@ from typing import Any
 from experiments.control_laws.comparison import deadlines
 from experiments.control_laws.phases import PHASES, flows
 from experiments.control_laws.score import Ideal
-from experiments.control_laws.settings import QUEUE_PACKETS, QUEUES, Setting, config
-from p4sched.control.laws import law
+from experiments.control_laws.settings import QUEUE_PACKETS, Setting, config
 from p4sched.control.loop import controlled
 from p4sched.control.ranked_loop import RankedLoop
 from p4sched.lab.ledger import Ledger
 from p4sched.lab.network import Dumbbell, dumbbell
 from p4sched.lab.observation import Observation, Observer
 from p4sched.lab.ranked_run import SchemeOutcome, Tell
-from p4sched.lab.ranked_schemes import RankedScheme, decisions, ranked_testbed
+from p4sched.lab.ranked_schemes import decisions, ranked_testbed
 from p4sched.lab.ranked_traffic import RANK_PORT, GeneratedTraffic
-from p4sched.lab.schemes import Link, Scheme
+from p4sched.lab.schemes import Link
 from p4sched.p4rt.rank_source import RankSource
+from p4sched.schemes import Setup, named
 
 LEAD_S = 0.5
 DRAIN_S = 1.5
@@ -93,7 +93,7 @@ async def _run(
         await asyncio.sleep(DRAIN_S / 3)
         observation = await observer.finish()
         await traffic.report("receive", DRAIN_S + 10)
-        counted = await decisions(testbed.session, ranked, network.bottleneck_port)
+        counted = await decisions(testbed.session, network.bottleneck_port)
     propagation_ns = plan.link.rtt_ns - plan.link.rtt_ns // 2
     scores = plan.ideal.scores_of_received(read_delays(received, propagation_ns), deadlines(name, plan.deadline_ns))
     found = {
@@ -115,11 +115,7 @@ def read_delays(path: Path, propagation_ns: int) -> dict[tuple[int, int], int]:
         }
 
 
-def _scheme(name: str, setting: Setting | None) -> RankedScheme:
+def _scheme(name: str, setting: Setting | None) -> Setup:
     """Queues with room for every setting. The tuned scheme starts from the program's own parameters."""
-    the_law = law(name)
-    many = name == "packs"
-    depths = (QUEUE_PACKETS,) * (QUEUES if many else 1)
-    scheme = Scheme(name, name, "strict" if many else "fifo", "", depths, bmv2=not many)
-    parameters = the_law.Parameters() if setting is None else setting.parameters
-    return RankedScheme(scheme, the_law.TABLE, the_law.ACTION, parameters.action_data())
+    scheme = named(name)
+    return Setup(scheme, scheme.layout() if setting is None else setting.parameters, room=QUEUE_PACKETS)

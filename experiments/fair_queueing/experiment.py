@@ -23,6 +23,7 @@ from experiments.flow_completion.experiment import (
 )
 from p4sched.cli import options
 from p4sched.cli.given import refuse
+from p4sched.control.parameters import Comparison, equal_buffers
 from p4sched.errors import UsageError, unknown_name
 from p4sched.lab import ranked_schemes
 from p4sched.lab.experiment import Experiment, SwitchKind, choose
@@ -31,12 +32,13 @@ from p4sched.lab.measurement import unmeasured
 from p4sched.lab.network import MAX_USERS, Dumbbell, dumbbell
 from p4sched.lab.observation import Observer
 from p4sched.lab.ranked_run import SchemeOutcome, Tell, print_end, run_schemes, title, verdict
-from p4sched.lab.ranked_schemes import Sizes, decisions, equal_buffers, ranked_scheme, ranked_testbed
+from p4sched.lab.ranked_schemes import decisions, ranked_testbed
 from p4sched.lab.schemes import Link
 from p4sched.lab.traffic import IPERF3
 from p4sched.p4rt.rank_source import RankSource
 from p4sched.paths import traffic_binary
 from p4sched.results.tables import print_table
+from p4sched.schemes import named
 from p4sched.units import Duration, Rate
 
 SCHEMES = (*(name for name in ranked_schemes.NAMES if name != "pifo"), *ranked_schemes.FAIR_IDEALS)
@@ -53,7 +55,7 @@ class Setting:
     """What all schemes of a run have in common."""
 
     link: Link
-    queues: Sizes
+    queues: Comparison
     flows: int
     """Long ones."""
     distribution: str
@@ -105,7 +107,7 @@ def run(
     rate = options.rate_for(rate, switch, RATE, BMV2_RATE)
     setting = Setting(
         link=Link(rate, rtt),
-        queues=replace(equal_buffers(buffer, WINDOW, HEADROOM), afq_queues=afq_queues, afq_bytes=afq_bytes),
+        queues=replace(equal_buffers(buffer, WINDOW, HEADROOM), calendar_queues=afq_queues, calendar_bytes=afq_bytes),
         flows=several(flows),
         distribution=sizes,
         scale=scale,
@@ -155,8 +157,8 @@ def configuration(setting: Setting) -> dict[str, Any]:
         "buffer_packets": setting.queues.buffer,
         "window_ranks": WINDOW,
         "headroom": HEADROOM,
-        "afq_queues": setting.queues.afq_queues,
-        "afq_bytes_per_round": setting.queues.afq_bytes,
+        "afq_queues": setting.queues.calendar_queues,
+        "afq_bytes_per_round": setting.queues.calendar_bytes,
         "warm_up_s": setting.warm_up_s,
         "duration_s": setting.seconds,
         "drain_s": setting.drain_s,
@@ -168,7 +170,7 @@ def configuration(setting: Setting) -> dict[str, Any]:
 async def _measure(
     network: Dumbbell, name: str, setting: Setting, ledger: Ledger, folder: Path, tell: Tell
 ) -> tuple[SchemeOutcome, list[list[object]]]:
-    ranked = ranked_scheme(name, setting.queues)
+    ranked = named(name).alike(setting.queues)
     users = [seat.user for seat in network.seats]
     async with ranked_testbed(network, ranked, setting.link, RankSource.STFQ, users) as testbed:
         observer = await Observer.start(network, testbed.traffic_manager, setting.link)
@@ -191,10 +193,10 @@ async def _measure(
             part = folder / f"load-{load:g}"
             loads.append(await at_load(network, load, planned, port, deadline, setting.scale, ledger, part))
         observation = await observer.finish()
-        counted = await decisions(testbed.session, ranked, network.bottleneck_port)
+        counted = await decisions(testbed.session, network.bottleneck_port)
     found = long_flows.summarise(flows, setting.link.rate_bps) | {"loads": loads}
     seen = observation.but(unmeasured(flows.samples, users) + completion.unmeasured(loads))
-    outcome = SchemeOutcome(found, seen, ranked.scheme.label, counted, testbed.notes)
+    outcome = SchemeOutcome(found, seen, ranked.label, counted, testbed.notes)
     return outcome, long_flows.sample_rows(name, flows)
 
 

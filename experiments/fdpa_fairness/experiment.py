@@ -29,6 +29,7 @@ from p4sched.p4rt.traffic_manager import BMV2_LIMITS
 from p4sched.results import summaries
 from p4sched.results.metrics import jain_index
 from p4sched.results.tables import print_table
+from p4sched.schemes import named
 from p4sched.units import Duration, Rate
 from p4sched.versions import versions
 
@@ -158,7 +159,7 @@ async def _measure_all(
         console=console,
     ) as bars:
         for name in wanted:
-            if setting.switch == SwitchKind.BMV2 and not schemes.scheme(name, setting.link, setting.bands).bmv2:
+            if setting.switch == SwitchKind.BMV2 and named(name).not_on_bmv2:
                 console.print(f"[yellow]{name.upper()}[/]: left out, BMv2 has no such discipline")
                 continue
             task = bars.add_task("", total=setting.warm_up_s + setting.duration_s, scheme=name.upper(), news="")

@@ -15,8 +15,9 @@ from p4sched.lab.measurement import Sample, departures_of, sample_rates, unmeasu
 from p4sched.lab.network import Dumbbell, dumbbell
 from p4sched.lab.observation import Observer
 from p4sched.lab.programming import programmed
-from p4sched.lab.schemes import Link, Scheme
+from p4sched.lab.schemes import Link
 from p4sched.lab.traffic import FINISH_SECONDS, Iperf3Traffic, spare_seconds, transfers
+from p4sched.schemes import Setup
 
 
 @dataclass(frozen=True)
@@ -60,7 +61,7 @@ async def measure(
 
 async def _measure_on(
     network: Dumbbell,
-    scheme: Scheme,
+    scheme: Setup,
     setting: Setting,
     ledger: Ledger,
     folder: Path,
@@ -73,7 +74,7 @@ async def _measure_on(
         testbed = await stack.enter_async_context(programmed(network, scheme, setting.link, weights))
         traffic = stack.enter_context(Iperf3Traffic(network, ledger, folder / "iperf3", setting.congestion_control))
         await traffic.serve(planned)
-        if scheme.program == "fdpa":
+        if scheme.scheme.law is not None:
             loop = FdpaLoop(testbed.session, law_config(setting), log=folder / "decisions.jsonl")
             await stack.enter_async_context(controlled(loop))
         spare = spare_seconds(len(planned))
@@ -119,7 +120,7 @@ def law_config(setting: Setting) -> fdpa.Config:
 
 
 def _progress(
-    tell: Callable[[Progress], None], network: Dumbbell, scheme: Scheme, phase: str, seconds: int
+    tell: Callable[[Progress], None], network: Dumbbell, scheme: Setup, phase: str, seconds: int
 ) -> Callable[[Sample], None]:
     done = 0
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from p4sched.control.bands import Bands
 from p4sched.control.laws import fdpa
-from p4sched.control.loop import FDPA_ACTION, FDPA_TABLE, FdpaLoop, Update, controlled
+from p4sched.control.loop import FdpaLoop, Update, controlled
 from p4sched.lab import schemes
 from p4sched.lab.ledger import Ledger
 from p4sched.lab.measurement import Sample, departures_of, sample_rates, unmeasured
@@ -159,6 +159,6 @@ async def _stress(session: Session, setting: Setting) -> tuple[float, float, int
     data = [fdpa.parameters_for(config, float(weight)).action_data() for weight in (STAYING, USERS)]
     start = time.monotonic()
     for number in range(STRESS_CHANGES):
-        await session.set_default_action(FDPA_TABLE, FDPA_ACTION, data[number % 2])
+        await session.set_default_action(fdpa.Parameters.table, fdpa.Parameters.action, data[number % 2])
         await asyncio.sleep(STRESS_PERIOD_S)
     return start, time.monotonic(), STRESS_CHANGES

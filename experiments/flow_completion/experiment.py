@@ -17,6 +17,7 @@ from experiments.flow_completion import completion, figure
 from experiments.flow_completion.completion import Flow
 from p4sched.cli import options
 from p4sched.cli.given import refuse
+from p4sched.control.parameters import equal_buffers
 from p4sched.errors import P4schedError, UsageError, unknown_name
 from p4sched.lab import ranked_schemes
 from p4sched.lab.experiment import Experiment, SwitchKind, choose, once
@@ -24,7 +25,7 @@ from p4sched.lab.ledger import Ledger
 from p4sched.lab.network import Dumbbell, dumbbell
 from p4sched.lab.observation import Observer
 from p4sched.lab.ranked_run import SchemeOutcome, Tell, print_end, run_schemes, title, verdict
-from p4sched.lab.ranked_schemes import decisions, equal_buffers, ranked_scheme, ranked_testbed
+from p4sched.lab.ranked_schemes import decisions, ranked_testbed
 from p4sched.lab.ranked_traffic import GeneratedTraffic
 from p4sched.lab.schemes import Link
 from p4sched.lab.tcp import TcpCounters, read_counters
@@ -32,6 +33,7 @@ from p4sched.p4rt.rank_source import RankSource
 from p4sched.paths import traffic_binary
 from p4sched.results import summaries
 from p4sched.results.tables import print_table
+from p4sched.schemes import named
 from p4sched.units import Duration, Rate
 
 CONGESTION_CONTROL = "cubic"
@@ -270,7 +272,7 @@ def plan(
 async def _measure(
     network: Dumbbell, name: str, setting: Setting, ledger: Ledger, folder: Path, tell: Tell
 ) -> tuple[SchemeOutcome, dict[float, list[Flow]]]:
-    ranked = ranked_scheme(name, replace(SIZES, rifo_tracking=setting.tracking_range))
+    ranked = named(name).alike(replace(SIZES, tracking=setting.tracking_range))
     link = setting.link
     users = [seat.user for seat in network.seats]
     found, sent = [], {}
@@ -291,9 +293,9 @@ async def _measure(
             sent[load], tcp = await exchange(network, flows, port + place, deadline, ledger, part, ahead)
             found.append(load_summary(load, sent[load], tcp, setting.scale))
         observation = await observer.finish()
-        counted = await decisions(testbed.session, ranked, network.bottleneck_port)
+        counted = await decisions(testbed.session, network.bottleneck_port)
     seen = observation.but(completion.unmeasured(found))
-    return SchemeOutcome({"loads": found}, seen, ranked.scheme.label, counted, testbed.notes), sent
+    return SchemeOutcome({"loads": found}, seen, ranked.label, counted, testbed.notes), sent
 
 
 async def at_load(

@@ -21,6 +21,7 @@ from p4sched.cli.given import refuse
 from p4sched.control.bands import Bands
 from p4sched.control.laws import fdpa
 from p4sched.control.loop import FdpaLoop, Loop, Update, controlled
+from p4sched.control.parameters import equal_buffers
 from p4sched.errors import UsageError
 from p4sched.lab import ranked_schemes, schemes
 from p4sched.lab.experiment import Experiment, SwitchKind, choose
@@ -29,12 +30,13 @@ from p4sched.lab.network import Dumbbell, incast
 from p4sched.lab.observation import Observer
 from p4sched.lab.programming import Testbed, programmed
 from p4sched.lab.ranked_run import SchemeOutcome, Tell, print_end, run_schemes, title, verdict
-from p4sched.lab.ranked_schemes import RankedScheme, decisions, equal_buffers, ranked_scheme, ranked_testbed
+from p4sched.lab.ranked_schemes import decisions, ranked_testbed
 from p4sched.lab.ranked_traffic import GeneratedTraffic
 from p4sched.lab.schemes import Link
 from p4sched.lab.tuned import TUNED, law_config, ports_loop
 from p4sched.p4rt.rank_source import RankSource
 from p4sched.results.tables import print_table
+from p4sched.schemes import Setup, named
 from p4sched.units import Duration, Rate
 
 Decided = Callable[[], dict[str, Any] | None]
@@ -134,7 +136,7 @@ async def _measure(
     network: Dumbbell, name: str, setting: Setting, ledger: Ledger, folder: Path, tell: Tell
 ) -> SchemeOutcome:
     plan, link = setting.plan, setting.link
-    ranked = None if name == "fdpa" else ranked_scheme(name, equal_buffers(setting.buffer, WINDOW))
+    ranked = None if name == "fdpa" else named(name).alike(equal_buffers(setting.buffer, WINDOW))
     async with AsyncExitStack() as stack:
         testbed = await stack.enter_async_context(_testbed(network, ranked, setting))
         traffic = stack.enter_context(GeneratedTraffic(network, ledger, folder / "traffic"))
@@ -159,14 +161,14 @@ async def _measure(
         observation = await observer.finish()
         tell("collecting")
         completed = await traffic.report("serve", SPACING_S + 5)
-        counted = {} if ranked is None else await decisions(testbed.session, ranked, network.bottleneck_port)
+        counted = {} if ranked is None else await decisions(testbed.session, network.bottleneck_port)
     label = schemes.scheme("fdpa", link, BANDS).label if ranked is None else _label(ranked, setting)
     found = summarise(plan, per_round(plan, completed)) | {"controller": decided()}
     seen = observation if completed else observation.but(["no block was done"])
     return SchemeOutcome(found, seen, label, counted, testbed.notes)
 
 
-def _testbed(network: Dumbbell, ranked: RankedScheme | None, setting: Setting) -> Any:
+def _testbed(network: Dumbbell, ranked: Setup | None, setting: Setting) -> Any:
     users = [seat.user for seat in network.seats]
     if ranked is None:
         scheme = schemes.scheme("fdpa", setting.link, BANDS)
@@ -195,7 +197,7 @@ def _loop(name: str, testbed: Testbed, port: int, setting: Setting, folder: Path
     return ports, decided[port].record
 
 
-def _label(ranked: RankedScheme, setting: Setting) -> str:
+def _label(ranked: Setup, setting: Setting) -> str:
     return f"{setting.buffer} packets" + ("\ntuned" if ranked.name in TUNED else "")
 
 

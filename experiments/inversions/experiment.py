@@ -3,7 +3,6 @@
 import asyncio
 import csv
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from datetime import UTC, datetime
 from math import ceil
 from pathlib import Path
@@ -16,6 +15,7 @@ from rich.table import Table
 from experiments.inversions import departures, figure, stepped
 from p4sched.cli import options
 from p4sched.cli.given import refuse
+from p4sched.control.parameters import MAX_WINDOW, equal_buffers
 from p4sched.errors import UsageError, unknown_name
 from p4sched.lab import machine, ranked_schemes
 from p4sched.lab.depth import Depth, Worker, depth_for, with_depth, worker_for
@@ -24,21 +24,15 @@ from p4sched.lab.ledger import Ledger
 from p4sched.lab.network import Dumbbell, dumbbell
 from p4sched.lab.observation import Observer
 from p4sched.lab.ranked_run import SchemeOutcome, Tell, print_end, run_schemes, title, verdict
-from p4sched.lab.ranked_schemes import (
-    QUEUES,
-    RankedScheme,
-    Sizes,
-    decisions,
-    equal_buffers,
-    ranked_scheme,
-    ranked_testbed,
-)
+from p4sched.lab.ranked_schemes import decisions, ranked_testbed
 from p4sched.lab.ranked_traffic import FRAME_BYTES, RANK_PORT, GeneratedTraffic, refuse_faster
 from p4sched.lab.run import discard_results, result_folder
 from p4sched.lab.schemes import Link
 from p4sched.p4rt.rank_source import RankSource
+from p4sched.p4rt.traffic_manager import QUEUES
 from p4sched.results import summaries
 from p4sched.results.tables import print_table
+from p4sched.schemes import Setup, named
 from p4sched.units import Duration, Rate
 from p4sched.versions import versions
 
@@ -116,11 +110,11 @@ def run(
     rate = options.rate_for(rate, switch, RATE, BMV2_RATE)
     if ranks not in DISTRIBUTIONS:
         raise unknown_name("rank distribution", ranks, DISTRIBUTIONS)
-    size = window if window is not None else PAPER_WINDOW if in_steps else ranked_schemes.LARGEST_WINDOW
+    size = window if window is not None else PAPER_WINDOW if in_steps else MAX_WINDOW
     if size < 1:
         raise UsageError(f"--window {size}: it must hold at least 1 rank")
     depth = depth_for(depth, switch)
-    worker = worker_for(depth, worker_round, [ranked_scheme(name, Sizes()).scheme.program for name in wanted])
+    worker = worker_for(depth, worker_round, [named(name).program for name in wanted])
     configuration = {
         "ranks": ranks,
         "rank_count": RANK_COUNT,
@@ -151,8 +145,8 @@ def run(
 
         async def measure(name: str, ledger: Ledger, folder: Path, tell: Tell) -> SchemeOutcome:
             with dumbbell(ledger, 1, switch.value, folder, hosts=1) as network:
-                ranked = ranked_scheme(name, sizes)
-                ranked = replace(ranked, scheme=with_depth(ranked.scheme, depth))
+                ranked = named(name).alike(sizes)
+                ranked = with_depth(ranked, depth)
                 return await _measure(network, ranked, link, worker, ranks, seconds, seed, ledger, folder, tell)
 
         found = run_schemes("inversions", wanted, switch, out, configuration | rates | depths, measure)
@@ -195,7 +189,7 @@ def _run_stepped(stream: stepped.Stream, wanted: list[str], out: Path) -> dict[s
 
 async def _measure(
     network: Dumbbell,
-    ranked: RankedScheme,
+    ranked: Setup,
     link: Link,
     worker: Worker | None,
     distribution: str,
@@ -231,7 +225,7 @@ async def _measure(
             await asyncio.sleep(DRAIN_S / 2)
             observation = await observer.finish()
             await traffic.report("receive", DRAIN_S + 5)
-            counted = await decisions(testbed.session, ranked, network.bottleneck_port)
+            counted = await decisions(testbed.session, network.bottleneck_port)
     tell("counting")
     result = departures.outcome(
         departures.read_sent(sent_log),
@@ -250,7 +244,7 @@ async def _measure(
         "refused_by_sender": sent["refused"],
     }
     seen = observation if found["departures"] else observation.but(["no packet reached the receiver"])
-    return SchemeOutcome(found, seen, ranked.scheme.label, counted, testbed.notes)
+    return SchemeOutcome(found, seen, ranked.label, counted, testbed.notes)
 
 
 def _write(found: Mapping[str, Any], path: Path) -> None:

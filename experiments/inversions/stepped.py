@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from p4sched.control.parameters import MAX_WINDOW
 from p4sched.errors import P4schedError
-from p4sched.lab.ranked_schemes import LARGEST_WINDOW
 from p4sched.paths import P4_DIR, stepped_binary
 
 COMPARED = ("inversions_by_rank", "drops_by_rank", "departures_by_rank")
@@ -34,7 +34,7 @@ def measure(stream: Stream, wanted: Sequence[str], out: Path) -> dict[str, Any]:
     `schemes` are the models with the window asked for. The programs hold at most 32 ranks, so they run with that window
     at most, beside models with the same one: their decisions must be the same. They cannot shift their windows.
     """
-    window = min(stream.window, LARGEST_WINDOW)
+    window = min(stream.window, MAX_WINDOW)
     models = _run("model", stream, stream.window, wanted, out / "model.json", stream.window_shift)
     unchanged = window == stream.window and stream.window_shift == 0
     same = models if unchanged else _run("model", stream, window, wanted, out / "model_small_window.json")

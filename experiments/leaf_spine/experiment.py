@@ -25,6 +25,7 @@ from experiments.leaf_spine.traffic import (
 from p4sched.cli import options
 from p4sched.cli.given import refuse
 from p4sched.control.loop import Loop, controlled
+from p4sched.control.parameters import equal_buffers
 from p4sched.errors import UsageError
 from p4sched.lab import ranked_schemes
 from p4sched.lab.experiment import Experiment, SwitchKind, choose
@@ -32,12 +33,13 @@ from p4sched.lab.fabric import FabricObserver, FabricTestbed, programmed_fabric
 from p4sched.lab.ledger import Ledger
 from p4sched.lab.network import Fabric, NodeError, Shape, leaf_spine
 from p4sched.lab.ranked_run import SchemeOutcome, Tell, print_end, run_schemes, title, verdict
-from p4sched.lab.ranked_schemes import decisions, equal_buffers, ranked_scheme
+from p4sched.lab.ranked_schemes import decisions
 from p4sched.lab.schemes import Link
 from p4sched.lab.traffic import IPERF3, Iperf3Traffic, spare_seconds
 from p4sched.lab.tuned import TUNED, PortDecisions, law_config, ports_loop
 from p4sched.p4rt.rank_source import RankSource
 from p4sched.results.tables import print_table
+from p4sched.schemes import Setup, named
 from p4sched.units import Duration, Rate
 
 WINDOW = 16
@@ -143,7 +145,7 @@ def run(
 async def _measure(
     network: Fabric, name: str, setting: Setting, ledger: Ledger, folder: Path, tell: Tell
 ) -> SchemeOutcome:
-    ranked = ranked_scheme(name, equal_buffers(setting.buffer, WINDOW))
+    ranked = named(name).alike(equal_buffers(setting.buffer, WINDOW))
     planned = all_to_all(network, setting.classes)
     transfers = [demand.transfer for demand in planned]
     tuned = name in TUNED
@@ -211,12 +213,12 @@ async def _watch(network: Fabric, traffic: Iperf3Traffic, what: str, seconds: in
         traffic.check_failures()
 
 
-async def _verdicts(testbed: FabricTestbed, ranked: ranked_schemes.RankedScheme) -> dict[str, int]:
+async def _verdicts(testbed: FabricTestbed, ranked: Setup) -> dict[str, int]:
     """What the programs of all switches admitted and dropped, on all ports."""
     total: dict[str, int] = {}
     for seat in testbed.switches.values():
         for port in seat.ports:
-            for verdict_, count in (await decisions(seat.session, ranked, port)).items():
+            for verdict_, count in (await decisions(seat.session, port)).items():
                 total[verdict_] = total.get(verdict_, 0) + count
     return total
 

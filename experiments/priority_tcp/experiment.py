@@ -16,10 +16,11 @@ from p4sched.lab.measurement import Sample, departures_of, sample_rates
 from p4sched.lab.network import Dumbbell, dumbbell
 from p4sched.lab.observation import Observer
 from p4sched.lab.ranked_run import SchemeOutcome, Tell
-from p4sched.lab.ranked_schemes import Sizes, decisions, ranked_scheme, ranked_testbed
+from p4sched.lab.ranked_schemes import decisions, ranked_testbed
 from p4sched.lab.schemes import Link
 from p4sched.lab.traffic import FIRST_TCP_PORT, IPERF3, Iperf3Traffic, Transfer
 from p4sched.p4rt.rank_source import RankSource
+from p4sched.schemes import named
 from p4sched.units import Duration, Rate
 
 CONGESTION_CONTROL = "cubic"
@@ -78,7 +79,7 @@ async def _measure(
     folder: Path,
     tell: Tell,
 ) -> join_leave.Measured:
-    ranked = ranked_scheme(name, Sizes())
+    ranked = named(name).usual()
     users = [seat.user for seat in network.seats]
     planned = [Transfer(seat, 1, FIRST_TCP_PORT + seat.user, tos) for seat, tos in zip(network.seats, TOS, strict=True)]
     async with ranked_testbed(network, ranked, link, RankSource.TOS, users) as testbed:
@@ -111,13 +112,13 @@ async def _measure(
             finally:
                 directing.cancel()
             observation = await observer.finish()
-            counted = await decisions(testbed.session, ranked, network.bottleneck_port)
+            counted = await decisions(testbed.session, network.bottleneck_port)
             if not any(sample.rates[0] for sample in samples):
                 raise LabError("the iperf3 clients sent nothing, and none of them has failed")
     phases = join_leave.phase_shares(samples, schedule, begun, link.rate_bps)
     found = join_leave.summarise(phases)
     seen = observation.but(join_leave.unmeasured(samples, phases))
-    outcome = SchemeOutcome(found, seen, ranked.scheme.label, counted, testbed.notes)
+    outcome = SchemeOutcome(found, seen, ranked.label, counted, testbed.notes)
     return outcome, join_leave.series(samples, begun)
 
 

@@ -17,10 +17,11 @@ from p4sched.lab.measurement import Sample, departures_of, sample_rates
 from p4sched.lab.network import Dumbbell, UserSeat, dumbbell
 from p4sched.lab.observation import Observer
 from p4sched.lab.ranked_run import SchemeOutcome, Tell
-from p4sched.lab.ranked_schemes import Sizes, decisions, ranked_scheme, ranked_testbed
+from p4sched.lab.ranked_schemes import decisions, ranked_testbed
 from p4sched.lab.ranked_traffic import FRAME_BYTES, RANK_PORT, GeneratedTraffic, refuse_faster
 from p4sched.lab.schemes import Link
 from p4sched.p4rt.rank_source import RankSource
+from p4sched.schemes import named
 from p4sched.units import Duration, Rate
 
 RTT = Duration.parse("10ms")
@@ -88,7 +89,7 @@ async def _measure(
     folder: Path,
     tell: Tell,
 ) -> join_leave.Measured:
-    ranked = ranked_scheme(name, Sizes())
+    ranked = named(name).usual()
     users = [seat.user for seat in network.seats]
     ports = [RANK_PORT + user for user in users]
     async with ranked_testbed(network, ranked, link, RankSource.HEADER, users) as testbed:
@@ -115,12 +116,12 @@ async def _measure(
             tell("collecting")
             sent = await traffic.report(sending, 5)
             received = {flow["flow"]: flow for flow in await traffic.report("receive", 10)}
-            counted = await decisions(testbed.session, ranked, network.bottleneck_port)
+            counted = await decisions(testbed.session, network.bottleneck_port)
     phases = join_leave.phase_shares(samples, schedule, begun, link.rate_bps)
     ends = [_ends(report, received.get(report["flow"], {})) for report in sent]
     found = join_leave.summarise(phases) | {"flows": ends}
     seen = observation.but(join_leave.unmeasured(samples, phases))
-    outcome = SchemeOutcome(found, seen, ranked.scheme.label, counted, testbed.notes)
+    outcome = SchemeOutcome(found, seen, ranked.label, counted, testbed.notes)
     return outcome, join_leave.series(samples, begun)
 
 

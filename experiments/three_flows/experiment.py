@@ -19,12 +19,13 @@ from p4sched.lab.ledger import Ledger
 from p4sched.lab.network import Dumbbell, dumbbell
 from p4sched.lab.observation import Observer
 from p4sched.lab.ranked_run import SchemeOutcome, Tell, print_end, run_schemes, title, verdict
-from p4sched.lab.ranked_schemes import Sizes, decisions, ranked_scheme, ranked_testbed
+from p4sched.lab.ranked_schemes import decisions, ranked_testbed
 from p4sched.lab.ranked_traffic import GeneratedTraffic
 from p4sched.lab.schemes import Link
 from p4sched.lab.tcp import read_counters
 from p4sched.p4rt.rank_source import RankSource
 from p4sched.results.tables import print_table
+from p4sched.schemes import named
 from p4sched.units import Duration, Rate
 
 CONGESTION_CONTROL = "cubic"
@@ -98,7 +99,7 @@ async def _measure(
     folder: Path,
     tell: Tell,
 ) -> SchemeOutcome:
-    ranked = ranked_scheme(name, Sizes())
+    ranked = named(name).usual()
     users = [seat.user for seat in network.seats]
     patience = LEAD_S + PATIENCE * seconds + 2
     async with ranked_testbed(network, ranked, link, RankSource.TOS, users) as testbed:
@@ -127,7 +128,7 @@ async def _measure(
             tell("collecting")
             completed = {flow["flow"]: flow for flow in await traffic.report("serve", patience + 5)}
             observed = {flow["src"]: flow for flow in await traffic.report("observe", patience + 5)}
-            counted = await decisions(testbed.session, ranked, network.bottleneck_port)
+            counted = await decisions(testbed.session, network.bottleneck_port)
     flows = {}
     for place, (seat, (flow_name, size)) in enumerate(zip(network.seats, sizes.items(), strict=True)):
         if not outcomes[place]["completed"] and seat.address not in observed:
@@ -149,7 +150,7 @@ async def _measure(
         "completion_order": [name for _, name in order],
         "reordered_segments": sum(f["reordered_segments"] for f in flows.values()),
     }
-    return SchemeOutcome(found, observation, ranked.scheme.label, counted, testbed.notes)
+    return SchemeOutcome(found, observation, ranked.label, counted, testbed.notes)
 
 
 def _write(found: Mapping[str, Any], path: Path) -> None:

@@ -11,25 +11,14 @@ from p4sched.cli.given import refuse
 from p4sched.control.bands import Bands
 from p4sched.control.controller import Controller
 from p4sched.control.decision_log import refuse_other_file
-from p4sched.control.laws import LAWS, aifo, fdpa, packs, ranked, rifo
-from p4sched.errors import UsageError, unknown_name
+from p4sched.control.laws import aifo, fdpa, packs, ranked, rifo
+from p4sched.errors import UsageError
 from p4sched.lab.running import find_switch
 from p4sched.p4rt.rank_source import RankSource
 from p4sched.p4rt.session import Program
+from p4sched.schemes import LAWS, SCHEMES, named
 from p4sched.units import Duration, Rate
 
-SCHEMES = ",".join(LAWS)
-UNTUNED = ("fifo", "sp_pifo", "pifo", "stfq", "drr", "afq")
-"""Schemes of the experiments without a control law."""
-FDPA_OPTIONS = ("--bands", "--rtt", "--interval", "--token-bucket", "--flowlet-gap")
-RANKED_OPTIONS = ("--port", "--delay", "--span", "--depth", "--loss", "--fix", "--rank-source")
-OPTIONS = {
-    "fdpa": FDPA_OPTIONS,
-    "aifo": (*RANKED_OPTIONS, "--window"),
-    "rifo": RANKED_OPTIONS,
-    "packs": (*RANKED_OPTIONS, "--window", "--queues"),
-}
-"""Options that mean something for each scheme, besides those of all."""
 FDPA_PANEL = "FDPA"
 RANKED_PANEL = "AIFO, RIFO, PACKS"
 
@@ -44,7 +33,7 @@ def control(
             metavar="DIR", help="Folder with SCHEME.json and SCHEME.p4info.txtpb, as 'p4sched compile' writes them."
         ),
     ],
-    scheme: Annotated[str, typer.Option(metavar=SCHEMES.replace(",", "|"), help="Which scheduler's law.")] = "fdpa",
+    scheme: Annotated[str, typer.Option(metavar="|".join(LAWS), help="Which scheduler's law.")] = "fdpa",
     log: Annotated[Path | None, typer.Option(metavar="FILE", help="Append decisions to FILE as JSON lines.")] = None,
     reconnect: Annotated[
         Duration,
@@ -145,10 +134,8 @@ def control(
     A switch that already runs the program is taken over as it is, also when it comes back after it has vanished. When
     the controller ends, however it ends, traffic goes on with the last parameters.
     """
-    if scheme in UNTUNED:
+    if named(scheme).law is None:
         raise UsageError(f"{scheme} has no parameters that follow the traffic; these schemes have: {', '.join(LAWS)}")
-    if scheme not in LAWS:
-        raise unknown_name("scheme", scheme, LAWS)
     _refuse_others(ctx, scheme)
     config: fdpa.Config | ranked.Config
     if scheme == "fdpa":
@@ -190,9 +177,9 @@ def control(
 
 def _refuse_others(ctx: typer.Context, scheme: str) -> None:
     """Fails if an option was given that means nothing for this scheme."""
-    every = {name for names in OPTIONS.values() for name in names}
-    for name in sorted(every.difference(OPTIONS[scheme])):
-        takers = ", ".join(other for other, names in OPTIONS.items() if name in names)
+    every = {option for each in SCHEMES.values() for option in each.options}
+    for name in sorted(every.difference(SCHEMES[scheme].options)):
+        takers = ", ".join(other for other, each in SCHEMES.items() if name in each.options)
         refuse(ctx, [name], f"for {scheme}; it is for {takers}")
 
 

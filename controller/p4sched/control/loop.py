@@ -15,8 +15,6 @@ from p4sched.p4rt.reader import Reader
 from p4sched.p4rt.session import Session
 from p4sched.p4rt.users import user_counters
 
-FDPA_TABLE = fdpa.TABLE
-FDPA_ACTION = fdpa.ACTION
 POLL_S = 0.1
 """Time between two reads of the counters; the windows of the laws are chosen for it."""
 
@@ -146,7 +144,9 @@ class ControlLoop(Loop, Generic[SampleT, DecisionT]):
         decision: Any = self._tuning.decide(sample)
         if decision.changed and decision.parameters is not None:
             law = self._tuning.law
-            await self._session.set_default_action(law.TABLE, law.ACTION, decision.parameters.action_data())
+            await self._session.set_default_action(
+                law.Parameters.table, law.Parameters.action, decision.parameters.action_data()
+            )
         return self._tuning.accept(sample, decision)
 
 
@@ -172,8 +172,8 @@ class FdpaLoop(ControlLoop[fdpa.Sample, fdpa.Decision]):
 
 async def found_parameters(session: Reader, the_law: Law) -> Any:
     """The law's parameters that the switch's default action carries now; None if it carries none."""
-    found = await session.default_action(the_law.TABLE)
-    if found is None or found[0].rpartition(".")[2] != the_law.ACTION:
+    found = await session.default_action(the_law.Parameters.table)
+    if found is None or found[0].rpartition(".")[2] != the_law.Parameters.action:
         return None
     return the_law.Parameters.from_action_data(found[1])
 

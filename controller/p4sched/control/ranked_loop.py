@@ -87,7 +87,7 @@ class RankedPortsLoop(Loop):
         if all(tuning.begun for tuning in self._tunings.values()):
             return
         default = await found_parameters(self._session, self._law)
-        entries = await self._session.port_actions(self._law.TABLE)
+        entries = await self._session.port_actions(self._law.Parameters.table)
         self._present = set(entries)
         for port, tuning in self._tunings.items():
             found = self._law.Parameters.from_action_data(entries[port]) if port in entries else default
@@ -101,7 +101,9 @@ class RankedPortsLoop(Loop):
         decisions = {port: tuning.decide(samples[port]) for port, tuning in self._tunings.items()}
         changed = {port: decision.parameters.action_data() for port, decision in decisions.items() if decision.changed}
         if changed:
-            await self._session.set_port_actions(self._law.TABLE, self._law.ACTION, changed, self._present)
+            await self._session.set_port_actions(
+                self._law.Parameters.table, self._law.Parameters.action, changed, self._present
+            )
             self._present |= set(changed)
         return {port: tuning.accept(samples[port], decisions[port]) for port, tuning in self._tunings.items()}
 

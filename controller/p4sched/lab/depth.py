@@ -9,8 +9,8 @@ from p4sched.errors import UsageError
 from p4sched.lab.experiment import SwitchKind
 from p4sched.lab.network import Dumbbell
 from p4sched.lab.programming import Testbed
-from p4sched.lab.schemes import Scheme
 from p4sched.p4rt.traffic_manager import Discipline, PortSettings, QueueSettings
+from p4sched.schemes import Setup
 
 ETHERTYPE_WORKER = 0x88B5
 RECIRCULATION_PORT = 510
@@ -48,9 +48,9 @@ def depth_for(asked: Depth | None, switch: SwitchKind) -> Depth:
     return asked
 
 
-def with_depth(scheme: Scheme, depth: Depth) -> Scheme:
+def with_depth(setup: Setup, depth: Depth) -> Setup:
     """The scheme, its program built for this source of queue lengths."""
-    return replace(scheme, macros=MACROS[depth])
+    return replace(setup, macros=MACROS[depth])
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,7 @@ from p4sched.lab.machine import MachineReading, MachineUse, read_machine
 from p4sched.lab.network import Fabric, thrift_port
 from p4sched.lab.observation import Observation, queue_counts
 from p4sched.lab.programming import NO_DELAY, bmv2_bottleneck, bottleneck
-from p4sched.lab.ranked_schemes import RankedScheme
+from p4sched.lab.ranked_schemes import write
 from p4sched.lab.schemes import Link
 from p4sched.lab.tcp import TcpCounters, read_counters
 from p4sched.p4rt.compile import compiled
@@ -25,6 +25,7 @@ from p4sched.p4rt.traffic_manager import (
     TrafficManager,
 )
 from p4sched.p4rt.traffic_manager import Fidelity as SwitchFidelity
+from p4sched.schemes import Setup
 
 
 @dataclass(frozen=True)
@@ -54,7 +55,7 @@ class FabricTestbed:
 
 @asynccontextmanager
 async def programmed_fabric(
-    network: Fabric, ranked: RankedScheme, hosts: Link, fabric_bps: int, source: RankSource, *, tuned: bool = False
+    network: Fabric, ranked: Setup, hosts: Link, fabric_bps: int, source: RankSource, *, tuned: bool = False
 ) -> AsyncIterator[FabricTestbed]:
     """Every switch runs the scheme on every port. Links to hosts are `hosts`, with half of the RTT ahead of each host;
     links between switches have a rate of `fabric_bps` and no delay. `tuned` leaves the parameters to control loops."""
@@ -66,8 +67,8 @@ async def programmed_fabric(
             session = await stack.enter_async_context(connection)
             await session.insert(entries(network.shape.routes(name), network.shape.groups(name)))
             await set_rank_source(session, source)
-            if ranked.table is not None and not tuned:
-                await session.set_default_action(ranked.table, ranked.action, ranked.arguments)
+            if not tuned:
+                await write(session, ranked.parameters)
             thrift = thrift_port(switch)
             manager: TrafficManager
             manager = EmbeddedTrafficManager(switch.address) if thrift is None else Bmv2TrafficManager(thrift)
@@ -76,8 +77,8 @@ async def programmed_fabric(
             others = tuple(port for port in network.shape.ports(name) if port not in rack)
             switches[name] = SwitchSeat(session, manager, rack, others)
             shaped = bottleneck if thrift is None else bmv2_bottleneck
-            settings = [shaped(port, ranked.scheme, hosts) for port in rack]
-            settings += [between(shaped(port, ranked.scheme, hosts), fabric_bps) for port in others]
+            settings = [shaped(port, ranked, hosts) for port in rack]
+            settings += [between(shaped(port, ranked, hosts), fabric_bps) for port in others]
             await manager.set_ports(settings)
         yield FabricTestbed(switches, _not_emulated(network, hosts))
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from p4sched.lab.bmv2 import LabBmv2
 from p4sched.lab.network import Dumbbell
-from p4sched.lab.schemes import URGENT, Link, Scheme
+from p4sched.lab.schemes import URGENT, Link
 from p4sched.p4rt import users
 from p4sched.p4rt.compile import compiled
 from p4sched.p4rt.routes import route
@@ -18,6 +18,7 @@ from p4sched.p4rt.traffic_manager import (
     QueueSettings,
     TrafficManager,
 )
+from p4sched.schemes import Setup
 
 NO_DELAY = "the RTT is not emulated: BMv2 has no propagation delay, and this kernel has no netem to give the hosts one"
 LINK_QUEUE_PACKETS = 10_000
@@ -36,13 +37,13 @@ class Testbed:
 
 @asynccontextmanager
 async def programmed(
-    network: Dumbbell, scheme: Scheme, link: Link, weights: Mapping[int, float]
+    network: Dumbbell, setup: Setup, link: Link, weights: Mapping[int, float]
 ) -> AsyncIterator[Testbed]:
     """The switch runs the scheme's program, knows routes and users, and shapes the bottleneck.
 
     `weights` are those of the users by id; the users are `network.seats`.
     """
-    program = compiled(scheme.program, macros=scheme.macros)
+    program = compiled(setup.scheme.program, macros=setup.macros)
     async with connect(network.address, program, device_id=network.switch.device_id, force=True) as session:
         await session.insert(
             [route(station.prefix, station.port, station.mac) for station in network.stations()]
@@ -50,7 +51,7 @@ async def programmed(
         )
         traffic_manager = _traffic_manager(network, session)
         try:
-            await traffic_manager.set_ports(port_settings(network, scheme, link))
+            await traffic_manager.set_ports(port_settings(network, setup, link))
             yield Testbed(session, traffic_manager, _not_emulated(network, link))
         finally:
             await traffic_manager.close()
@@ -70,10 +71,10 @@ def _traffic_manager(network: Dumbbell, session: Session) -> TrafficManager:
     return EmbeddedTrafficManager(network.address)
 
 
-def port_settings(network: Dumbbell, scheme: Scheme, link: Link) -> list[PortSettings]:
+def port_settings(network: Dumbbell, setup: Setup, link: Link) -> list[PortSettings]:
     """The bottleneck port as the scheme wants it; the way back is not shaped. Half of the RTT lies behind each."""
     if network.thrift_port is not None:
-        return [bmv2_bottleneck(network.bottleneck_port, scheme, link)]
+        return [bmv2_bottleneck(network.bottleneck_port, setup, link)]
     way_back = [
         PortSettings(
             port,
@@ -85,29 +86,29 @@ def port_settings(network: Dumbbell, scheme: Scheme, link: Link) -> list[PortSet
         for port in network.ports
         if port != network.bottleneck_port
     ]
-    return [*way_back, bottleneck(network.bottleneck_port, scheme, link)]
+    return [*way_back, bottleneck(network.bottleneck_port, setup, link)]
 
 
-def bottleneck(port: int, scheme: Scheme, link: Link) -> PortSettings:
+def bottleneck(port: int, setup: Setup, link: Link) -> PortSettings:
     """The shaped port of the embedded switch."""
-    strict = scheme.discipline == Discipline.STRICT
+    strict = setup.scheme.discipline == Discipline.STRICT
     return PortSettings(
         port,
         rate_bps=link.rate_bps,
         delay_ns=link.rtt_ns - link.rtt_ns // 2,
-        discipline=Discipline(scheme.discipline),
-        queues=_queues(scheme.depths) if strict else {},
-        buffer_packets=None if strict else scheme.depths[0],
-        user_field=scheme.user_field,
-        rank_field=scheme.rank_field,
-        calendar=scheme.calendar,
+        discipline=setup.scheme.discipline,
+        queues=_queues(setup.queue_sizes) if strict else {},
+        buffer_packets=None if strict else setup.queue_sizes[0],
+        user_field=setup.user_field,
+        rank_field=setup.scheme.rank_field,
+        calendar=setup.calendar,
     )
 
 
-def bmv2_bottleneck(port: int, scheme: Scheme, link: Link) -> PortSettings:
+def bmv2_bottleneck(port: int, setup: Setup, link: Link) -> PortSettings:
     """What BMv2 has of it: every queue limited to the link's whole rate. fifo.p4 uses queue 0 only."""
-    strict = scheme.discipline == Discipline.STRICT
-    queues = _queues(scheme.depths) if strict else {0: QueueSettings(depth_packets=scheme.depths[0])}
+    strict = setup.scheme.discipline == Discipline.STRICT
+    queues = _queues(setup.queue_sizes) if strict else {0: QueueSettings(depth_packets=setup.queue_sizes[0])}
     return PortSettings(port, rate_bps=link.rate_bps, queues=queues)
 
 

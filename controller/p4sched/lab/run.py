@@ -18,6 +18,7 @@ from p4sched.errors import UsageError
 from p4sched.lab.errors import LabError
 from p4sched.lab.ledger import FOLDER, STATE_FILE, DamagedLedgerError, Ledger, read_ledger
 from p4sched.paths import tool
+from p4sched.schemes import SCHEMES
 
 PROGRAMS = ("mnexec", "ip", "ifconfig", "ethtool", "setpriv", "taskset")
 """What every run calls, and Mininet too: without one of them Mininet stops with a traceback, or waits."""
@@ -61,7 +62,6 @@ PARTS = {
 """What one network leaves: names of files by folders. They lie where an experiment with one scheme has its results, in
 SCHEME, or, where a scheme runs several times, in SCHEME/RUN."""
 RUNS = ("tuned", "static_*")
-SCHEMES = ("afq", "aifo", "drr", "fdpa", "fifo", "packs", "pifo", "rifo", "sp_pifo", "stfq")
 
 
 def require_root() -> None:

@@ -1,13 +1,14 @@
-"""The schemes of the FDPA paper's comparison: which program, which discipline, which queues at the bottleneck."""
+"""The bottleneck, and the schemes that share it among users: the comparison of the FDPA paper."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from p4sched.control.bands import Bands
-from p4sched.control.laws import fdpa
-from p4sched.errors import UsageError
-from p4sched.p4rt.traffic_manager import Calendar
+from p4sched.control.parameters import Comparison
+from p4sched.errors import UsageError, unknown_name
+from p4sched.schemes import SCHEMES, Compared, Setup, compared
 
-MTU_BYTES = fdpa.MTU_BYTES
+MTU_BYTES = 1500
+"""The packet in which the paper sizes queues."""
 URGENT = 7
 """Queue of band 1; band q has queue URGENT + 1 - q."""
 MAX_RTT_NS = 10 * 10**9
@@ -37,42 +38,12 @@ class Link:
         return self.rate_bps * self.rtt_ns // (8 * MTU_BYTES * 10**9)
 
 
-@dataclass(frozen=True)
-class Scheme:
-    """One column of the comparison."""
-
-    name: str
-    program: str
-    """p4/PROGRAM.p4"""
-    discipline: str
-    """Of the bottleneck port."""
-    label: str
-    """A few words for the axis of a figure."""
-    depths: tuple[int, ...]
-    """Room in packets of queues 7, 6, ...; of the one buffer for a discipline with one."""
-    user_field: str | None = None
-    rank_field: str | None = None
-    calendar: Calendar | None = None
-    """Of the discipline `afq`."""
-    bmv2: bool = True
-    """Whether stock BMv2 has it."""
-    macros: tuple[str, ...] = ()
-    """Defined when the program is compiled."""
+NAMES = compared(Compared.USERS)
 
 
-NAMES = ("fifo", "fdpa", "drr")
-
-
-def scheme(name: str, link: Link, bands: Bands) -> Scheme:
+def scheme(name: str, link: Link, bands: Bands) -> Setup:
     """The scheme of this name, its queues sized for the link as in the paper, section IV-C."""
-    bdp = link.bdp_packets
-    match name:
-        case "fifo":
-            return Scheme(name, "fifo", "fifo", f"{bdp} packets", (bdp,))
-        case "fdpa":
-            depths = fdpa.queue_depths(link.rate_bps, link.rtt_ns, bands.count)
-            return Scheme(name, "fdpa", "strict", f"F({bands})", depths)
-        case "drr":
-            return Scheme(name, "fifo", "drr", "ideal", (bdp,), user_field="meta.user", bmv2=False)
-        case _:
-            raise UsageError(f"no scheme '{name}'; there is: {', '.join(NAMES)}")
+    if name not in NAMES:
+        raise unknown_name("scheme", name, NAMES)
+    comparison = Comparison(link.bdp_packets, capacity_bps=link.rate_bps, rtt_ns=link.rtt_ns, bands=bands)
+    return replace(SCHEMES[name].alike(comparison), share_among="meta.user")

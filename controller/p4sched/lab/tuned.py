@@ -5,26 +5,20 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from p4sched.control.laws import aifo, packs, ranked, rifo
+from p4sched.control.laws import ranked
 from p4sched.control.loop import Round
 from p4sched.control.ranked_loop import RankedPortsLoop
 from p4sched.p4rt.session import Session
+from p4sched.schemes import LAWS, Compared, compared
 
-TUNED = ("aifo", "rifo", "packs")
+TUNED = tuple(name for name in compared(Compared.RANKS) if name in LAWS)
 """Ranked schemes that have a control law."""
 
 
 def law_config(scheme: str, rate_bps: int, delay_ns: int, buffer_packets: int) -> ranked.Config:
     """The law of a scheme for a port of this rate whose queues hold so many packets in all."""
-    match scheme:
-        case "aifo":
-            return aifo.Config(rate_bps, delay_ns, buffer_packets)
-        case "rifo":
-            return rifo.Config(rate_bps, delay_ns, buffer_packets)
-        case "packs":
-            return packs.Config(rate_bps, delay_ns, buffer_packets // ranked.PRIORITIES)
-        case _:
-            raise ValueError(f"{scheme} has no control law")
+    found: ranked.Config = LAWS[scheme].Config.for_port(rate_bps, delay_ns, buffer_packets)
+    return found
 
 
 @dataclass

@@ -9,18 +9,9 @@ from matplotlib.figure import Figure
 
 from p4sched.lab.ranked_run import title
 from p4sched.results import figures
+from p4sched.schemes import SCHEMES
 
-SCHEME_COLOURS = {
-    "fifo": figures.GREY,
-    "sp_pifo": figures.GREEN,
-    "aifo": figures.ORANGE,
-    "rifo": figures.PINK,
-    "packs": figures.BLUE,
-    "pifo": figures.BLACK,
-    "stfq": figures.BLACK,
-    "drr": figures.SKY,
-    "afq": figures.YELLOW,
-}
+SCHEME_COLOURS = {name: figures.PALETTE[scheme.colour] for name, scheme in SCHEMES.items()}
 FLOW_COLOURS = (figures.BLUE, figures.ORANGE, figures.GREEN, figures.PINK)
 
 

@@ -16,14 +16,16 @@ from typing import Any
 from rich.console import Console
 from rich.table import Table
 
+from p4sched.control.laws import fifo
 from p4sched.lab.ledger import Ledger
 from p4sched.lab.machine import read_machine
 from p4sched.lab.network import dumbbell
-from p4sched.lab.ranked_schemes import Sizes, ranked_scheme, ranked_testbed
+from p4sched.lab.ranked_schemes import ranked_testbed
 from p4sched.lab.ranked_traffic import RANK_PORT, GeneratedTraffic
 from p4sched.lab.run import clean_run
 from p4sched.lab.schemes import Link
 from p4sched.p4rt.rank_source import RankSource
+from p4sched.schemes import FIFO, Setup
 from p4sched.units import Duration, Rate
 
 CASES = [
@@ -57,7 +59,7 @@ async def measure(rate: Rate, frame_bytes: int, ledger: Ledger, folder: Path) ->
             "stop_s": LEAD_S + SECONDS,
         }
         async with ranked_testbed(
-            network, ranked_scheme("fifo", Sizes(buffer=10_000)), LINK, RankSource.HEADER, [seat.user]
+            network, Setup(FIFO, fifo.Parameters(buffer=10_000)), LINK, RankSource.HEADER, [seat.user]
         ) as testbed:
             with GeneratedTraffic(network, ledger, folder) as traffic:
                 await traffic.receive_udp([RANK_PORT], LEAD_S + 2 * SECONDS)

@@ -14,14 +14,6 @@ class Law(Protocol):
     """The shape of a law's module."""
 
     @property
-    def TABLE(self) -> str:  # noqa: N802 - a constant of the module
-        """Table whose default action carries the parameters."""
-
-    @property
-    def ACTION(self) -> str:  # noqa: N802
-        """That action."""
-
-    @property
     def Config(self) -> type[Any]:  # noqa: N802 - a class of the module
         """What is asked; `record()` and `from_record` are for the log, `law` is the scheduler's name."""
 

@@ -39,8 +39,6 @@ from typing import ClassVar, Self
 from p4sched.control.laws.ranked import (
     HEADROOM_UNIT,
     MAX_COUNT,
-    MAX_PACKETS,
-    MAX_WINDOW,
     SPAN_DELAY_TARGETS,
     Decision,
     Sample,
@@ -48,21 +46,23 @@ from p4sched.control.laws.ranked import (
     Traffic,
     close_to,
     decide,
+    headroom_numerator,
     in_range,
     quantile_headroom,
 )
 from p4sched.control.laws.ranked import Config as RankedConfig
 from p4sched.control.laws.ranked import Parameters as RankedParameters
+from p4sched.control.parameters import MAX_PACKETS, MAX_WINDOW, Comparison
 
-__all__ = ["ACTION", "TABLE", "Config", "Decision", "Parameters", "Sample", "State", "decide"]
-
-TABLE = "aifo_params"
-ACTION = "set_aifo"
+__all__ = ["Config", "Decision", "Parameters", "Sample", "State", "decide"]
 
 
 @dataclass(frozen=True)
 class Parameters(RankedParameters):
     """Action data of `set_aifo`. The defaults are the paper's and the program's."""
+
+    table: ClassVar[str] = "aifo_params"
+    action: ClassVar[str] = "set_aifo"
 
     target_packets: int = 20
     """C."""
@@ -80,6 +80,20 @@ class Parameters(RankedParameters):
         in_range("headroom K", self.headroom_256, 0, HEADROOM_UNIT - 1, "in 1/256")
         in_range("window |W|", self.window_ranks, 1, MAX_WINDOW, "ranks")
         in_range("sampling S", self.sampling, 1, MAX_COUNT, "packets")
+
+    @property
+    def queue_sizes(self) -> tuple[int, ...]:
+        return (self.capacity_packets,)
+
+    @property
+    def label(self) -> str:
+        return f"C = {self.target_packets}, |W| = {self.window_ranks}"
+
+    @classmethod
+    def alike(cls, comparison: Comparison) -> Self:
+        """Every rank enters the window."""
+        buffer = comparison.buffer
+        return cls(buffer, buffer, headroom_numerator(comparison.headroom), comparison.window, 1)
 
     def near(self, wanted: Self) -> bool:
         """C within 10 %, S within 25 %, k within 1/16."""

@@ -48,13 +48,13 @@ capacity * interval / users >> 1500 bytes.
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 from p4sched.control.bands import Bands
+from p4sched.control.parameters import Comparison
+from p4sched.control.parameters import Parameters as ActionData
 from p4sched.errors import UsageError
 
-TABLE = "fdpa_params"
-ACTION = "set_bands"
 UNUSED_EDGE = 0xFFFF_FFFF
 """The edge that no rate exceeds."""
 EDGES = 7
@@ -80,6 +80,33 @@ def queue_depths(capacity_bps: int, rtt_ns: int, bands: int) -> tuple[int, ...]:
     """L_q = max(20, BDP / q^q) MTU packets for q = 1 .. `bands` (paper, section IV-C; its "min" is a slip)."""
     bdp_packets = capacity_bps * rtt_ns // (8 * MTU_BYTES * 10**9)
     return tuple(min(0xFFFF, max(20, bdp_packets // q**q)) for q in range(1, bands + 1))
+
+
+DEFAULT_BANDS = Bands(1, 4, 0.5)
+"""Of the paper's figures."""
+
+
+@dataclass(frozen=True)
+class Layout:
+    """The queues of a port, one for each band. The law writes the parameters when it sees who is active."""
+
+    bands: Bands = DEFAULT_BANDS
+    queue_sizes: tuple[int, ...] = (20,) * 5
+    """Packets; by default the fewest that the paper gives a queue."""
+    calendar: None = None
+
+    @property
+    def label(self) -> str:
+        """The paper's notation."""
+        return f"F({self.bands})"
+
+    @classmethod
+    def alike(cls, comparison: Comparison) -> Self:
+        """The paper's sizes for the link of the comparison."""
+        bands = comparison.bands
+        _require(bands is not None, "a comparison with FDPA needs bands, for example 1+4*0.5")
+        assert bands is not None
+        return cls(bands, queue_depths(comparison.capacity_bps, comparison.rtt_ns, bands.count))
 
 
 @dataclass(frozen=True)
@@ -155,8 +182,11 @@ class Sample:
 
 
 @dataclass(frozen=True)
-class Parameters:
+class Parameters(ActionData):
     """Action data of `set_bands`, field by field."""
+
+    table: ClassVar[str] = "fdpa_params"
+    action: ClassVar[str] = "set_bands"
 
     interval_us: int
     edges: tuple[int, ...]

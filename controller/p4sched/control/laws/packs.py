@@ -29,8 +29,6 @@ from p4sched.control.laws.aifo import sampling
 from p4sched.control.laws.ranked import (
     HEADROOM_UNIT,
     MAX_COUNT,
-    MAX_PACKETS,
-    MAX_WINDOW,
     PRIORITIES,
     Decision,
     Sample,
@@ -38,16 +36,15 @@ from p4sched.control.laws.ranked import (
     Traffic,
     close_to,
     decide,
+    headroom_numerator,
     in_range,
     quantile_headroom,
 )
 from p4sched.control.laws.ranked import Config as RankedConfig
 from p4sched.control.laws.ranked import Parameters as RankedParameters
+from p4sched.control.parameters import MAX_PACKETS, MAX_WINDOW, Comparison, queue_split, queues_label
 
-__all__ = ["ACTION", "TABLE", "Config", "Decision", "Parameters", "Sample", "State", "decide", "queue_sizes"]
-
-TABLE = "packs_params"
-ACTION = "set_packs"
+__all__ = ["Config", "Decision", "Parameters", "Sample", "State", "decide", "queue_sizes"]
 
 
 def queue_sizes(buffer_packets: int, queues: int) -> tuple[int, ...]:
@@ -60,6 +57,9 @@ def queue_sizes(buffer_packets: int, queues: int) -> tuple[int, ...]:
 class Parameters(RankedParameters):
     """Action data of `set_packs`. The defaults are the program's: the queues and k of PACKS 6.1, where |W| = 1000, with
     the window of the Tofino 2 build (section 5)."""
+
+    table: ClassVar[str] = "packs_params"
+    action: ClassVar[str] = "set_packs"
 
     sizes: tuple[int, ...] = (10,) * PRIORITIES
     """B_1 .. B_n, packets; queue 1 is the most urgent."""
@@ -79,10 +79,8 @@ class Parameters(RankedParameters):
         in_range("sampling S", self.sampling, 1, MAX_COUNT, "packets")
 
     def action_data(self) -> dict[str, int]:
-        """Parameter names of the P4 action and their values; size 0: there is no such queue."""
-        sizes = (*self.sizes, *(0,) * (PRIORITIES - len(self.sizes)))
         return {
-            **{f"size_{number}": size for number, size in enumerate(sizes, 1)},
+            **queue_split(self.sizes),
             "headroom_256": self.headroom_256,
             "window_ranks": self.window_ranks,
             "sampling": self.sampling,
@@ -90,7 +88,6 @@ class Parameters(RankedParameters):
 
     @classmethod
     def from_action_data(cls, data: Mapping[str, int]) -> Self:
-        """The inverse of `action_data`."""
         sizes = [data[f"size_{number}"] for number in range(1, PRIORITIES + 1)]
         return cls(
             sizes=tuple(size for size in sizes if size),
@@ -98,6 +95,20 @@ class Parameters(RankedParameters):
             window_ranks=data["window_ranks"],
             sampling=data["sampling"],
         )
+
+    @property
+    def queue_sizes(self) -> tuple[int, ...]:
+        return self.sizes
+
+    @property
+    def label(self) -> str:
+        return f"{queues_label(self.sizes)}, |W| = {self.window_ranks}"
+
+    @classmethod
+    def alike(cls, comparison: Comparison) -> Self:
+        """Every rank enters the window."""
+        sizes = (comparison.buffer // comparison.queues,) * comparison.queues
+        return cls(sizes, headroom_numerator(comparison.headroom), comparison.window, 1)
 
     def near(self, wanted: Self) -> bool:
         """B within 10 %, S within 25 %, k within 1/16."""
@@ -121,6 +132,11 @@ class Config(RankedConfig):
     """n."""
     window_ranks: int = 16
     """|W|."""
+
+    @classmethod
+    def for_port(cls, rate_bps: int, delay_ns: int, buffer_packets: int) -> Self:
+        """The queues have equal shares of the buffer."""
+        return cls(rate_bps, delay_ns, buffer_packets // PRIORITIES)
 
     def parameters_for(self, traffic: Traffic) -> Parameters:
         """The law."""

@@ -49,17 +49,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, Self
 
+from p4sched.control.parameters import MAX_PACKETS, PortParameters
 from p4sched.errors import UsageError, unknown_name
 
 PRIORITIES = 8
 MAX_PORT = 511
 BUCKETS = 33
 """Of the logarithmic histograms: bucket 0 is the value 0, bucket i the values 2^(i-1) .. 2^i - 1."""
-MAX_PACKETS = 0xFFFF
-"""Queue sizes are 16 bits wide."""
 MAX_COUNT = 0xFFFF_FFFF
-MAX_WINDOW = 32
-"""Cells of the programs' sliding window."""
 HEADROOM_UNIT = 256
 """k = K / 256."""
 MTU_FRAME_BYTES = 1514
@@ -165,17 +162,8 @@ class Traffic:
 
 
 @dataclass(frozen=True)
-class Parameters(ABC):
-    """Action data of a program's default action; the values of a new object are the program's own defaults."""
-
-    def action_data(self) -> dict[str, int]:
-        """Parameter names of the P4 action and their values."""
-        return dataclasses.asdict(self)
-
-    @classmethod
-    def from_action_data(cls, data: Mapping[str, int]) -> Self:
-        """The inverse of `action_data`."""
-        return cls(**{field.name: data[field.name] for field in dataclasses.fields(cls)})
+class Parameters(PortParameters):
+    """Parameters that a law sets; the values of a new object are the program's own defaults."""
 
     @abstractmethod
     def near(self, wanted: Self) -> bool:
@@ -238,6 +226,11 @@ class Config(ABC):
             require(symbol == "k" or float(value).is_integer(), f"{symbol} = {value:g} is not a whole number")
         # whatever is wrong with the other values is said now, not when the first packet comes
         self.parameters_for(self.at_first())
+
+    @classmethod
+    def for_port(cls, rate_bps: int, delay_ns: int, buffer_packets: int) -> Self:
+        """The law of a port of this rate whose queues hold so many packets in all."""
+        return cls(rate_bps, delay_ns, buffer_packets)
 
     @abstractmethod
     def parameters_for(self, traffic: Traffic) -> Parameters:

@@ -60,7 +60,6 @@ from p4sched.control.laws.ranked import (
     BUCKETS,
     HEADROOM_UNIT,
     MAX_COUNT,
-    MAX_PACKETS,
     SPAN_DELAY_TARGETS,
     Decision,
     Sample,
@@ -68,15 +67,15 @@ from p4sched.control.laws.ranked import (
     Traffic,
     close_to,
     decide,
+    headroom_numerator,
     in_range,
 )
 from p4sched.control.laws.ranked import Config as RankedConfig
 from p4sched.control.laws.ranked import Parameters as RankedParameters
+from p4sched.control.parameters import MAX_PACKETS, Comparison
 
-__all__ = ["ACTION", "TABLE", "Config", "Decision", "Parameters", "Sample", "State", "decide"]
+__all__ = ["Config", "Decision", "Parameters", "Sample", "State", "decide"]
 
-TABLE = "rifo_params"
-ACTION = "set_rifo"
 TOLERANCE = 0.03
 """B and k stay while their predicted agreement is within this share of the best."""
 SIZE_STEP = 1.4
@@ -95,6 +94,9 @@ HEADROOM_STEPS = 4
 class Parameters(RankedParameters):
     """Action data of `set_rifo`. The defaults are the paper's and the program's."""
 
+    table: ClassVar[str] = "rifo_params"
+    action: ClassVar[str] = "set_rifo"
+
     capacity_packets: int = 20
     """B."""
     headroom_256: int = 26
@@ -111,6 +113,19 @@ class Parameters(RankedParameters):
     def headroom_packets(self) -> int:
         """The longest queue that everything is admitted to."""
         return self.headroom_256 * self.capacity_packets // HEADROOM_UNIT
+
+    @property
+    def queue_sizes(self) -> tuple[int, ...]:
+        return (self.capacity_packets,)
+
+    @property
+    def label(self) -> str:
+        return f"B = {self.capacity_packets}, T = {self.tracking_packets}"
+
+    @classmethod
+    def alike(cls, comparison: Comparison) -> Self:
+        tracking = comparison.window if comparison.tracking is None else comparison.tracking
+        return cls(comparison.buffer, headroom_numerator(comparison.headroom), tracking)
 
     def near(self, wanted: Self) -> bool:
         """T within 25 %, and the same B and k; `Config.keeps` judges these by what they do."""

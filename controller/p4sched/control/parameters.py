@@ -1,0 +1,148 @@
+"""What a controller sets of a scheduler, and how the schedulers of a comparison are sized."""
+
+import dataclasses
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import ClassVar, Protocol, Self
+
+from p4sched.control.bands import Bands
+from p4sched.errors import UsageError
+from p4sched.p4rt.traffic_manager import QUEUES, Calendar
+
+MAX_PACKETS = 0xFFFF
+"""Queue sizes are 16 bits wide."""
+MAX_WINDOW = 32
+"""Cells of the programs' sliding window (p4/include/window.p4)."""
+LARGEST_CALENDAR = 4096
+LARGEST_ROUND_BYTES = 2**30
+LARGEST_FRAME_BYTES = 1514
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """What the schemes of a comparison have in common: they hold equally many packets and look back equally far (PACKS
+    6), or are sized for the same link and the same bands (FDPA paper, section IV-C)."""
+
+    buffer: int
+    """Packets that a scheme's queues hold in all."""
+    window: int = 16
+    """Ranks that the schemes with a window look back."""
+    headroom: float = 0.0
+    """k."""
+    queues: int = QUEUES
+    """Of the schemes that split their buffer."""
+    tracking: int | None = None
+    """Ranks that the schemes with a range look back, T; None: as many as the window."""
+    calendar_queues: int = 32
+    """Rounds of the schemes with a calendar."""
+    calendar_bytes: int = LARGEST_FRAME_BYTES
+    """A user's bytes in such a round."""
+    capacity_bps: int = 0
+    """Rate of the link, and round-trip time: for the schemes whose queues follow from them."""
+    rtt_ns: int = 0
+    bands: Bands | None = None
+    """Of the schemes that sort users into bands."""
+
+    def __post_init__(self) -> None:
+        if not 1 <= self.queues <= QUEUES:
+            raise UsageError(f"{self.queues} queues: the programs were compiled for 1 to {QUEUES}")
+        if not 1 <= self.window <= MAX_WINDOW:
+            raise UsageError(
+                f"a window of {self.window} ranks: the programs were compiled for 1 to {MAX_WINDOW} entries"
+            )
+        if self.tracking is not None and self.tracking < 1:
+            raise UsageError(f"a range of T = {self.tracking} ranks: it must be at least 1")
+        if not 0 <= self.headroom < 1:
+            raise UsageError(f"headroom k = {self.headroom}: it must be at least 0 and below 1")
+        if not 1 <= self.calendar_queues <= LARGEST_CALENDAR:
+            raise UsageError(f"a calendar of {self.calendar_queues} queues: AFQ has 1 to {LARGEST_CALENDAR}")
+        if self.calendar_bytes > LARGEST_ROUND_BYTES:
+            raise UsageError(f"AFQ rounds of {self.calendar_bytes} bytes: they have at most {LARGEST_ROUND_BYTES}")
+        if self.calendar_bytes < 1 or self.calendar_queues * self.calendar_bytes <= LARGEST_FRAME_BYTES:
+            raise UsageError(
+                f"{self.calendar_queues} AFQ rounds of {self.calendar_bytes} bytes cannot hold a frame of"
+                f" {LARGEST_FRAME_BYTES}: more queues, or more bytes a round"
+            )
+
+
+def equal_buffers(buffer: int, window: int, headroom: float = 0.0, queues: int = QUEUES) -> Comparison:
+    """A comparison as in PACKS 6. Raises UsageError for a buffer that cannot be split."""
+    if not 1 <= buffer <= MAX_PACKETS:
+        raise UsageError(f"a buffer of {buffer} packets: it must be 1 to {MAX_PACKETS}")
+    if buffer % queues:
+        raise UsageError(f"a buffer of {buffer} packets cannot be split into {queues} queues of one size")
+    return Comparison(buffer, window, headroom, queues)
+
+
+class Layout(Protocol):
+    """How a scheme is laid out at an egress port."""
+
+    @property
+    def queue_sizes(self) -> tuple[int, ...]:
+        """Packets that queues 7, 6, ... can hold; or the one buffer of a discipline that has one."""
+
+    @property
+    def label(self) -> str:
+        """A few words for a table, or for the axis of a figure."""
+
+    @property
+    def calendar(self) -> Calendar | None:
+        """Of the discipline `afq`."""
+
+    @classmethod
+    def alike(cls, comparison: Comparison) -> Self:
+        """The scheme's share of a comparison."""
+
+
+@dataclass(frozen=True)
+class Parameters(ABC):
+    """Action data of a table's default action. Only the subclasses know the names of P4 parameters."""
+
+    table: ClassVar[str]
+    action: ClassVar[str]
+
+    def action_data(self) -> dict[str, int]:
+        """Parameter names of the P4 action and their values."""
+        return dataclasses.asdict(self)
+
+    @classmethod
+    def from_action_data(cls, data: Mapping[str, int]) -> Self:
+        """The inverse of `action_data`."""
+        return cls(**{field.name: data[field.name] for field in dataclasses.fields(cls)})
+
+
+@dataclass(frozen=True)
+class PortParameters(Parameters):
+    """Parameters that say how large the queues of a port are. Those of a new object are the program's own or a paper's
+    default."""
+
+    @property
+    @abstractmethod
+    def queue_sizes(self) -> tuple[int, ...]:
+        """As `Layout.queue_sizes`."""
+
+    @property
+    @abstractmethod
+    def label(self) -> str:
+        """As `Layout.label`."""
+
+    @property
+    def calendar(self) -> Calendar | None:
+        """As `Layout.calendar`."""
+        return None
+
+    @classmethod
+    @abstractmethod
+    def alike(cls, comparison: Comparison) -> Self:
+        """As `Layout.alike`."""
+
+
+def queue_split(sizes: tuple[int, ...]) -> dict[str, int]:
+    """The parameters size_1 .. size_8 of the programs with several queues; size 0: there is no such queue."""
+    return {f"size_{number}": size for number, size in enumerate((*sizes, *(0,) * (QUEUES - len(sizes))), 1)}
+
+
+def queues_label(sizes: tuple[int, ...]) -> str:
+    """8x10 packets."""
+    return f"{len(sizes)}x{max(sizes)} packets"

@@ -1,0 +1,256 @@
+"""The schedulers of the laboratory: one record each. Every list of schemes is a filter over `SCHEMES`.
+
+What is a scheme's own (parameters, queue sizes, control law) is in the file of `p4sched.control.laws` that is named
+after it. A new scheduler gets such a file, its P4 program, and a record here.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import Enum, auto
+
+from p4sched.control.laws import Law, afq, aifo, fdpa, fifo, packs, rifo, sp_pifo
+from p4sched.control.parameters import Comparison, Layout, Parameters
+from p4sched.errors import unknown_name
+from p4sched.p4rt.traffic_manager import QUEUES, Calendar, Discipline
+
+QUEUES_DO_NOT_COMPETE = "BMv2 limits every priority queue on its own, so its queues never compete for the link"
+NO_SORTED_QUEUE = "BMv2 has no queue sorted by rank"
+FDPA_OPTIONS = ("--bands", "--rtt", "--interval", "--token-bucket", "--flowlet-gap")
+RANKED_OPTIONS = ("--port", "--delay", "--span", "--depth", "--loss", "--fix", "--rank-source")
+
+
+class Compared(Enum):
+    """In which comparisons a scheme takes part."""
+
+    USERS = auto()
+    """It shares a link among users, whatever they send: the FDPA paper's comparison."""
+    RANKS = auto()
+    """It serves packets by rank, as well as it can: the comparisons of AIFO, RIFO and PACKS."""
+    FLOWS = auto()
+    """It shares a link among flows without ranks: what ranks that stand for fairness are compared with."""
+
+
+@dataclass(frozen=True)
+class Scheme:
+    """A scheduler."""
+
+    name: str
+    """One word, as on the command line and in file names."""
+    title: str
+    """As papers write it."""
+    program: str
+    """p4/PROGRAM.p4"""
+    discipline: Discipline
+    """Of the port."""
+    parameters: type[Parameters]
+    """What a controller sets of the program."""
+    layout: type[Layout]
+    """Which queues the port has, and how large."""
+    colour: str
+    """In figures: a name of `p4sched.results.figures.PALETTE`."""
+    compared: frozenset[Compared]
+    not_on_bmv2: str | None = None
+    """Why BMv2 cannot show it; None when it can."""
+    law: Law | None = None
+    """None: no parameters follow the traffic."""
+    options: tuple[str, ...] = ()
+    """Of `p4sched control`, besides those of all schemes."""
+    fair: bool = False
+    """The discipline itself shares the link fairly, so it asks whose a packet is."""
+    rank_field: str | None = None
+    """Tells a sorted queue the rank."""
+
+    def usual(self) -> "Setup":
+        """With the sizes and parameters of its paper or program."""
+        return Setup(self, self.layout())
+
+    def alike(self, comparison: Comparison) -> "Setup":
+        """With its share of a comparison."""
+        return Setup(self, self.layout.alike(comparison))
+
+
+@dataclass(frozen=True)
+class Setup:
+    """A scheme as a port runs it."""
+
+    scheme: Scheme
+    layout: Layout
+    macros: tuple[str, ...] = ()
+    """Defined when the program is compiled."""
+    room: int | None = None
+    """Packets that each queue of the port can hold; None: as many as the layout says."""
+    share_among: str = "meta.flow"
+    """The field of a packet that tells a fair discipline whose it is."""
+
+    @property
+    def name(self) -> str:
+        """As on the command line."""
+        return self.scheme.name
+
+    @property
+    def label(self) -> str:
+        """A few words for a table, or for the axis of a figure."""
+        return self.layout.label
+
+    @property
+    def queue_sizes(self) -> tuple[int, ...]:
+        """Packets that queues 7, 6, ... can hold; or the one buffer of a discipline that has one."""
+        if self.room is None:
+            return self.layout.queue_sizes
+        return (self.room,) * (QUEUES if self.scheme.discipline is Discipline.STRICT else 1)
+
+    @property
+    def calendar(self) -> Calendar | None:
+        """Of the discipline `afq`."""
+        return self.layout.calendar
+
+    @property
+    def user_field(self) -> str | None:
+        """For the disciplines that share the link fairly."""
+        return self.share_among if self.scheme.fair else None
+
+    @property
+    def parameters(self) -> Parameters | None:
+        """To be written when the program is loaded; None: the program's own stay until a law writes."""
+        return self.layout if isinstance(self.layout, Parameters) else None
+
+
+FIFO = Scheme(
+    "fifo",
+    "FIFO",
+    program="fifo",
+    discipline=Discipline.FIFO,
+    parameters=fifo.Parameters,
+    layout=fifo.Parameters,
+    colour="grey",
+    compared=frozenset({Compared.USERS, Compared.RANKS}),
+)
+FDPA = Scheme(
+    "fdpa",
+    "FDPA",
+    program="fdpa",
+    discipline=Discipline.STRICT,
+    parameters=fdpa.Parameters,
+    layout=fdpa.Layout,
+    colour="yellow",
+    compared=frozenset({Compared.USERS}),
+    law=fdpa,
+    options=FDPA_OPTIONS,
+)
+SP_PIFO = Scheme(
+    "sp_pifo",
+    "SP-PIFO",
+    program="sp_pifo",
+    discipline=Discipline.STRICT,
+    parameters=sp_pifo.Parameters,
+    layout=sp_pifo.Parameters,
+    colour="green",
+    compared=frozenset({Compared.RANKS}),
+    not_on_bmv2=QUEUES_DO_NOT_COMPETE,
+)
+AIFO = Scheme(
+    "aifo",
+    "AIFO",
+    program="aifo",
+    discipline=Discipline.FIFO,
+    parameters=aifo.Parameters,
+    layout=aifo.Parameters,
+    colour="orange",
+    compared=frozenset({Compared.RANKS}),
+    law=aifo,
+    options=(*RANKED_OPTIONS, "--window"),
+)
+RIFO = Scheme(
+    "rifo",
+    "RIFO",
+    program="rifo",
+    discipline=Discipline.FIFO,
+    parameters=rifo.Parameters,
+    layout=rifo.Parameters,
+    colour="pink",
+    compared=frozenset({Compared.RANKS}),
+    law=rifo,
+    options=RANKED_OPTIONS,
+)
+PACKS = Scheme(
+    "packs",
+    "PACKS",
+    program="packs",
+    discipline=Discipline.STRICT,
+    parameters=packs.Parameters,
+    layout=packs.Parameters,
+    colour="blue",
+    compared=frozenset({Compared.RANKS}),
+    not_on_bmv2=QUEUES_DO_NOT_COMPETE,
+    law=packs,
+    options=(*RANKED_OPTIONS, "--window", "--queues"),
+)
+PIFO = Scheme(
+    "pifo",
+    "PIFO",
+    program="fifo",
+    discipline=Discipline.PIFO,
+    parameters=fifo.Parameters,
+    layout=fifo.Ideal,
+    colour="black",
+    compared=frozenset({Compared.RANKS}),
+    not_on_bmv2=NO_SORTED_QUEUE,
+    rank_field="meta.rank",
+)
+STFQ = Scheme(
+    "stfq",
+    "STFQ",
+    program="fifo",
+    discipline=Discipline.STFQ,
+    parameters=fifo.Parameters,
+    layout=fifo.Ideal,
+    colour="black",
+    compared=frozenset({Compared.FLOWS}),
+    not_on_bmv2=NO_SORTED_QUEUE,
+    fair=True,
+)
+DRR = Scheme(
+    "drr",
+    "DRR",
+    program="fifo",
+    discipline=Discipline.DRR,
+    parameters=fifo.Parameters,
+    layout=fifo.Ideal,
+    colour="sky",
+    compared=frozenset({Compared.USERS, Compared.FLOWS}),
+    not_on_bmv2="BMv2 has no deficit round robin",
+    fair=True,
+)
+AFQ = Scheme(
+    "afq",
+    "AFQ",
+    program="fifo",
+    discipline=Discipline.AFQ,
+    parameters=fifo.Parameters,
+    layout=afq.Parameters,
+    colour="yellow",
+    compared=frozenset({Compared.FLOWS}),
+    not_on_bmv2="BMv2 has no calendar of queues",
+    fair=True,
+)
+SCHEMES: Mapping[str, Scheme] = {
+    scheme.name: scheme for scheme in (FIFO, FDPA, SP_PIFO, AIFO, RIFO, PACKS, PIFO, STFQ, DRR, AFQ)
+}
+LAWS: Mapping[str, Law] = {name: scheme.law for name, scheme in SCHEMES.items() if scheme.law is not None}
+
+
+def named(name: str) -> Scheme:
+    """The scheme of this name. Raises UsageError for any other name."""
+    if name not in SCHEMES:
+        raise unknown_name("scheme", name, SCHEMES)
+    return SCHEMES[name]
+
+
+def compared(comparison: Compared) -> tuple[str, ...]:
+    """Names of the schemes that take part in such a comparison."""
+    return tuple(name for name, each in SCHEMES.items() if comparison in each.compared)
+
+
+def title(name: str) -> str:
+    """As papers write a scheme; a name that is no scheme's, as it is."""
+    return SCHEMES[name].title if name in SCHEMES else name
