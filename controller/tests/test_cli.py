@@ -10,11 +10,12 @@ from pathlib import Path
 import pytest
 from switches import free_port
 
-from p4sched.cli import options, start
+from p4sched.cli import start
 from p4sched.cli.main import run_command
 from p4sched.control.controller import SwitchAddress
 from p4sched.errors import P4schedError
 from p4sched.lab import experiment
+from p4sched.lab.experiment import Asked, SchemeOutcome, Stage
 from p4sched.lab.ledger import Ledger
 from p4sched.lab.processes import identify
 from p4sched.lab.running import find_switch
@@ -71,13 +72,26 @@ def test_the_installed_command_works_from_any_folder(tmp_path: Path) -> None:
 def test_a_disk_that_fills_during_a_run_is_told_with_the_folder_of_the_results(
     run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def fill(out: options.ResultFolder = Path("elsewhere")) -> None:
-        with Path("/dev/full").open("w") as file:
-            file.write(str(out))
+    def setting(asked: Asked) -> None: ...
 
-    full = experiment.Experiment("incast", "one that fills the disk", fill)
+    async def fill(_: None, stage: Stage) -> SchemeOutcome[None]:
+        with Path("/dev/full").open("w") as file:
+            file.write(f"results of {stage.folder}")
+        raise AssertionError
+
+    full: experiment.Experiment[None, None] = experiment.Experiment(
+        name="incast",
+        summary="one that fills the disk",
+        setting=setting,
+        configuration=lambda _: {},
+        measure=fill,
+        table=lambda _: [],
+        figure=lambda _, path: path.touch(),
+        in_lab=lambda _: False,
+    )
     monkeypatch.setattr(experiment, "load", lambda _: full)
-    for words, folder in (([], "elsewhere"), (["--out", str(tmp_path / "mine")], str(tmp_path / "mine"))):
+    monkeypatch.chdir(tmp_path)
+    for words, folder in (([], "results/incast"), (["--out", str(tmp_path / "mine")], str(tmp_path / "mine"))):
         result = run("run", "incast", *words)
         assert result.returncode == 1
         assert result.stderr == f"p4sched: {folder}: cannot be written: No space left on device\n"
@@ -201,11 +215,12 @@ def write_experiment(folder: Path, name: str, code: str) -> Path:
     return folder
 
 
-def test_an_experiment_imports_the_files_beside_it(tmp_path: Path) -> None:
+def test_an_experiment_imports_the_files_beside_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.syspath_prepend(tmp_path)
     code = (
         "from labs_a.one.words import SUMMARY\n"
         "from p4sched.lab.experiment import Experiment\n"
-        "EXPERIMENT = Experiment('one', SUMMARY, lambda: None)\n"
+        f"EXPERIMENT = Experiment('one', SUMMARY, {', '.join(['print'] * 5)})\n"
     )
     folder = write_experiment(tmp_path / "labs_a", "one", code)
     (folder / "one" / "words.py").write_text("SUMMARY = 'shows one thing'\n")
@@ -220,14 +235,16 @@ def test_an_experiment_imports_the_files_beside_it(tmp_path: Path) -> None:
         ("three", "x = 1\n", "no EXPERIMENT of type"),
         (
             "four",
-            "from p4sched.lab.experiment import Experiment\nEXPERIMENT = Experiment('five', 's', print)\n",
+            "from p4sched.lab.experiment import Experiment\n"
+            f"EXPERIMENT = Experiment('five', 's', {', '.join(['print'] * 5)})\n",
             "is named 'five', its folder 'four'",
         ),
     ],
 )
 def test_a_folder_without_a_proper_experiment_says_what_is_wrong(
-    tmp_path: Path, name: str, code: str, wrong: str
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str, code: str, wrong: str
 ) -> None:
+    monkeypatch.syspath_prepend(tmp_path)
     folder = write_experiment(tmp_path / f"labs_{name}", name, code)
     with pytest.raises(P4schedError, match=wrong):
         experiment.load(name, folder)

@@ -10,13 +10,16 @@ from rich.console import Console
 
 from experiments.fdpa_fairness import experiment, figure, summary
 from experiments.fdpa_fairness.measure import Setting
-from experiments.fdpa_fairness.summary import SchemeResult
+from experiments.fdpa_fairness.summary import Measured
 from p4sched.control.bands import Bands
 from p4sched.errors import UsageError
 from p4sched.lab import schemes
+from p4sched.lab.experiment import Results, SchemeOutcome
 from p4sched.lab.fidelity import Fidelity
+from p4sched.lab.frame import scheme_summary, write_csv
 from p4sched.lab.measurement import Sample
 from p4sched.lab.network import UserSeat
+from p4sched.lab.observation import Observation
 from p4sched.lab.schemes import Link
 from p4sched.lab.tcp import TcpCounters
 from p4sched.lab.traffic import TransferReport, transfers
@@ -28,23 +31,20 @@ SEATS = [UserSeat(user, "u1", f"10.1.1.{user}") for user in range(1, 5)]
 BELIEVABLE = Fidelity(rtt_ns=LINK.rtt_ns, cpu_idle_share=0.4, backlog_dropped=0, frames=100_000, lateness_p99_ns=1000)
 
 
-def result(name: str = "fifo", fidelity: Fidelity = BELIEVABLE) -> SchemeResult:
+def result() -> Measured:
     # 70 % of the link to one user of four, and all of it: Jain's index (0.7 + 3 * 0.1)^2 / (4 * (0.49 + 0.03)) = 0.481
     rates = (70e6, 10e6, 10e6, 10e6)
-    return SchemeResult(
-        name=name,
-        label="83 packets",
+    return Measured(
         transfers=transfers(SEATS, [10, 1, 1, 1]),
         weights=[1.0] * 4,
         samples=[Sample(float(second), second + 1.0, rates) for second in range(5)],
         reports={1: TransferReport(68e6, 12)},
-        tcp=TcpCounters(segments_sent=1000, segments_retransmitted=20, reorderings_sack=3),
-        fidelity=fidelity,
-        bottleneck={},
     )
 
 
-def summarised(*results: SchemeResult) -> dict[str, Any]:
+def summarised(**fidelities: Fidelity) -> dict[str, Any]:
+    tcp = TcpCounters(segments_sent=1000, segments_retransmitted=20, reorderings_sack=3)
+    found = summary.scheme_summary(result(), RATE)
     return {
         "configuration": {
             "users": 4,
@@ -54,8 +54,15 @@ def summarised(*results: SchemeResult) -> dict[str, Any]:
             "congestion_control": "cubic",
             "switch": "embedded",
         },
-        "schemes": {r.name: summary.scheme_summary(r, RATE) for r in results},
+        "schemes": {
+            name: scheme_summary(SchemeOutcome(found, Observation(fidelity, tcp, {}), "83 packets"))
+            for name, fidelity in fidelities.items()
+        },
     }
+
+
+def results_of(found: dict[str, Any]) -> Results[Any, Measured]:
+    return Results(found, None, {"fifo": result()}, Path())
 
 
 def text_of(renderable: object) -> str:
@@ -79,20 +86,19 @@ def test_a_user_whose_client_did_not_report_has_no_goodput() -> None:
 
 
 def test_the_summary_is_json() -> None:
-    assert json.loads(json.dumps(summarised(result())))["schemes"]["fifo"]["tcp"]["reorderings"] == 3
+    assert json.loads(json.dumps(summarised(fifo=BELIEVABLE)))["schemes"]["fifo"]["tcp"]["reorderings"] == 3
 
 
 def test_a_run_that_cannot_be_believed_is_marked_with_the_reason() -> None:
     starved = Fidelity(rtt_ns=LINK.rtt_ns, cpu_idle_share=0.01, backlog_dropped=0)
-    found = summarised(result(), result("fdpa", starved))
-    assert "INVALID" in text_of(summary.table(found))
-    assert summary.doubts(found) == ["FDPA is INVALID: 1.0% of the CPU was idle (limit 3%)"]
+    found = summarised(fifo=BELIEVABLE, fdpa=starved)
+    assert "INVALID" in text_of(*summary.table(results_of(found)))
     assert found["schemes"]["fifo"]["fidelity"]["valid"]
     assert not found["schemes"]["fdpa"]["fidelity"]["valid"]
 
 
 def test_samples_become_one_row_for_each_user_and_second(tmp_path: Path) -> None:
-    summary.write_samples([result()], tmp_path / "samples.csv")
+    write_csv(tmp_path / "samples.csv", summary.sample_rows(results_of({})))
     with (tmp_path / "samples.csv").open() as file:
         rows = list(csv.DictReader(file))
     assert len(rows) == 5 * 4
@@ -108,7 +114,7 @@ def test_samples_become_one_row_for_each_user_and_second(tmp_path: Path) -> None
 
 @pytest.mark.parametrize("throughput_over_one", [False, True])
 def test_the_figure_is_drawn(tmp_path: Path, throughput_over_one: bool) -> None:
-    found = summarised(result(), result("fdpa"), result("drr"))
+    found = summarised(fifo=BELIEVABLE, fdpa=BELIEVABLE, drr=BELIEVABLE)
     if throughput_over_one:
         found["schemes"]["fdpa"] |= {"throughput": 1.9, "throughput_interval_80": [1.8, 2.0]}
     figure.draw(found, tmp_path / "figure.png")
@@ -141,6 +147,7 @@ def test_weights_that_make_no_sense_are_refused(weights: str) -> None:
 def test_the_configuration_says_what_was_asked_for() -> None:
     setting = Setting(
         link=Link(Rate.parse("100mbit"), Duration.parse("10ms")),
+        scenario="quarter",
         connections=(10, 1),
         weights=(1.0, 2.0),
         bands=Bands.parse("1+4*0.5"),
@@ -149,10 +156,9 @@ def test_the_configuration_says_what_was_asked_for() -> None:
         flowlet_gap_us=5000,
         warm_up_s=1,
         duration_s=2,
-        switch="embedded",
         congestion_control="cubic",
     )
-    found = experiment.configuration(setting, "quarter", seed=7)
+    found = experiment.configuration(setting)
     assert found["estimator"] == "token-bucket"
     assert found["bands"] == "1+4*0.5"
     assert (found["interval_ms"], found["flowlet_gap_ms"], found["bdp_packets"]) == (60.0, 5.0, 83)

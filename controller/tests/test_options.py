@@ -5,7 +5,7 @@ from collections.abc import Callable
 import pytest
 import typer
 
-from p4sched.cli import options
+from p4sched.cli import experiments, options
 from p4sched.lab import experiment
 from p4sched.units import Duration
 
@@ -90,6 +90,6 @@ def test_what_is_given_wins_over_quick(words: tuple[str, ...], expected: int) ->
 @pytest.mark.parametrize("name", experiment.names())
 def test_the_help_of_every_experiment_says_that_what_is_given_wins(name: str) -> None:
     app = typer.Typer()
-    app.command()(experiment.load(name).run)
+    app.command()(experiments.command(experiment.load(name)))
     helps = {parameter.opts[0]: getattr(parameter, "help", "") for parameter in typer.main.get_command(app).params}
     assert helps["--quick"].endswith("An option that is given as well keeps its value.")

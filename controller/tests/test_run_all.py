@@ -9,6 +9,7 @@ import pytest
 import typer
 from rich.console import Console
 
+from p4sched.cli import experiments
 from p4sched.cli.run_all import run_all
 from p4sched.errors import P4schedError
 from p4sched.lab import experiment
@@ -105,7 +106,7 @@ def test_an_interrupt_before_anything_has_ended_points_to_no_results(tmp_path: P
 @pytest.mark.parametrize("name", experiment.names())
 def test_every_experiment_has_the_options_that_run_all_passes_on(name: str) -> None:
     app = typer.Typer()
-    app.command()(experiment.load(name).run)
+    app.command()(experiments.command(experiment.load(name)))
     options = {text for parameter in typer.main.get_command(app).params for text in parameter.opts}
     assert {"--quick", "--out", "--switch"} <= options
 

@@ -28,7 +28,7 @@ from p4sched.cli import options
 from p4sched.cli.given import refuse
 from p4sched.errors import UsageError
 from p4sched.lab import machine
-from p4sched.lab.experiment import Experiment, SwitchKind, choose
+from p4sched.lab.experiment import Declared, SwitchKind, choose
 from p4sched.lab.ledger import Ledger
 from p4sched.lab.ranked_run import SchemeOutcome, Tell, print_end, run_schemes, title, verdict
 from p4sched.lab.ranked_traffic import FRAME_BYTES, refuse_faster
@@ -250,6 +250,6 @@ def _table(name: str, scheme: Mapping[str, Any], comparison: Comparison) -> Tabl
     return shown
 
 
-EXPERIMENT = Experiment(
+EXPERIMENT = Declared(
     "control_laws", "Parameters that follow the traffic are near the best static ones in every phase", run
 )

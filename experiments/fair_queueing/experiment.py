@@ -26,7 +26,7 @@ from p4sched.cli.given import refuse
 from p4sched.control.parameters import Comparison, equal_buffers
 from p4sched.errors import UsageError, unknown_name
 from p4sched.lab import ranked_schemes
-from p4sched.lab.experiment import Experiment, SwitchKind, choose
+from p4sched.lab.experiment import Declared, SwitchKind, choose
 from p4sched.lab.ledger import Ledger
 from p4sched.lab.measurement import unmeasured
 from p4sched.lab.network import MAX_USERS, Dumbbell, dumbbell
@@ -245,7 +245,7 @@ def _table(found: Mapping[str, Any]) -> Table:
     return shown
 
 
-EXPERIMENT = Experiment(
+EXPERIMENT = Declared(
     "fair_queueing",
     "Fair queueing by ranks against DRR and AFQ (AIFO paper, Fig. 14; PACKS paper, Fig. 13; RIFO paper, Fig. 12)",
     run,

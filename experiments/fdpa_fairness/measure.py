@@ -1,23 +1,20 @@
 """One scheme, from an empty machine to its result."""
 
 from collections.abc import Callable
-from contextlib import AsyncExitStack
 from dataclasses import dataclass
-from pathlib import Path
 
-from experiments.fdpa_fairness.summary import SchemeResult
+from experiments.fdpa_fairness.summary import Measured, scheme_summary
 from p4sched.control.bands import Bands
 from p4sched.control.laws import fdpa
-from p4sched.control.loop import FdpaLoop, controlled
+from p4sched.control.loop import FdpaLoop
 from p4sched.lab import schemes
-from p4sched.lab.ledger import Ledger
-from p4sched.lab.measurement import Sample, departures_of, sample_rates, unmeasured
-from p4sched.lab.network import Dumbbell, dumbbell
-from p4sched.lab.observation import Observer
-from p4sched.lab.programming import programmed
+from p4sched.lab.bench import Bench, bench
+from p4sched.lab.experiment import SchemeOutcome, Stage
+from p4sched.lab.measurement import Sample, sample_rates, unmeasured
+from p4sched.lab.network import dumbbell
 from p4sched.lab.schemes import Link
-from p4sched.lab.traffic import FINISH_SECONDS, Iperf3Traffic, spare_seconds, transfers
-from p4sched.schemes import Setup
+from p4sched.lab.traffic import FINISH_SECONDS, spare_seconds, transfers
+from p4sched.results.metrics import jain_index
 
 
 @dataclass(frozen=True)
@@ -25,6 +22,7 @@ class Setting:
     """What all schemes of a run have in common."""
 
     link: Link
+    scenario: str
     connections: tuple[int, ...]
     """Of user 1, 2, ..."""
     weights: tuple[float, ...]
@@ -34,100 +32,61 @@ class Setting:
     flowlet_gap_us: int
     warm_up_s: int
     duration_s: int
-    switch: str
     congestion_control: str
 
+    def law_config(self) -> fdpa.Config:
+        """The control law's view of the setting."""
+        return fdpa.Config(
+            capacity_bps=self.link.rate_bps,
+            bands=self.bands,
+            interval_us=self.interval_us,
+            rtt_ns=self.link.rtt_ns,
+            token_bucket=self.token_bucket,
+            flowlet_gap_us=self.flowlet_gap_us,
+        )
 
-@dataclass(frozen=True)
-class Progress:
-    """Where a measurement is."""
 
-    scheme: str
-    phase: str
-    second: float
-    of: float
-    sample: Sample | None = None
-
-
-async def measure(
-    name: str, setting: Setting, ledger: Ledger, folder: Path, tell: Callable[[Progress], None]
-) -> SchemeResult:
+async def measure(setting: Setting, stage: Stage) -> SchemeOutcome[Measured]:
     """Brings up a fresh network and switch, runs the traffic through the scheme, and takes everything down again."""
-    scheme = schemes.scheme(name, setting.link, setting.bands)
-    tell(Progress(name, "starting", 0, 1))
-    with dumbbell(ledger, len(setting.connections), setting.switch, folder) as network:
-        return await _measure_on(network, scheme, setting, ledger, folder, tell)
-
-
-async def _measure_on(
-    network: Dumbbell,
-    scheme: Setup,
-    setting: Setting,
-    ledger: Ledger,
-    folder: Path,
-    tell: Callable[[Progress], None],
-) -> SchemeResult:
-    users = [seat.user for seat in network.seats]
-    weights = dict(zip(users, setting.weights, strict=True))
-    planned = transfers(network.seats, setting.connections)
-    async with AsyncExitStack() as stack:
-        testbed = await stack.enter_async_context(programmed(network, scheme, setting.link, weights))
-        traffic = stack.enter_context(Iperf3Traffic(network, ledger, folder / "iperf3", setting.congestion_control))
+    scheme = schemes.scheme(stage.name, setting.link, setting.bands)
+    network = dumbbell(stage.lab, len(setting.connections), stage.switch, stage.folder)
+    async with bench(stage, network, scheme, setting.link, weights=setting.weights) as running:
+        planned = transfers(running.network.seats, setting.connections)
+        traffic = running.iperf3(setting.congestion_control)
         await traffic.serve(planned)
         if scheme.scheme.law is not None:
-            loop = FdpaLoop(testbed.session, law_config(setting), log=folder / "decisions.jsonl")
-            await stack.enter_async_context(controlled(loop))
+            await running.control(FdpaLoop(running.session, setting.law_config(), log=stage.folder / "decisions.jsonl"))
         spare = spare_seconds(len(planned))
         traffic.send(planned, setting.duration_s + spare, setting.warm_up_s)
-
-        read = departures_of(testbed.session, users)
-        await sample_rates(
-            read, users, setting.warm_up_s, on_sample=_progress(tell, network, scheme, "warm-up", setting.warm_up_s)
-        )
+        await _samples(running, setting, "warm-up", setting.warm_up_s)
         traffic.check()
-        observer = await Observer.start(network, testbed.traffic_manager, setting.link, testbed.session)
-        samples = await sample_rates(
-            read, users, setting.duration_s, on_sample=_progress(tell, network, scheme, "measuring", setting.duration_s)
-        )
-        observed = await observer.finish()
+        await running.observe(tail_drop=True)
+        samples = await _samples(running, setting, "measuring", setting.duration_s)
+        await running.observed()
         traffic.check()
-        tell(Progress(scheme.name, "collecting", 1, 1))
+        stage.tell("collecting")
         reports = await traffic.finish(spare + FINISH_SECONDS)
-    return SchemeResult(
-        name=scheme.name,
-        label=scheme.label,
-        transfers=planned,
-        weights=setting.weights,
-        samples=samples,
-        reports=reports,
-        tcp=observed.tcp,
-        fidelity=observed.fidelity.but(unmeasured(samples, users)),
-        bottleneck=observed.bottleneck,
-        notes=testbed.notes,
-    )
+    measured = Measured(planned, setting.weights, samples, reports)
+    found = scheme_summary(measured, setting.link.rate_bps)
+    return running.outcome(found, unmeasured(samples, running.users), measured)
 
 
-def law_config(setting: Setting) -> fdpa.Config:
-    """The control law's view of the setting."""
-    return fdpa.Config(
-        capacity_bps=setting.link.rate_bps,
-        bands=setting.bands,
-        interval_us=setting.interval_us,
-        rtt_ns=setting.link.rtt_ns,
-        token_bucket=setting.token_bucket,
-        flowlet_gap_us=setting.flowlet_gap_us,
-    )
+async def _samples(bench: Bench, setting: Setting, phase: str, seconds: int) -> list[Sample]:
+    """A sample a second."""
+    on_sample = _progress(bench, setting, f"{phase}, {{}} of {seconds} s")
+    return await sample_rates(bench.delivered(), bench.users, seconds, on_sample=on_sample)
 
 
-def _progress(
-    tell: Callable[[Progress], None], network: Dumbbell, scheme: Setup, phase: str, seconds: int
-) -> Callable[[Sample], None]:
+def _progress(bench: Bench, setting: Setting, text: str) -> Callable[[Sample], None]:
+    """Tells the last sample in a few words."""
     done = 0
 
     def on_sample(sample: Sample) -> None:
         nonlocal done
-        network.check_alive()
+        bench.network.check_alive()
         done += 1
-        tell(Progress(scheme.name, phase, done, seconds, sample))
+        jain = jain_index(sample.rates, setting.weights)
+        throughput = sum(sample.rates) / setting.link.rate_bps
+        bench.stage.tell(f"{text.format(done)}   Jain's index {jain:.3f}  throughput {throughput:.3f}")
 
     return on_sample

@@ -16,7 +16,7 @@ from experiments.fdpa_join_leave.measure import USERS, Result, Setting, measure
 from p4sched.cli import options
 from p4sched.control.bands import Bands
 from p4sched.lab import machine
-from p4sched.lab.experiment import Experiment, SwitchKind
+from p4sched.lab.experiment import Declared, SwitchKind
 from p4sched.lab.run import clean_run, result_folder
 from p4sched.lab.schemes import Link
 from p4sched.lab.traffic import IPERF3
@@ -139,7 +139,7 @@ def _print(console: Console, found: dict[str, Any], out: Path, setting: Setting)
     console.print(f"figure: {out / 'figure.png'}   all numbers: {out / 'summary.json'}")
 
 
-EXPERIMENT = Experiment(
+EXPERIMENT = Declared(
     "fdpa_join_leave",
     "FDPA's band edges follow joining and leaving users within a second; no change loses a packet",
     run,

@@ -20,7 +20,7 @@ from p4sched.cli.given import refuse
 from p4sched.control.parameters import equal_buffers
 from p4sched.errors import P4schedError, UsageError, unknown_name
 from p4sched.lab import ranked_schemes
-from p4sched.lab.experiment import Experiment, SwitchKind, choose, once
+from p4sched.lab.experiment import Declared, SwitchKind, choose, once
 from p4sched.lab.ledger import Ledger
 from p4sched.lab.network import Dumbbell, dumbbell
 from p4sched.lab.observation import Observer
@@ -419,6 +419,6 @@ def _ratio(found: Mapping[str, float | None]) -> str:
     return f"{found['ratio']:.2f}{bounds}"
 
 
-EXPERIMENT = Experiment(
+EXPERIMENT = Declared(
     "flow_completion", "Small flows end sooner with ranks (RIFO paper, Fig. 7 and 8; PACKS paper, Fig. 12)", run
 )

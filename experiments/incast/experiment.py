@@ -24,7 +24,7 @@ from p4sched.control.loop import FdpaLoop, Loop, Update, controlled
 from p4sched.control.parameters import equal_buffers
 from p4sched.errors import UsageError
 from p4sched.lab import ranked_schemes, schemes
-from p4sched.lab.experiment import Experiment, SwitchKind, choose
+from p4sched.lab.experiment import Declared, SwitchKind, choose
 from p4sched.lab.ledger import Ledger
 from p4sched.lab.network import Dumbbell, incast
 from p4sched.lab.observation import Observer
@@ -240,6 +240,6 @@ def _ms(value: float | None) -> str:
     return "-" if value is None else f"{value:.0f}"
 
 
-EXPERIMENT = Experiment(
+EXPERIMENT = Declared(
     "incast", "Synchronised senders meet at one port: goodput, timeouts and the slowest block (TCP incast)", run
 )

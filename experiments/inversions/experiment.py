@@ -19,7 +19,7 @@ from p4sched.control.parameters import MAX_WINDOW, equal_buffers
 from p4sched.errors import UsageError, unknown_name
 from p4sched.lab import machine, ranked_schemes
 from p4sched.lab.depth import Depth, Worker, depth_for, with_depth, worker_for
-from p4sched.lab.experiment import Experiment, SwitchKind, choose
+from p4sched.lab.experiment import Declared, SwitchKind, choose
 from p4sched.lab.ledger import Ledger
 from p4sched.lab.network import Dumbbell, dumbbell
 from p4sched.lab.observation import Observer
@@ -288,7 +288,7 @@ def _print_programs(console: Console, found: Mapping[str, Any], out: Path) -> No
     console.print(f"figure: {out / 'figure.png'}   all numbers: {out / 'summary.json'}")
 
 
-EXPERIMENT = Experiment(
+EXPERIMENT = Declared(
     "inversions",
     "How often packets leave before more urgent ones, and which are dropped (PACKS paper, Fig. 3, 9, 10 and 11)",
     run,

@@ -28,7 +28,7 @@ from p4sched.control.loop import Loop, controlled
 from p4sched.control.parameters import equal_buffers
 from p4sched.errors import UsageError
 from p4sched.lab import ranked_schemes
-from p4sched.lab.experiment import Experiment, SwitchKind, choose
+from p4sched.lab.experiment import Declared, SwitchKind, choose
 from p4sched.lab.fabric import FabricObserver, FabricTestbed, programmed_fabric
 from p4sched.lab.ledger import Ledger
 from p4sched.lab.network import Fabric, NodeError, Shape, leaf_spine
@@ -269,6 +269,6 @@ def _writes(scheme: Mapping[str, Any]) -> dict[str, int]:
     }
 
 
-EXPERIMENT = Experiment(
+EXPERIMENT = Declared(
     "leaf_spine", "One controller tunes every port of leaves and spines under traffic between racks; ECMP", run
 )

@@ -1,24 +1,19 @@
 """AIFO Fig. 16: four TCP Cubic flows of rising urgency join and leave, ranks in the TOS byte."""
 
 import asyncio
-from pathlib import Path
-from typing import Annotated
-
-import typer
+from dataclasses import dataclass
+from typing import Annotated, Any
 
 from p4sched.cli import options
+from p4sched.cli.options import OnBmv2, Quick
 from p4sched.lab import ranked_join_leave as join_leave
 from p4sched.lab import ranked_schemes
+from p4sched.lab.bench import bench
 from p4sched.lab.errors import LabError
-from p4sched.lab.experiment import Experiment, SwitchKind, choose
-from p4sched.lab.ledger import Ledger
-from p4sched.lab.measurement import Sample, departures_of, sample_rates
-from p4sched.lab.network import Dumbbell, dumbbell
-from p4sched.lab.observation import Observer
-from p4sched.lab.ranked_run import SchemeOutcome, Tell
-from p4sched.lab.ranked_schemes import decisions, ranked_testbed
+from p4sched.lab.experiment import Asked, Choice, Experiment, SchemeOutcome, Seed, Stage
+from p4sched.lab.network import dumbbell
 from p4sched.lab.schemes import Link
-from p4sched.lab.traffic import FIRST_TCP_PORT, IPERF3, Iperf3Traffic, Transfer
+from p4sched.lab.traffic import FILES, FIRST_TCP_PORT, IPERF3, Iperf3Traffic, Transfer
 from p4sched.p4rt.rank_source import RankSource
 from p4sched.schemes import named
 from p4sched.units import Duration, Rate
@@ -26,102 +21,97 @@ from p4sched.units import Duration, Rate
 CONGESTION_CONTROL = "cubic"
 TOS = (160, 120, 80, 40)
 """Of flow 1 to 4: multiples of 4, since the two lowest bits belong to ECN."""
-RATE, BMV2_RATE = Rate.parse("50mbit"), Rate.parse("20mbit")
-QUICK_DURATION = Duration.parse("9.8s")
 
 
-def run(
-    ctx: typer.Context,
-    scheme_names: options.RankedSchemes = options.ALL_RANKED_SCHEMES,
-    rate: Annotated[Rate | None, options.rate_option(RATE, BMV2_RATE)] = None,
+@dataclass(frozen=True)
+class Setting:
+    """What all schemes of a run have in common."""
+
+    link: Link
+    schedule: join_leave.Schedule
+
+
+def setting(
+    asked: Asked,
+    rate: Annotated[Rate, options.rate_of(), OnBmv2(Rate.parse("20mbit"))] = Rate.parse("50mbit"),
     rtt: options.RoundTripTime = Duration.parse("4ms"),
     duration: Annotated[
-        Duration, typer.Option(parser=Duration.parse, metavar="TIME", help="All seven phases together.")
+        Duration, options.time_option("All seven phases together."), Quick(Duration.parse("9.8s"))
     ] = Duration.parse("28s"),
-    seed: Annotated[int, typer.Option(help="Recorded only: TCP in real time draws nothing.")] = 1,
-    quick: Annotated[bool, options.quick_option(f"--duration {QUICK_DURATION}")] = False,
-    switch: options.WhichSwitch = SwitchKind.EMBEDDED,
-    out: options.ResultFolder = Path("results/priority_tcp"),
-) -> None:
+) -> Setting:
     """Runs four TCP Cubic flows through each scheme; each of them starts later and is more urgent than the one before,
     and the most urgent one stops first. Prints a table and writes DIR/summary.json, DIR/samples.csv, DIR/figure.png."""
-    wanted = choose("scheme", scheme_names, ranked_schemes.NAMES)
-    rate = options.rate_for(rate, switch, RATE, BMV2_RATE)
-    schedule = join_leave.Schedule.over(options.unless_quick(ctx, quick, "--duration", duration, QUICK_DURATION))
-    link = Link(rate, rtt)
+    return Setting(Link(rate, rtt), join_leave.Schedule.over(duration))
 
-    async def measure(name: str, ledger: Ledger, folder: Path, tell: Tell) -> join_leave.Measured:
-        with dumbbell(ledger, join_leave.FLOWS, switch.value, folder) as network:
-            return await _measure(network, name, link, schedule, ledger, folder, tell)
 
-    configuration = {
-        "rate_bps": int(rate),
-        "rtt_ms": rtt / 1e6,
+def configuration(setting: Setting) -> dict[str, Any]:
+    """What summary.json says of the setting."""
+    return {
+        "rate_bps": int(setting.link.rate_bps),
+        "rtt_ms": setting.link.rtt_ns / 1e6,
         "tos": TOS,
-        "duration_s": schedule.seconds,
-        "phase_s": schedule.phase_s,
+        "duration_s": setting.schedule.seconds,
+        "phase_s": setting.schedule.phase_s,
         "congestion_control": CONGESTION_CONTROL,
-        "seed": seed,
     }
-    heading = (
-        f"Four TCP {CONGESTION_CONTROL.capitalize()} flows join and leave a link of {rate / 1e6:g} Mbit/s with an RTT"
-        f" of {rtt / 1e6:g} ms; later = more urgent; {switch.value} switch"
+
+
+def heading(found: dict[str, Any]) -> str:
+    """The line above the figure."""
+    return (
+        f"Four TCP {found['congestion_control'].capitalize()} flows join and leave a link of"
+        f" {found['rate_bps'] / 1e6:g} Mbit/s with an RTT of {found['rtt_ms']:g} ms; later = more urgent;"
+        f" {found['switch']} switch"
     )
-    join_leave.compare("priority_tcp", wanted, switch, out, configuration, heading, measure, programs=[IPERF3])
 
 
-async def _measure(
-    network: Dumbbell,
-    name: str,
-    link: Link,
-    schedule: join_leave.Schedule,
-    ledger: Ledger,
-    folder: Path,
-    tell: Tell,
-) -> join_leave.Measured:
-    ranked = named(name).usual()
-    users = [seat.user for seat in network.seats]
-    planned = [Transfer(seat, 1, FIRST_TCP_PORT + seat.user, tos) for seat, tos in zip(network.seats, TOS, strict=True)]
-    async with ranked_testbed(network, ranked, link, RankSource.TOS, users) as testbed:
-        with Iperf3Traffic(network, ledger, folder / "iperf3", CONGESTION_CONTROL) as traffic:
-            await traffic.serve(planned)
-            observer = await Observer.start(network, testbed.traffic_manager, link)
-            clock = asyncio.get_running_loop().time
-            begun = clock()
+async def measure(setting: Setting, stage: Stage) -> SchemeOutcome[join_leave.Series]:
+    """One scheme."""
+    network = dumbbell(stage.lab, join_leave.FLOWS, stage.switch, stage.folder)
+    async with bench(stage, network, named(stage.name).usual(), setting.link, RankSource.TOS) as running:
+        seats = running.network.seats
+        planned = [Transfer(seat, 1, FIRST_TCP_PORT + seat.user, tos) for seat, tos in zip(seats, TOS, strict=True)]
+        traffic = running.iperf3(CONGESTION_CONTROL)
+        await traffic.serve(planned)
+        await running.observe()
+        begun = asyncio.get_running_loop().time()
+        directing = asyncio.create_task(_start_and_stop(traffic, planned, setting.schedule, begun))
+        try:
+            samples = await join_leave.sampled(running, traffic, setting.schedule, begun)
+            await directing
+        finally:
+            directing.cancel()
+        await running.observed()
+        if not any(sample.rates[0] for sample in samples):
+            raise LabError("the iperf3 clients sent nothing, and none of them has failed")
+    return join_leave.outcome(running, samples, setting.schedule, begun)
 
-            async def start_and_stop() -> None:
-                for phase in range(join_leave.PHASES):
-                    await asyncio.sleep(max(0.0, begun + phase * schedule.phase_s - clock()))
-                    if phase < join_leave.FLOWS:
-                        # iperf3 takes whole seconds: longer than needed, and stopped in time
-                        traffic.send([planned[phase]], schedule.seconds + 5)
-                    else:
-                        traffic.stop_user(users[join_leave.PHASES - phase])
 
-            def on_sample(sample: Sample) -> None:
-                network.check_alive()
-                traffic.check()
-                tell(f"{sample.end - begun:.0f} of {schedule.seconds:.0f} s")
-
-            directing = asyncio.create_task(start_and_stop())
-            read = departures_of(testbed.session, users)
-            count = round(schedule.seconds / join_leave.SAMPLE_S)
-            try:
-                samples = await sample_rates(read, users, count, join_leave.SAMPLE_S, on_sample)
-                await directing
-            finally:
-                directing.cancel()
-            observation = await observer.finish()
-            counted = await decisions(testbed.session, network.bottleneck_port)
-            if not any(sample.rates[0] for sample in samples):
-                raise LabError("the iperf3 clients sent nothing, and none of them has failed")
-    phases = join_leave.phase_shares(samples, schedule, begun, link.rate_bps)
-    found = join_leave.summarise(phases)
-    seen = observation.but(join_leave.unmeasured(samples, phases))
-    outcome = SchemeOutcome(found, seen, ranked.label, counted, testbed.notes)
-    return outcome, join_leave.series(samples, begun)
+async def _start_and_stop(
+    traffic: Iperf3Traffic, planned: list[Transfer], schedule: join_leave.Schedule, begun: float
+) -> None:
+    """Lets the flows join and leave at their times."""
+    clock = asyncio.get_running_loop().time
+    for phase in range(join_leave.PHASES):
+        await asyncio.sleep(max(0.0, begun + phase * schedule.phase_s - clock()))
+        if phase < join_leave.FLOWS:
+            # iperf3 takes whole seconds: it gets more than it needs, and is stopped in time
+            traffic.send([planned[phase]], schedule.seconds + 5)
+        else:
+            traffic.stop_user(planned[join_leave.PHASES - phase].seat.user)
 
 
 EXPERIMENT = Experiment(
-    "priority_tcp", "The more urgent of four TCP flows get more of the link (AIFO paper, Fig. 16)", run
+    name="priority_tcp",
+    summary="The more urgent of four TCP flows get more of the link (AIFO paper, Fig. 16)",
+    setting=setting,
+    configuration=configuration,
+    measure=measure,
+    table=join_leave.table,
+    figure=join_leave.figure_under(heading),
+    csv={"samples.csv": join_leave.sample_rows},
+    files=FILES,
+    schemes=Choice(ranked_schemes.NAMES),
+    seed=Seed(),
+    programs=[IPERF3],
 )

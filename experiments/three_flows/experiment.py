@@ -14,7 +14,7 @@ from p4sched.cli import options
 from p4sched.errors import UsageError
 from p4sched.lab import ranked_schemes
 from p4sched.lab.errors import LabError
-from p4sched.lab.experiment import Experiment, SwitchKind, choose
+from p4sched.lab.experiment import Declared, SwitchKind, choose
 from p4sched.lab.ledger import Ledger
 from p4sched.lab.network import Dumbbell, dumbbell
 from p4sched.lab.observation import Observer
@@ -184,6 +184,6 @@ def _seconds(value: float | None) -> str:
     return "-" if value is None else f"{value:.2f}"
 
 
-EXPERIMENT = Experiment(
+EXPERIMENT = Declared(
     "three_flows", "The smallest of three TCP flows ends first; who reorders segments (AIFO paper, Fig. 12 and 13)", run
 )

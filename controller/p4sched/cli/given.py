@@ -10,11 +10,17 @@ from p4sched.errors import UsageError
 
 def given(context: typer.Context, option: str) -> bool:
     """Whether the command line gave this option, as "--rate"."""
+    return given_options(context)[option]
+
+
+def given_options(context: typer.Context) -> dict[str, bool]:
+    """Whether the command line gave each option of the command."""
+    found: dict[str, bool] = {}
     for parameter in context.command.params:
-        if option in (*parameter.opts, *parameter.secondary_opts):
-            source = context.get_parameter_source(str(parameter.name))
-            return source is not None and source.name == "COMMANDLINE"
-    raise KeyError(f"the command has no option {option}")
+        source = context.get_parameter_source(str(parameter.name))
+        stood = source is not None and source.name == "COMMANDLINE"
+        found |= dict.fromkeys((*parameter.opts, *parameter.secondary_opts), stood)
+    return found
 
 
 def refuse(context: typer.Context, options: Iterable[str], why: str) -> None:

@@ -17,7 +17,7 @@ from rich.table import Table
 from typer.core import TyperCommand, TyperGroup
 from typer.exceptions import TyperException
 
-from p4sched.cli import control, replay
+from p4sched.cli import control, experiments, replay
 from p4sched.cli.given import folder, given
 from p4sched.cli.run_all import run_all
 from p4sched.errors import INTERRUPTED, P4schedError, UsageError, unknown_name
@@ -54,7 +54,10 @@ class ExperimentGroup(TyperGroup):
         """The experiment's function as a command."""
         found = experiment.load(cmd_name)
         app = typer.Typer(add_completion=False, pretty_exceptions_enable=False)
-        app.command(name=found.name, help=_help(found))(_naming_a_full_folder(found.run))
+        if isinstance(found, experiment.Declared):
+            app.command(name=found.name, help=_help(found))(_naming_a_full_folder(found.run))
+        else:
+            app.command(name=found.name)(experiments.command(found))
         command = typer.main.get_command(app)
         assert isinstance(command, TyperCommand)
         return command
@@ -241,5 +244,5 @@ def _naming_a_full_folder(run: Callable[..., None]) -> Callable[..., None]:
     return named
 
 
-def _help(found: experiment.Experiment) -> str:
+def _help(found: experiment.Declared) -> str:
     return "\n\n".join(text for text in (found.summary, found.run.__doc__) if text)

@@ -1,5 +1,6 @@
 """Command-line options that experiments share; each experiment gives its own defaults."""
 
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any, TypeVar
 
@@ -10,6 +11,31 @@ from p4sched.errors import UsageError
 from p4sched.lab import ranked_schemes
 from p4sched.lab.experiment import SwitchKind
 from p4sched.units import Duration, Rate
+
+
+@dataclass(frozen=True)
+class Quick:
+    """Beside an option: what `--quick` puts in the place of its default."""
+
+    value: object
+
+
+@dataclass(frozen=True)
+class OnBmv2:
+    """Beside an option: its default on BMv2. For a rate, one that BMv2's ingress thread keeps up with."""
+
+    value: object
+
+
+def time_option(text: str) -> Any:
+    """An option that is a time."""
+    return typer.Option(parser=Duration.parse, metavar="TIME", help=text)
+
+
+def rate_of(text: str = "Bottleneck's rate.") -> Any:
+    """An option that is a rate."""
+    return typer.Option(parser=Rate.parse, metavar="RATE", help=text)
+
 
 RankedSchemes = Annotated[
     str, typer.Option("--schemes", metavar=",".join(ranked_schemes.NAMES), help="Schemes to compare.")

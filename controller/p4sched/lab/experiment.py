@@ -1,35 +1,69 @@
-"""What an experiment is: a name, a line that says what it shows, and a function whose parameters are its options.
+"""What an experiment is, and how to add one.
 
-`experiments/NAME/experiment.py` holds one:
+An experiment is a folder, `experiments/NAME/`, with three files at least: `experiment.py`, `figure.py` and `README.md`.
+`experiment.py` declares it:
 
-    def run(
-        users: Annotated[int, typer.Option(help="Users.", min=1)] = 20,
-        rate: Annotated[Rate, typer.Option(parser=Rate.parse, metavar="RATE", help="Link.")] = Rate.parse("500mbit"),
-    ) -> None: ...
+    def setting(
+        asked: Asked,
+        rate: Annotated[Rate, options.rate_of(), OnBmv2(Rate.parse("20mbit"))] = Rate.parse("100mbit"),
+        duration: Annotated[Duration, options.time_option("Time for samples."), Quick(Duration.parse("2s"))]
+        = Duration.parse("20s"),
+    ) -> Setting:
+        '''Sends TCP through each scheme. Prints a table and writes DIR/summary.json, ...'''
+        return Setting(Link(rate, RTT), options.whole_seconds("--duration", duration))
 
-    EXPERIMENT = Experiment("fdpa_fairness", "FDPA shares a link fairly (FDPA paper, Fig. 5)", run)
+    EXPERIMENT = Experiment(
+        name="NAME",
+        summary="One line: what it shows, and which figure of which paper",
+        setting=setting,              # options -> what all schemes of a run have in common
+        configuration=configuration,  # setting -> what summary.json says of it
+        measure=measure,              # (setting, stage) -> outcome of one scheme, on a fresh network
+        table=table,                  # results -> what is printed at the end
+        figure=figure.draw,           # (results, path) -> figure.png
+        csv={"samples.csv": sample_rows},
+        files=("decisions.jsonl",),   # what measuring leaves in the scheme's folder
+        schemes=Choice(("fifo", "aifo")),
+        seed=Seed("Of the arrivals."),
+    )
+
+1. The parameters of `setting` behind `asked` are the experiment's own options, annotated for typer. Its docstring is
+   the text below the summary in `--help`. `Quick(VALUE)` gives what `--quick` puts in the place of the default,
+   `OnBmv2(VALUE)` the default on BMv2. `setting` raises UsageError for what makes no sense. Nothing has begun then.
+2. The frame (`lab/frame.py`) adds `--schemes`, `--seed`, `--quick`, `--switch` and `--out`. It leaves out schemes that
+   BMv2 cannot show, deletes what an earlier run left, starts the lab, shows progress, calls `measure` for each scheme
+   in turn, writes summary.json and the CSV files, draws the figure, prints the table, the verdicts and their reasons.
+3. `measure` gets a `Stage`: the scheme's name, its folder, the ledger for whatever it starts, and `tell` for progress.
+   `bench` (lab/bench.py) brings up a network with the scheme on it, observes it, and ends what was started on it.
+4. What two experiments share belongs into `p4sched.lab` or `p4sched.results`: no experiment imports another one.
+5. Add the folder's README.md (what it shows, how to run it, what to look at) and a test of what it computes, in
+   `controller/tests/`. `p4sched list`, `p4sched run --all` and `p4sched report` find the experiment by its folder.
+
+Where something concerns every experiment, `lab/frame.py` has one place for it. See its docstring.
 """
 
 import importlib
-import sys
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import dataclass, field
 from enum import StrEnum
 from pathlib import Path
+from typing import Any, Generic, TypeVar
+
+from rich.table import Table
 
 from p4sched.errors import P4schedError, UsageError, unknown_name
+from p4sched.lab.ledger import Ledger
+from p4sched.lab.observation import Observation
 from p4sched.paths import EXPERIMENTS_DIR
 
-
-@dataclass(frozen=True)
-class Experiment:
-    """One experiment, as `p4sched run` and `p4sched list` see it."""
-
-    name: str
-    summary: str
-    """One line: what the experiment shows, and which figure of which paper."""
-    run: Callable[..., None]
-    """Its parameters, annotated for typer, are the experiment's options; its docstring is their help's first text."""
+SettingT = TypeVar("SettingT")
+"""What all schemes of a run have in common."""
+KeptT = TypeVar("KeptT")
+"""What was measured of one scheme and goes into CSV files and figure, and not into summary.json."""
+Tell = Callable[[str], None]
+"""Shows what goes on."""
+Rows = Iterable[Sequence[object]]
+"""Rows of a CSV file, the heading first."""
 
 
 class SwitchKind(StrEnum):
@@ -37,6 +71,152 @@ class SwitchKind(StrEnum):
 
     EMBEDDED = "embedded"
     BMV2 = "bmv2"
+
+
+@dataclass(frozen=True)
+class Choice:
+    """The option `--schemes`."""
+
+    names: Sequence[str]
+    """All that can be asked for."""
+    default: str = ""
+    """As on the command line; empty: all."""
+    help: str = "Schemes to compare."
+
+
+@dataclass(frozen=True)
+class Seed:
+    """The option `--seed`."""
+
+    help: str = "Recorded only: TCP in real time draws nothing."
+    bounded: bool = False
+    """Whether it goes to the traffic generator, which takes 0 to 2**63 - 1."""
+
+
+@dataclass(frozen=True)
+class Asked:
+    """The options that every experiment has, and which ones stood on the command line."""
+
+    switch: SwitchKind
+    out: Path
+    quick: bool = False
+    schemes: Sequence[str] = ()
+    seed: int = 1
+    given: Mapping[str, bool] = field(default_factory=dict)
+    """Whether an option, as "--rate", stood on the command line."""
+
+    def refuse(self, options: Iterable[str], why: str) -> None:
+        """Raises UsageError if one of the options was given: "--rate means nothing WHY"."""
+        for option in options:
+            if self.given[option]:
+                raise UsageError(f"{option} means nothing {why}")
+
+
+@dataclass(frozen=True)
+class Stage:
+    """Where one scheme is measured."""
+
+    name: str
+    """The scheme; empty in an experiment without any."""
+    switch: str
+    folder: Path
+    """For logs and whatever else the measuring leaves."""
+    ledger: Ledger | None
+    """Notes what is started; None outside the lab."""
+    tell: Tell
+
+    @property
+    def lab(self) -> Ledger:
+        """The ledger of a run that uses the lab."""
+        assert self.ledger is not None, "an experiment in stepped time starts nothing in the lab"
+        return self.ledger
+
+
+@dataclass(frozen=True)
+class SchemeOutcome(Generic[KeptT]):
+    """What was measured of one scheme."""
+
+    found: Mapping[str, Any]
+    """The experiment's own part of `schemes.NAME` in summary.json."""
+    observation: Observation | None
+    """None: in stepped time, where there is nothing to doubt."""
+    label: str | None = None
+    decisions: Mapping[str, int] | None = None
+    """What the program admitted and dropped."""
+    notes: Sequence[str] = ()
+    """What of the link was not emulated."""
+    kept: KeptT = None  # type: ignore[assignment]
+    """For CSV files and figure. KeptT of an experiment that keeps nothing is None."""
+
+
+@dataclass(frozen=True)
+class Results(Generic[SettingT, KeptT]):
+    """A whole run."""
+
+    found: Mapping[str, Any]
+    """The content of summary.json."""
+    setting: SettingT
+    kept: Mapping[str, KeptT]
+    """By scheme."""
+    out: Path
+
+    @property
+    def schemes(self) -> Mapping[str, Mapping[str, Any]]:
+        """What summary.json says of each scheme."""
+        found: Mapping[str, Mapping[str, Any]] = self.found["schemes"]
+        return found
+
+
+def _as_it_is(setting: Any, _asked: Asked) -> AbstractContextManager[Any]:
+    return nullcontext(setting)
+
+
+@dataclass(frozen=True)
+class Experiment(Generic[SettingT, KeptT]):
+    """One experiment, as `p4sched run` and `p4sched list` see it."""
+
+    name: str
+    summary: str
+    """One line: what the experiment shows, and which figure of which paper."""
+    setting: Callable[..., SettingT]
+    """From `asked: Asked` and the experiment's own options. Its docstring is their help's first text."""
+    configuration: Callable[[SettingT], Mapping[str, Any]]
+    """What summary.json says of the setting; the frame adds seed and switch."""
+    measure: Callable[[SettingT, Stage], Awaitable[SchemeOutcome[KeptT]]]
+    """One scheme, from an empty machine to its result."""
+    table: Callable[[Results[SettingT, KeptT]], Iterable[Table | str]]
+    """What is printed at the end."""
+    figure: Callable[[Results[SettingT, KeptT], Path], None]
+    """Draws into figure.png."""
+    csv: Mapping[str, Callable[[Results[SettingT, KeptT]], Rows]] = field(default_factory=dict)
+    """Tables of numbers in DIR, by their names."""
+    files: Sequence[str] = ()
+    """What `measure` leaves, as patterns below DIR/SCHEME; below DIR without schemes."""
+    scratch: Sequence[str] = ()
+    """What else lies in DIR, as patterns."""
+    schemes: Choice | None = None
+    """None: there is one thing to measure, and no `--schemes`."""
+    seed: Seed | None = None
+    """None: there is no `--seed`."""
+    quick: str = ""
+    """What `--quick` stands for, in words; empty: its options say it all."""
+    programs: Sequence[str] = ()
+    """What must be on the PATH, besides what every run needs."""
+    comparison: Callable[[Results[SettingT, KeptT]], Mapping[str, Any]] = field(default=lambda _: {})
+    """What summary.json says of the schemes together."""
+    in_lab: Callable[[SettingT], bool] = field(default=lambda _: True)
+    """Whether a run with this setting uses the lab. Stepped time needs neither root nor a switch."""
+    prepared: Callable[[SettingT, Asked], AbstractContextManager[SettingT]] = _as_it_is
+    """Computes, before the first scheme, what all schemes need."""
+
+
+@dataclass(frozen=True)
+class Declared:
+    """An experiment that does what the frame does by itself. It goes when the last one of them has moved."""
+
+    name: str
+    summary: str
+    run: Callable[..., None]
 
 
 def choose(kind: str, text: str, valid: Iterable[str]) -> list[str]:
@@ -55,7 +235,7 @@ def choose(kind: str, text: str, valid: Iterable[str]) -> list[str]:
 
 
 def once(kind: str, found: Sequence[object], text: str) -> None:
-    """Raises UsageError if `text` has something twice: would it be measured twice, or shown twice?"""
+    """Raises UsageError if `text` names something twice: it is not clear whether to measure or to show it twice."""
     for place, value in enumerate(found):
         if value in found[:place]:
             raise UsageError(f"{kind} {value} is in '{text}' twice")
@@ -66,19 +246,18 @@ def names(folder: Path = EXPERIMENTS_DIR) -> list[str]:
     return sorted(path.parent.name for path in folder.glob("*/experiment.py"))
 
 
-def load(name: str, folder: Path = EXPERIMENTS_DIR) -> Experiment:
-    """Loads one experiment. Fails with a suggestion if there is none of that name."""
+def load(name: str, folder: Path = EXPERIMENTS_DIR) -> Any:
+    """Loads one experiment. Fails with a suggestion if there is none of that name.
+
+    `folder` is a namespace package that can be imported, as `experiments` is where p4sched is installed.
+    """
     known = names(folder)
     if name not in known:
         raise unknown_name("experiment", name, known)
     path = folder / name / "experiment.py"
-    # `experiments` is a namespace package, so an experiment imports the files beside it by their full names
-    root = str(folder.resolve().parent)
-    if root not in sys.path:
-        sys.path.append(root)
     module = importlib.import_module(f"{folder.name}.{name}.experiment")
     experiment = getattr(module, "EXPERIMENT", None)
-    if not isinstance(experiment, Experiment):
+    if not isinstance(experiment, Experiment | Declared):
         raise P4schedError(f"{path} defines no EXPERIMENT of type p4sched.lab.experiment.Experiment")
     if experiment.name != name:
         raise P4schedError(f"{path}: EXPERIMENT is named '{experiment.name}', its folder '{name}'; make them equal")

@@ -5,30 +5,28 @@ With four flows and phases of 5 s: flow 1 sends from 0 to 35 s, flow 2 from 5 to
 from 15 to 20 s. A later flow is more urgent, so in each phase the flow that started last should have the link.
 """
 
-import csv
-from collections.abc import Callable, Coroutine, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from statistics import median
 from typing import Any
 
-from rich.console import Console
 from rich.table import Table
 
 from p4sched.errors import UsageError
 from p4sched.lab import measurement
-from p4sched.lab.experiment import SwitchKind
-from p4sched.lab.ledger import Ledger
-from p4sched.lab.measurement import Sample
-from p4sched.lab.ranked_run import SchemeOutcome, Tell, print_end, run_schemes, title, verdict
+from p4sched.lab.bench import Bench
+from p4sched.lab.experiment import Results, Rows, SchemeOutcome
+from p4sched.lab.measurement import Sample, sample_rates
+from p4sched.lab.ranked_traffic import GeneratedTraffic
+from p4sched.lab.traffic import Iperf3Traffic
 from p4sched.results.ranked_figures import draw_join_leave
-from p4sched.results.tables import print_table
+from p4sched.results.tables import cell, scheme_table
 from p4sched.units import Duration
 
-Rows = list[list[float]]
+Series = list[list[float]]
 """A time and each flow's rate, for each sample."""
-Measured = tuple[SchemeOutcome, Rows]
-Measure = Callable[[str, Ledger, Path, Tell], Coroutine[Any, Any, Measured]]
+Traffic = GeneratedTraffic | Iperf3Traffic
 
 FLOWS = 4
 PHASES = 2 * FLOWS - 1
@@ -90,32 +88,25 @@ class PhaseShares:
         return self.shares[self.active[-1] - 1]
 
 
-def compare(
-    experiment: str,
-    wanted: Sequence[str],
-    switch: SwitchKind,
-    out: Path,
-    configuration: Mapping[str, Any],
-    heading: str,
-    measure: Measure,
-    programs: Sequence[str] = (),
-) -> None:
-    """Measures each scheme; writes OUT/summary.json, OUT/samples.csv and OUT/figure.png; prints a table.
+async def sampled(bench: Bench, traffic: Traffic, schedule: Schedule, begun: float) -> list[Sample]:
+    """Samples of all flows' rates over the schedule, which began at `begun` on the event loop's clock."""
 
-    `programs` must be on the PATH, besides those of every run.
-    """
-    rows: dict[str, Rows] = {}
+    def on_sample(sample: Sample) -> None:
+        bench.network.check_alive()
+        traffic.check()
+        bench.stage.tell(f"{sample.end - begun:.0f} of {schedule.seconds:.0f} s")
 
-    async def keep_rows(name: str, ledger: Ledger, folder: Path, tell: Tell) -> SchemeOutcome:
-        outcome, rows[name] = await measure(name, ledger, folder, tell)
-        return outcome
+    count = round(schedule.seconds / SAMPLE_S)
+    return await sample_rates(bench.delivered(), bench.users, count, SAMPLE_S, on_sample)
 
-    found = run_schemes(experiment, wanted, switch, out, configuration, keep_rows, programs=programs)
-    write_samples(rows, out / "samples.csv")
-    draw_join_leave(found, rows, heading, out / "figure.png")
-    console = Console()
-    print_table(console, table(found))
-    print_end(console, found, out)
+
+def outcome(
+    bench: Bench, samples: Sequence[Sample], schedule: Schedule, begun: float, further: Mapping[str, Any] | None = None
+) -> SchemeOutcome[Series]:
+    """What the samples show, and what else was found."""
+    phases = phase_shares(samples, schedule, begun, bench.link.rate_bps)
+    found = {**summarise(phases), **(further or {})}
+    return bench.outcome(found, unmeasured(samples, phases), series(samples, begun))
 
 
 def phase_shares(samples: Sequence[Sample], schedule: Schedule, begun: float, rate_bps: int) -> list[PhaseShares]:
@@ -166,37 +157,36 @@ def summarise(phases: Sequence[PhaseShares]) -> dict[str, Any]:
     }
 
 
-def series(samples: Sequence[Sample], begun: float) -> Rows:
+def series(samples: Sequence[Sample], begun: float) -> Series:
     """Rows of a time and each flow's rate: the middle of each sample, in seconds of the schedule."""
     return [[(sample.start + sample.end) / 2 - begun, *sample.rates] for sample in samples]
 
 
-def write_samples(rows: Mapping[str, Sequence[Sequence[float]]], path: Path) -> None:
-    """One CSV row a scheme and sample."""
-    with path.open("w", newline="") as file:
-        table = csv.writer(file)
-        table.writerow(["scheme", "second", *(f"flow_{flow}_bps" for flow in range(1, FLOWS + 1))])
-        for name, scheme in rows.items():
-            for second, *rates in scheme:
-                table.writerow([name, f"{second:.3f}", *(round(rate) for rate in rates)])
+def sample_rows(results: Results[Any, Series]) -> Rows:
+    """One row a scheme and sample."""
+    yield ["scheme", "second", *(f"flow_{flow}_bps" for flow in range(1, FLOWS + 1))]
+    for name, rows in results.kept.items():
+        for second, *rates in rows:
+            yield [name, f"{second:.3f}", *map(round, rates)]
 
 
-def table(found: Mapping[str, Any]) -> Table:
-    """The table at the end of a run: shares of the link while all four flows send, and at worst."""
-    shown = Table(
-        title="Shares of the link while all four flows send (4 is the most urgent), the most urgent one's at worst",
-        title_justify="left",
-    )
-    shown.add_column("scheme")
-    for flow in range(1, FLOWS + 1):
-        shown.add_column(f"flow {flow}", justify="right")
-    shown.add_column("most urgent, joining", justify="right")
-    shown.add_column("leaving", justify="right")
-    shown.add_column("run")
-    for name, scheme in found["schemes"].items():
-        four = next((p for p in scheme["phases"] if len(p["active_flows"]) == FLOWS), None)
-        shares = [None] * FLOWS if four is None else four["shares"]
-        worst = (scheme["most_urgent_share"], scheme["most_urgent_share_leaving"])
-        cells = ["-" if share is None else f"{share:.3f}" for share in (*shares, *worst)]
-        shown.add_row(f"[bold]{title(name)}[/]\n{scheme['label']}", *cells, verdict(scheme))
-    return shown
+def figure_under(heading: Callable[[dict[str, Any]], str]) -> Callable[[Results[Any, Series], Path], None]:
+    """Draws the rates of all flows under a heading, which is made from the configuration."""
+
+    def draw(results: Results[Any, Series], path: Path) -> None:
+        draw_join_leave(results.found, results.kept, heading(results.found["configuration"]), path)
+
+    return draw
+
+
+def table(results: Results[Any, Series]) -> list[Table]:
+    """Shares of the link while all four flows send, and at worst."""
+    heads = [*(f"flow {flow}" for flow in range(1, FLOWS + 1)), "most urgent, joining", "leaving"]
+    above = "Shares of the link while all four flows send (4 is the most urgent), the most urgent one's at worst"
+    return [scheme_table(above, heads, results.schemes, _cells)]
+
+
+def _cells(scheme: Mapping[str, Any]) -> list[str]:
+    four = next((phase["shares"] for phase in scheme["phases"] if len(phase["active_flows"]) == FLOWS), [None] * FLOWS)
+    worst = (scheme["most_urgent_share"], scheme["most_urgent_share_leaving"])
+    return [cell(share, ".3f") for share in (*four, *worst)]

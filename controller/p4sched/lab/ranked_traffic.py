@@ -23,8 +23,12 @@ RANK_PORT = 5376
 """First UDP port whose datagrams begin with a rank header."""
 FRAME_BYTES = 1514
 START_SECONDS = 10.0
+RUNS = ("observe", "receive", "send-*", "serve")
+"""Names of the runs."""
 FASTEST = Rate.parse("400gbit")
 """The highest rate of a flow that p4sched-traffic takes."""
+FILES = ("traffic/flows-*.json", *(f"traffic/{run}.{end}" for run in RUNS for end in ("json", "error")))
+"""What the traffic leaves in the folder of its scheme."""
 Flow = Mapping[str, Any]
 """As p4sched-traffic reads it (switch/traffic-generator/src/flow.rs)."""
 

@@ -9,7 +9,7 @@ import sys
 import tempfile
 import threading
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from types import FrameType
@@ -131,7 +131,12 @@ def refuse_second_run(what: str, folder: Path = FOLDER) -> None:
 
 @contextmanager
 def clean_run(
-    what: str, folder: Path = FOLDER, *, results: Path | None = None, programs: Iterable[str] = ()
+    what: str,
+    folder: Path = FOLDER,
+    *,
+    begin: Callable[[], None] = lambda: None,
+    results: Path | None = None,
+    programs: Iterable[str] = (),
 ) -> Iterator[Ledger]:
     """The frame of a run: root, programs, namespaces, lock, leftovers of a crashed run removed, SIGTERM as orderly as
     Ctrl-C.
@@ -143,6 +148,7 @@ def clean_run(
     with run_lock(what, folder), _terminate_like_interrupt():
         path = folder / STATE_FILE
         _undo_crashed(path)
+        begin()
         if results is not None:
             discard_results(results)
         ledger = Ledger(path)

@@ -17,6 +17,8 @@ from p4sched.lab.network import Destination, Network, UserSeat, dying_with_us
 from p4sched.paths import tool
 
 IPERF3 = "iperf3"
+FILES = ("iperf3/iperf3-user-*.json",)
+"""What the traffic leaves in the folder of its scheme."""
 FIRST_TCP_PORT = 5201
 LISTEN_SECONDS = 20.0
 FINISH_SECONDS = 5.0

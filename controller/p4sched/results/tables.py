@@ -1,11 +1,55 @@
 """Tables at the end of a run. None of their numbers is ever cut: rather is the table wider than the terminal."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any
 
 from rich.cells import cell_len
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
+
+from p4sched.lab.ranked_run import title
+
+Scheme = Mapping[str, Any]
+"""What summary.json says of one scheme."""
+
+
+def scheme_table(
+    heading: str, columns: Sequence[str], schemes: Mapping[str, Scheme], cells: Callable[[Scheme], Sequence[str]]
+) -> Table:
+    """A row for each scheme: its name and settings, `cells` below `columns`, whether the run is to be believed."""
+    shown = Table(title=heading, title_justify="left")
+    shown.add_column("scheme")
+    for column in columns:
+        shown.add_column(column, justify="right")
+    shown.add_column("run")
+    for name, scheme in schemes.items():
+        shown.add_row(f"[bold]{title(name)}[/]\n{scheme['label']}", *cells(scheme), verdict(scheme))
+    return shown
+
+
+def verdict(part: Mapping[str, Any]) -> str:
+    """The cell that says whether a part of summary.json is to be believed; in stepped time there is no doubt."""
+    if "fidelity" not in part:
+        return "exact"
+    return "valid" if part["fidelity"]["valid"] else "[bold red]INVALID[/]"
+
+
+def cell(value: float | None, form: str) -> str:
+    """A number in this format."""
+    return "-" if value is None else format(value, form)
+
+
+def resent(scheme: Scheme) -> str:
+    """The cell for the share of segments that the senders sent again."""
+    tcp = scheme["tcp"]
+    return f"{tcp['segments_retransmitted'] / max(tcp['segments_sent'], 1):.2%}"
+
+
+def with_interval(scheme: Scheme, key: str) -> str:
+    """The cell for a median, and the interval that holds 80 % of the samples."""
+    low, high = scheme[f"{key}_interval_80"]
+    return f"[bold]{scheme[key]:.3f}[/]\n{low:.3f} - {high:.3f}"
 
 
 def print_table(console: Console, table: Table) -> None:

@@ -1,0 +1,120 @@
+"""An experiment as a command: its own options between `--schemes` and the ones that every experiment has."""
+
+import inspect
+from collections.abc import Callable, Mapping
+from copy import copy
+from pathlib import Path
+from typing import Annotated, Any, get_args
+
+import typer
+from typer.models import OptionInfo
+
+from p4sched.cli import options
+from p4sched.cli.given import given_options
+from p4sched.cli.options import OnBmv2, Quick
+from p4sched.lab import frame
+from p4sched.lab.experiment import Asked, Choice, Declared, Experiment, Seed, SwitchKind, choose
+
+SHARED = ("schemes", "seed", "quick", "switch", "out")
+"""Parameters that the frame adds."""
+
+
+def command(experiment: Experiment[Any, Any] | Declared) -> Callable[..., None]:
+    """A function for typer, whose parameters are the options of the experiment."""
+    if isinstance(experiment, Declared):
+        return experiment.run
+    own = list(inspect.signature(experiment.setting, eval_str=True).parameters.values())[1:]
+
+    def run(ctx: typer.Context, **values: Any) -> None:
+        given = given_options(ctx)
+        shared = {name: values.pop(name) for name in SHARED if name in values}
+        asked = _asked(experiment, shared, given)
+        for parameter in own:
+            if not given[_option(parameter)]:
+                values[parameter.name] = _default(parameter, asked, values[parameter.name])
+        frame.run(experiment, asked, values)
+
+    context = _parameter("ctx", typer.Context, inspect.Parameter.empty)
+    parameters = [context, *_schemes(experiment.schemes), *map(_shown, own), *_shared(experiment, own)]
+    run.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
+    run.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
+    run.__doc__ = "\n\n".join(text for text in (experiment.summary, inspect.getdoc(experiment.setting)) if text)
+    return run
+
+
+def _asked(experiment: Experiment[Any, Any], shared: Mapping[str, Any], given: Mapping[str, bool]) -> Asked:
+    compared = experiment.schemes
+    return Asked(
+        switch=shared["switch"],
+        out=shared["out"],
+        quick=shared["quick"],
+        schemes=[] if compared is None else choose("scheme", shared["schemes"], compared.names),
+        seed=shared.get("seed", 1),
+        given=given,
+    )
+
+
+def _default(parameter: inspect.Parameter, asked: Asked, value: Any) -> Any:
+    """The value of an option that was not given."""
+    if asked.quick and (quick := _mark(parameter, Quick)):
+        return quick.value
+    if asked.switch == SwitchKind.BMV2 and (bmv2 := _mark(parameter, OnBmv2)):
+        return bmv2.value
+    return value
+
+
+def _mark(parameter: inspect.Parameter, kind: type) -> Any:
+    """What stands beside an option, of this kind; None if there is nothing."""
+    return next((mark for mark in get_args(parameter.annotation) if isinstance(mark, kind)), None)
+
+
+def _option(parameter: inspect.Parameter) -> str:
+    """The option of a parameter, as on the command line."""
+    found = _mark(parameter, OptionInfo)
+    # typer holds the first name of an annotated option as its default
+    named = found.default if found is not None else ...
+    return f"--{parameter.name.replace('_', '-')}" if named is ... else str(named).split("/")[0]
+
+
+def _shown(parameter: inspect.Parameter) -> inspect.Parameter:
+    """An option of the experiment's own, whose help says both defaults where BMv2 has another one."""
+    parameter = parameter.replace(kind=inspect.Parameter.KEYWORD_ONLY)
+    bmv2 = _mark(parameter, OnBmv2)
+    if bmv2 is None:
+        return parameter
+    kind, *marks = get_args(parameter.annotation)
+    found = copy(_mark(parameter, OptionInfo))
+    found.show_default = f"{parameter.default}; {bmv2.value} on BMv2"
+    marks = [found if isinstance(mark, OptionInfo) else mark for mark in marks]
+    return parameter.replace(annotation=Annotated[(kind, *marks)])
+
+
+def _parameter(name: str, annotation: Any, default: Any) -> inspect.Parameter:
+    return inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=annotation)
+
+
+def _schemes(compared: Choice | None) -> list[inspect.Parameter]:
+    if compared is None:
+        return []
+    every = ",".join(compared.names)
+    found = typer.Option("--schemes", metavar=every, help=compared.help)
+    return [_parameter("schemes", Annotated[str, found], compared.default or every)]
+
+
+def _shared(experiment: Experiment[Any, Any], own: list[inspect.Parameter]) -> list[inspect.Parameter]:
+    short = " ".join(f"{_option(each)} {mark.value}" for each in own if (mark := _mark(each, Quick)))
+    quick = options.quick_option(experiment.quick or short)
+    out = Path("results") / experiment.name
+    return [
+        *_seed(experiment.seed),
+        _parameter("quick", Annotated[bool, quick], False),
+        _parameter("switch", options.WhichSwitch, SwitchKind.EMBEDDED),
+        _parameter("out", options.ResultFolder, out),
+    ]
+
+
+def _seed(seed: Seed | None) -> list[inspect.Parameter]:
+    if seed is None:
+        return []
+    bounds: dict[str, Any] = {"min": 0, "max": options.MAX_SEED} if seed.bounded else {}
+    return [_parameter("seed", Annotated[int, typer.Option(help=seed.help, **bounds)], 1)]

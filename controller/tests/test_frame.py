@@ -1,0 +1,118 @@
+"""The frame of the experiments: what it adds to each, and what it takes away of an earlier run."""
+
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from p4sched.lab import experiment, frame
+from p4sched.lab.experiment import Asked, Choice, Experiment, Results, SchemeOutcome, Stage, SwitchKind
+from p4sched.paths import EXPERIMENTS_DIR
+from p4sched.results import summaries
+
+
+def setting(asked: Asked) -> None:
+    """Says what it would say."""
+
+
+async def measure(_: None, stage: Stage) -> SchemeOutcome[str]:
+    stage.folder.mkdir(exist_ok=True)
+    (stage.folder / "log.txt").write_text(stage.name)
+    return SchemeOutcome({"packets": 3}, None, kept=stage.name)
+
+
+def draw(results: Results[None, str], path: Path) -> None:
+    path.write_text(str(len(results.schemes)))
+
+
+def stepped(schemes: Choice | None = None, **fields: Any) -> Experiment[None, str]:
+    """An experiment in stepped time."""
+    return Experiment(
+        name="mine",
+        summary="",
+        setting=setting,
+        configuration=lambda _: {"rate_bps": 5},
+        measure=measure,
+        table=lambda results: [f"measured: {', '.join(results.kept)}"],
+        figure=draw,
+        csv={"names.csv": lambda results: [["scheme"], *([name] for name in results.kept)]},
+        files=("log.txt",),
+        schemes=schemes or Choice(("fifo", "aifo")),
+        in_lab=lambda _: False,
+        **fields,
+    )
+
+
+def test_every_scheme_is_measured_and_what_the_experiment_declares_is_written(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("COLUMNS", "300")
+    frame.run(stepped(), Asked(SwitchKind.EMBEDDED, tmp_path, schemes=["aifo", "fifo"]), {})
+    found = summaries.read(tmp_path).content
+    assert found["schemes"] == {"aifo": {"packets": 3}, "fifo": {"packets": 3}}
+    assert found["configuration"] == {"rate_bps": 5, "switch": "embedded"}
+    assert (tmp_path / "names.csv").read_text().split() == ["scheme", "aifo", "fifo"]
+    assert (tmp_path / "figure.png").read_text() == "2"
+    text = capsys.readouterr().out
+    assert "measured: aifo, fifo" in text
+    assert "all numbers" in text.splitlines()[-1]
+
+
+def test_what_compares_the_schemes_is_part_of_the_summary(tmp_path: Path) -> None:
+    mine = stepped(comparison=lambda results: {"schemes_measured": len(results.kept)})
+    frame.run(mine, Asked(SwitchKind.EMBEDDED, tmp_path, schemes=["aifo"]), {})
+    assert summaries.read(tmp_path).content["schemes_measured"] == 1
+
+
+def test_a_run_that_fails_leaves_no_results_of_the_one_before(tmp_path: Path) -> None:
+    asked = Asked(SwitchKind.EMBEDDED, tmp_path, schemes=["fifo", "aifo"])
+    frame.run(stepped(), asked, {})
+    (tmp_path / "aifo" / "notes.csv").write_text("not of a run")
+
+    async def fail(_: None, stage: Stage) -> SchemeOutcome[str]:
+        raise ValueError("the run fails")
+
+    with pytest.raises(ValueError, match="the run fails"):
+        frame.run(Experiment(**{**vars(stepped()), "measure": fail}), asked, {})
+    assert left_in(tmp_path) == {"aifo", "aifo/notes.csv"}
+
+
+def write(folder: Path, *names: str) -> None:
+    """Files that hold something."""
+    for name in names:
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_text("something")
+
+
+def left_in(folder: Path) -> set[str]:
+    """Files and folders."""
+    return {path.relative_to(folder).as_posix() for path in folder.rglob("*")}
+
+
+MOVED = [name for name in experiment.names() if isinstance(experiment.load(name), Experiment)]
+
+
+@pytest.mark.parametrize("name", MOVED)
+def test_every_file_that_an_experiment_tells_of_goes_when_a_new_run_begins(name: str, tmp_path: Path) -> None:
+    mine = experiment.load(name)
+    told = (mine.setting.__doc__ or "") + (EXPERIMENTS_DIR / name / "README.md").read_text()
+    written = set(re.findall(r"DIR/([\w/-]+\.(?:jsonl?|csv|png))", told))
+    assert {"summary.json", "figure.png"} <= written
+    scheme = mine.schemes.names[0] if mine.schemes is not None else "."
+    stands_for = {"SCHEME": scheme, "NAME": scheme, "SWITCH": "s2", "PORT": "17"}
+    for word, example in stands_for.items():
+        written = {path.replace(word, example) for path in written}
+    write(tmp_path, *written)
+    frame.discard_results(mine, tmp_path)
+    assert left_in(tmp_path) == set()
+
+
+def test_what_no_run_wrote_into_the_folder_stays_when_a_new_run_begins(tmp_path: Path) -> None:
+    own = ("notes.csv", "fdpa/notes.jsonl", "fdpa/iperf3/figure.svg", "thesis/decisions.jsonl", "thesis/summary.json")
+    of_another_run = ("incast/summary.json", "incast/fdpa/decisions.jsonl", "fifo/fifo/port-17.jsonl")
+    kept = own + of_another_run
+    write(tmp_path, *kept, "summary.json", "fdpa/decisions.jsonl", "fdpa/iperf3/iperf3-user-1.json", "drr/s1.log")
+    frame.discard_results(experiment.load("fdpa_fairness"), tmp_path)
+    assert {path for path in left_in(tmp_path) if (tmp_path / path).is_file()} == set(kept)
+    assert not (tmp_path / "drr").exists()
