@@ -4,6 +4,9 @@ use std::{env, fs, path::PathBuf};
 
 use prost::Message as _;
 
+/// Who needs messages only does without gRPC.
+const SERVICES: &str = "#[cfg(feature = \"services\")]";
+
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let files = ["p4/v1/p4runtime.proto", "p4sched/v1/traffic_manager.proto"];
     println!("cargo::rerun-if-changed=p4");
@@ -12,6 +15,12 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let descriptors = protox::compile(files, ["."])?;
     let out = PathBuf::from(env::var("OUT_DIR")?);
     fs::write(out.join("descriptors.bin"), descriptors.encode_to_vec())?;
-    tonic_prost_build::configure().compile_fds(descriptors)?;
+    let mut build = tonic_prost_build::configure();
+    for package in ["p4.v1", "p4sched.v1"] {
+        build = build
+            .client_mod_attribute(package, SERVICES)
+            .server_mod_attribute(package, SERVICES);
+    }
+    build.compile_fds(descriptors)?;
     Ok(())
 }

@@ -2,8 +2,8 @@
 
 use std::path::Path;
 
+use p4sched_device::{Device, Fault};
 use p4sched_engine::Engine;
-use p4sched_p4runtime::{Device, Fault};
 use p4sched_proto::p4::config::v1::Preamble;
 use p4sched_proto::p4::v1 as p4rt;
 use p4sched_proto::p4::v1::entity::Entity;
@@ -27,9 +27,8 @@ impl Switch {
         let directory = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../p4");
         let compiled = Program::compile(&directory, program).unwrap_or_else(|error| panic!("{error}"));
         let config = compiled.config();
-        let (notifications, _) = tokio::sync::mpsc::channel(1);
-        let mut device = Device::new(1, Engine::new(), notifications);
-        let program = p4sched_p4runtime::Program::new(config.clone()).unwrap_or_else(|fault| panic!("{fault}"));
+        let mut device = Device::new(1, Engine::new(), Box::new(|_| false));
+        let program = p4sched_device::Program::new(config.clone()).unwrap_or_else(|fault| panic!("{fault}"));
         device.commit(program).unwrap_or_else(|fault| panic!("{fault}"));
         Switch { device, config }
     }

@@ -7,7 +7,7 @@ use p4sched_traffic_manager::Count;
 pub struct Traffic {
     /// Frames received.
     pub received: Count,
-    /// Frames handed out with [`crate::Output::transmit`] or [`crate::Output::packet_in`].
+    /// Frames handed out with [`crate::FrameSink::transmit`] or [`crate::Output::packet_in`].
     pub transmitted: Count,
 }
 

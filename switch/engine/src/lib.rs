@@ -24,7 +24,7 @@ mod recirculation;
 pub use balance::{Balance, Traffic};
 pub use engine::{Engine, NoCpuPort};
 pub use loading::LoadError;
-pub use output::Output;
+pub use output::{FrameSink, Output};
 pub use p4sched_dataplane::{DigestMessage, Nanos, Pipeline, Port};
 pub use p4sched_traffic_manager::{
     ConfigError, Count, DEFAULT_QUANTUM_BYTES, Discipline, PortConfig, PortStats, QUEUES, QueueConfig, QueueStats,

@@ -2,29 +2,19 @@
 
 use p4sched_dataplane::{DigestMessage, Nanos, Port};
 
-/// Takes what the switch sends. Calls come in the order of virtual time for each kind.
-pub trait Output {
+/// Takes the frames that the switch sends.
+pub trait FrameSink {
     /// A frame that the far end of `port` has at `due`, the ideal instant: never later than the time passed to the engine,
     /// so how much earlier it is says how late the caller was.
     fn transmit(&mut self, port: Port, frame: &[u8], due: Nanos);
+}
 
+/// Takes all that the switch sends: frames, and what is for the controller. Calls come in the order of virtual time for
+/// each kind.
+pub trait Output: FrameSink {
     /// A frame for the controller: one that left by the CPU port.
     fn packet_in(&mut self, frame: &[u8]);
 
     /// A digest for the controller.
     fn digest(&mut self, digest: DigestMessage);
-}
-
-impl<O: Output> Output for &mut O {
-    fn transmit(&mut self, port: Port, frame: &[u8], due: Nanos) {
-        (**self).transmit(port, frame, due);
-    }
-
-    fn packet_in(&mut self, frame: &[u8]) {
-        (**self).packet_in(frame);
-    }
-
-    fn digest(&mut self, digest: DigestMessage) {
-        (**self).digest(digest);
-    }
 }

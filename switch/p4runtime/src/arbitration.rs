@@ -2,11 +2,10 @@
 
 use std::collections::BTreeMap;
 
+use p4sched_device::{self as device, Fault};
 use p4sched_proto::google::rpc;
 use p4sched_proto::p4::v1 as p4rt;
 use tonic::Code;
-
-use crate::Fault;
 
 /// Number of a controller's stream, unique while the switch runs.
 pub type StreamId = u64;
@@ -159,7 +158,7 @@ impl Arbitration {
         }
         if !role.streams.contains_key(&stream) && role.streams.len() >= MAX_STREAMS_PER_ROLE {
             let what = format!("{MAX_STREAMS_PER_ROLE} controllers of the role '{name}' are connected");
-            return Err(Fault::new(Code::ResourceExhausted, what));
+            return Err(Fault::new(device::Code::ResourceExhausted, what));
         }
         let was_primary = role.primary() == Some(stream);
         if role.named.is_none() {

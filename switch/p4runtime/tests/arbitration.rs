@@ -1,5 +1,6 @@
 //! Who is primary, and what every controller is told: section "Client Arbitration and Controller Replication".
 
+use p4sched_device as device;
 use p4sched_p4runtime::arbitration::{Answer, Arbitration, MAX_STREAMS_PER_ROLE, StreamId};
 use p4sched_proto::p4::v1 as p4rt;
 use tonic::Code;
@@ -145,10 +146,10 @@ fn streams_end_for_the_reasons_of_the_specification() {
         ..request("", id(1))
     };
     let cases = [
-        (2, other_device.clone(), Code::NotFound),
-        (2, request("", id(10)), Code::InvalidArgument),
-        (1, other_device, Code::FailedPrecondition),
-        (1, request("other", id(11)), Code::FailedPrecondition),
+        (2, other_device.clone(), device::Code::NotFound),
+        (2, request("", id(10)), device::Code::InvalidArgument),
+        (1, other_device, device::Code::FailedPrecondition),
+        (1, request("other", id(11)), device::Code::FailedPrecondition),
     ];
     for (stream, request, expected) in cases {
         let refused = arbitration
@@ -160,7 +161,7 @@ fn streams_end_for_the_reasons_of_the_specification() {
         join(&mut arbitration, stream, None);
     }
     let refused = arbitration.update(1000, &request("", None)).expect_err("one too many");
-    assert_eq!(refused.code, Code::ResourceExhausted);
+    assert_eq!(refused.code, device::Code::ResourceExhausted);
 }
 
 #[test]
@@ -173,16 +174,16 @@ fn only_the_primary_may_write() {
     };
     assert_eq!(
         check(&arbitration, DEVICE, "", Some(1)),
-        Err(Code::PermissionDenied),
+        Err(device::Code::PermissionDenied),
         "nobody is primary"
     );
     join(&mut arbitration, 1, Some(10));
     let cases = [
         (DEVICE, "", Some(10), Ok(())),
-        (DEVICE, "", Some(11), Err(Code::PermissionDenied)),
-        (DEVICE, "", None, Err(Code::PermissionDenied)),
-        (DEVICE, "other", Some(10), Err(Code::NotFound)),
-        (8, "", Some(10), Err(Code::NotFound)),
+        (DEVICE, "", Some(11), Err(device::Code::PermissionDenied)),
+        (DEVICE, "", None, Err(device::Code::PermissionDenied)),
+        (DEVICE, "other", Some(10), Err(device::Code::NotFound)),
+        (8, "", Some(10), Err(device::Code::NotFound)),
     ];
     for (device, role, low, expected) in cases {
         assert_eq!(
@@ -194,7 +195,7 @@ fn only_the_primary_may_write() {
     arbitration.close(1);
     assert_eq!(
         check(&arbitration, DEVICE, "", Some(10)),
-        Err(Code::PermissionDenied),
+        Err(device::Code::PermissionDenied),
         "the primary is gone"
     );
 }

@@ -1,13 +1,13 @@
 //! Whole requests over loopback, with a gRPC client.
 
+#[path = "../../device/tests/fixture/mod.rs"]
 mod fixture;
 
 use std::sync::{Arc, mpsc};
 use std::thread::JoinHandle;
 
-use fixture::{Bench, config, update};
-use p4sched_p4runtime::Job;
-use p4sched_p4runtime::service::{DeviceHandle, serve};
+use fixture::{Bench, config, device, update};
+use p4sched_p4runtime::{DeviceHandle, Job, serve};
 use p4sched_proto::google::rpc;
 use p4sched_proto::p4::v1 as p4rt;
 use p4sched_proto::p4::v1::entity::Entity;
@@ -34,8 +34,8 @@ struct Server {
 
 async fn start() -> Server {
     let mut bench = Bench::empty();
-    let (_unused, empty) = tokio::sync::mpsc::channel(1);
-    let notifications = std::mem::replace(&mut bench.notified, empty);
+    let (sender, notifications) = tokio::sync::mpsc::channel(64);
+    bench.device = device(Box::new(move |notification| sender.try_send(notification).is_ok()));
     let (jobs, waiting) = mpsc::channel::<Job>();
     let thread = std::thread::spawn(move || {
         for job in waiting {
@@ -47,8 +47,8 @@ async fn start() -> Server {
     let listener = TcpListener::bind("127.0.0.1:0").await.expect("loopback has free ports");
     let address = format!("http://{}", listener.local_addr().expect("it is bound"));
     let (stop, stopped) = tokio::sync::oneshot::channel();
-    let device = DeviceHandle::new(jobs, Arc::new(|| {}));
-    tokio::spawn(serve(listener, 1, device, notifications, async {
+    let handle = DeviceHandle::new(jobs, Arc::new(|| {}));
+    tokio::spawn(serve(listener, 1, handle, notifications, async {
         let _ = stopped.await;
     }));
     Server {

@@ -1,4 +1,5 @@
-//! Wire types and gRPC stubs: P4Runtime (specification 1.4/1.5), P4Info, and the traffic manager's own service.
+//! Messages of P4Runtime (specification 1.4/1.5), P4Info and the traffic manager's own service; with the feature
+//! `services` also gRPC clients and servers.
 
 #![allow(missing_docs, clippy::all, reason = "generated from .proto files")]
 
@@ -6,24 +7,24 @@ use std::sync::LazyLock;
 
 pub mod google {
     pub mod rpc {
-        tonic::include_proto!("google.rpc");
+        include!(concat!(env!("OUT_DIR"), "/google.rpc.rs"));
     }
 }
 
 pub mod p4 {
     pub mod v1 {
-        tonic::include_proto!("p4.v1");
+        include!(concat!(env!("OUT_DIR"), "/p4.v1.rs"));
     }
     pub mod config {
         pub mod v1 {
-            tonic::include_proto!("p4.config.v1");
+            include!(concat!(env!("OUT_DIR"), "/p4.config.v1.rs"));
         }
     }
 }
 
 pub mod p4sched {
     pub mod v1 {
-        tonic::include_proto!("p4sched.v1");
+        include!(concat!(env!("OUT_DIR"), "/p4sched.v1.rs"));
     }
 }
 

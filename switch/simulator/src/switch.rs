@@ -1,7 +1,7 @@
 //! The P4 program under test, in the switch's engine.
 
 use p4sched_dataplane::{ActionCall, Count, CounterId, DigestMessage, MatchKey, Pipeline, Port, RegisterId, TableId};
-use p4sched_engine::{Engine, Output, PortSettings};
+use p4sched_engine::{Engine, FrameSink, Output, PortSettings};
 use p4sched_schedulers::Nanos;
 use p4sched_traffic_manager::{Discipline, PortConfig};
 
@@ -28,14 +28,16 @@ impl Sent {
     }
 }
 
-impl Output for Sent {
+impl FrameSink for Sent {
     fn transmit(&mut self, port: Port, frame: &[u8], due: Nanos) {
         let mut copy = self.spare.pop().unwrap_or_default();
         copy.clear();
         copy.extend_from_slice(frame);
         self.frames.push((port, frames::id(frame), due, copy));
     }
+}
 
+impl Output for Sent {
     fn packet_in(&mut self, _frame: &[u8]) {}
 
     fn digest(&mut self, _digest: DigestMessage) {}

@@ -1,6 +1,8 @@
 //! The switch's clock: nanoseconds since the switch started, and how the kernel's timestamps map to it.
 
 use p4sched_dataplane::Nanos;
+use p4sched_device::Notification;
+use p4sched_proto::p4::v1::{DigestList, IdleTimeoutNotification};
 use rustix::time::{ClockId, Timespec, clock_gettime};
 
 fn nanoseconds(time: Timespec) -> u64 {
@@ -54,6 +56,21 @@ impl WallClockSample {
             self.now.saturating_sub(self.wall - wall)
         }
     }
+
+    /// The wall clock, in ns since 1970, at an instant of the switch's clock.
+    fn wall_time(&self, at: Nanos) -> u64 {
+        (self.wall + at).saturating_sub(self.now)
+    }
+
+    /// Puts the wall clock, which P4Runtime wants, in place of the switch's time in a notification.
+    pub fn stamp(&self, mut notification: Notification) -> Notification {
+        if let Notification::Digest(DigestList { timestamp, .. })
+        | Notification::IdleTimeoutNotification(IdleTimeoutNotification { timestamp, .. }) = &mut notification
+        {
+            *timestamp = self.wall_time(timestamp.cast_unsigned()).cast_signed();
+        }
+        notification
+    }
 }
 
 /// CPU time that the calling thread has used, in ns.
@@ -75,5 +92,20 @@ mod tests {
         assert_eq!(sample.switch_time(999_000), 4_000);
         assert_eq!(sample.switch_time(1_000_250), 5_250);
         assert_eq!(sample.switch_time(0), 0);
+    }
+
+    #[test]
+    fn notifications_carry_the_wall_clock() {
+        let sample = WallClockSample {
+            now: 5_000,
+            wall: 1_000_000,
+        };
+        let digest = |timestamp| {
+            Notification::Digest(DigestList {
+                timestamp,
+                ..DigestList::default()
+            })
+        };
+        assert_eq!(sample.stamp(digest(4_200)), digest(999_200));
     }
 }

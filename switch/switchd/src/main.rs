@@ -14,9 +14,9 @@ use std::net::{TcpListener, ToSocketAddrs};
 use std::process::ExitCode;
 use std::sync::{Arc, mpsc};
 
+use p4sched_device::{Device, Notification};
 use p4sched_engine::Engine;
-use p4sched_p4runtime::service::{DeviceHandle, NOTIFICATION_BACKLOG, serve};
-use p4sched_p4runtime::{Device, Notification};
+use p4sched_p4runtime::{DeviceHandle, NOTIFICATION_BACKLOG, serve};
 use tokio::signal::unix::{SignalKind, signal};
 
 use clock::Clock;
@@ -108,7 +108,11 @@ fn run(options: Options) -> Result<Totals, String> {
     let mut engine = Engine::new();
     engine.set_cpu_port(options.cpu_port);
     let (notifications, notified) = tokio::sync::mpsc::channel(NOTIFICATION_BACKLOG);
-    let mut device = Device::new(options.device_id, engine, notifications);
+    let notify = move |notification| {
+        let stamped = clock.sample().stamp(notification);
+        notifications.try_send(stamped).is_ok()
+    };
+    let mut device = Device::new(options.device_id, engine, Box::new(notify));
     if let Some(program) = program {
         device.commit(program).map_err(|fault| fault.to_string())?;
     }

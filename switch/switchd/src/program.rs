@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::Path;
 
-use p4sched_p4runtime::Program;
+use p4sched_device::Program;
 use p4sched_proto::DESCRIPTORS;
 use p4sched_proto::p4::config::v1::P4Info;
 use p4sched_proto::p4::v1::ForwardingPipelineConfig;

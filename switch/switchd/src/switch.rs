@@ -7,7 +7,9 @@ use std::sync::Arc;
 use std::sync::mpsc;
 
 use p4sched_dataplane::{Nanos, Port};
-use p4sched_p4runtime::{Device, Fidelity, FrameSink, Job, PortCounts, Ports};
+use p4sched_device::{Device, Fidelity, PortCounts, Ports};
+use p4sched_engine::FrameSink;
+use p4sched_p4runtime::Job;
 use rustix::event::{EventfdFlags, PollFd, PollFlags, eventfd, poll};
 use rustix::time::Timespec;
 

@@ -5,7 +5,8 @@ use std::sync::OnceLock;
 
 use p4sched_compiler::{EmbeddedIncludes, Input, Options, compile};
 use p4sched_engine::{
-    Balance, DigestMessage, Discipline, Engine, Nanos, Output, Pipeline, Port, PortConfig, PortSettings, QueueConfig,
+    Balance, DigestMessage, Discipline, Engine, FrameSink, Nanos, Output, Pipeline, Port, PortConfig, PortSettings,
+    QueueConfig,
 };
 
 pub const SECOND: Nanos = 1_000_000_000;
@@ -105,11 +106,13 @@ pub struct Recorder {
     pub digests: Vec<DigestMessage>,
 }
 
-impl Output for Recorder {
+impl FrameSink for Recorder {
     fn transmit(&mut self, port: Port, frame: &[u8], due: Nanos) {
         self.sent.push(Probe::parse(port, frame, due));
     }
+}
 
+impl Output for Recorder {
     fn packet_in(&mut self, frame: &[u8]) {
         self.packets_in.push(Probe::parse(0, frame, 0));
     }

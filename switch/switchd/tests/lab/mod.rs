@@ -17,13 +17,10 @@ use rustix::thread::{LinkNameSpaceType, move_into_link_name_space};
 use tokio_stream::wrappers::ReceiverStream;
 use tonic::transport::Channel;
 
-pub const JSON: &str = concat!(
-    env!("CARGO_MANIFEST_DIR"),
-    "/../p4runtime/tests/programs/everything.json"
-);
+pub const JSON: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../device/tests/programs/everything.json");
 pub const P4INFO: &str = concat!(
     env!("CARGO_MANIFEST_DIR"),
-    "/../p4runtime/tests/programs/everything.p4info.txtpb"
+    "/../device/tests/programs/everything.p4info.txtpb"
 );
 
 /// Whether the test can run; prints why not.

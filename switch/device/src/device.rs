@@ -1,0 +1,337 @@
+//! The device: engine, program and control-plane state in one.
+
+use p4sched_dataplane::{Nanos, Pipeline, Port};
+use p4sched_engine::{Engine, FrameSink};
+use p4sched_proto::p4::v1 as p4rt;
+use p4sched_proto::p4::v1::write_request::Atomicity;
+
+use crate::upcalls::{Sink, Upcalls};
+use crate::{
+    Code, Counts, Fault, Forwarding, Notification, Notify, Program, digest_lists, idle, p4data, packet_io, undo,
+};
+
+/// A P4Runtime device: one switch and everything a controller can see of it.
+pub struct Device {
+    id: u64,
+    engine: Engine,
+    active: Option<Forwarding>,
+    saved: Option<Program>,
+    upcalls: Upcalls,
+    idle_scan: Option<Nanos>,
+}
+
+impl Device {
+    /// A device without a program. It tells the controllers what happens with `notify`.
+    pub fn new(id: u64, engine: Engine, notify: Notify) -> Device {
+        Device {
+            id,
+            engine,
+            active: None,
+            saved: None,
+            upcalls: Upcalls::new(notify),
+            idle_scan: None,
+        }
+    }
+
+    /// The device's identifier.
+    pub fn id(&self) -> u64 {
+        self.id
+    }
+
+    /// The switch behind it.
+    pub fn engine(&self) -> &Engine {
+        &self.engine
+    }
+
+    /// The switch behind it, to set up its ports.
+    pub(crate) fn engine_mut(&mut self) -> &mut Engine {
+        &mut self.engine
+    }
+
+    /// What was lost on the way to the controllers.
+    pub fn counts(&self) -> Counts {
+        self.upcalls.counts
+    }
+
+    /// A frame that arrived on a port. See [`Engine::receive`].
+    pub fn receive<S: FrameSink + ?Sized>(&mut self, now: Nanos, port: Port, frame: &[u8], frames: &mut S) {
+        let sink = &mut sink(frames, &mut self.upcalls, self.active.as_ref());
+        self.engine.receive(now, port, frame, sink);
+        self.pass_on_digests(now);
+    }
+
+    /// Lets everything happen that is due. See [`Engine::advance`].
+    pub fn advance<S: FrameSink + ?Sized>(&mut self, now: Nanos, frames: &mut S) {
+        let sink = &mut sink(frames, &mut self.upcalls, self.active.as_ref());
+        self.engine.advance(now, sink);
+        self.pass_on_digests(now);
+        self.send_due_digests(now);
+        self.report_idle_entries(now);
+    }
+
+    /// When [`Device::advance`] next has something to do; `None` if never.
+    pub fn next_event(&self) -> Option<Nanos> {
+        let digests = self
+            .active
+            .as_ref()
+            .and_then(|forwarding| forwarding.digests.next_due());
+        [self.engine.next_event(), digests, self.idle_scan]
+            .into_iter()
+            .flatten()
+            .min()
+    }
+
+    fn pass_on_digests(&mut self, now: Nanos) {
+        if self.upcalls.digests.is_empty() {
+            return;
+        }
+        for message in std::mem::take(&mut self.upcalls.digests) {
+            let (Some(pipeline), Some(forwarding)) = (self.engine.pipeline(), &mut self.active) else {
+                continue;
+            };
+            let name = pipeline.digest_name(message.digest);
+            let id = forwarding
+                .index
+                .digests
+                .iter()
+                .find(|(_, digest)| digest.name == name)
+                .map(|(&id, _)| id);
+            if let Some(list) = id.and_then(|id| forwarding.digests.offer(id, message.fields, now)) {
+                self.send_digests(list, now);
+            }
+        }
+    }
+
+    fn send_due_digests(&mut self, now: Nanos) {
+        let due = self
+            .active
+            .as_mut()
+            .map(|forwarding| forwarding.digests.due(now))
+            .unwrap_or_default();
+        due.into_iter().for_each(|list| self.send_digests(list, now));
+    }
+
+    fn send_digests(&mut self, list: digest_lists::List, now: Nanos) {
+        let Some(forwarding) = &self.active else { return };
+        let Some(digest) = forwarding.index.digests.get(&list.digest_id) else {
+            return;
+        };
+        let types = &forwarding.index.types;
+        let data = list.messages.into_iter();
+        let data = data.filter_map(|fields| p4data::from_fields(types, &digest.message, &mut fields.into_iter()));
+        let list = p4rt::DigestList {
+            digest_id: list.digest_id,
+            list_id: list.list_id,
+            data: data.collect(),
+            timestamp: now.cast_signed(),
+        };
+        self.upcalls.notify(Notification::Digest(list));
+    }
+
+    fn report_idle_entries(&mut self, now: Nanos) {
+        if self.idle_scan.is_none_or(|at| at > now) {
+            return;
+        }
+        self.idle_scan = None;
+        let (Some(forwarding), Some(pipeline)) = (&mut self.active, self.engine.pipeline()) else {
+            return;
+        };
+        let scan = idle::scan(forwarding, pipeline, now);
+        self.idle_scan = scan.again_at;
+        for table_entry in scan.idle {
+            let notice = p4rt::IdleTimeoutNotification {
+                table_entry,
+                timestamp: now.cast_signed(),
+            };
+            self.upcalls.notify(Notification::IdleTimeoutNotification(notice));
+        }
+    }
+
+    /// The program that reads and writes are about: the saved one if there is one, else the active one.
+    fn target(&mut self) -> Result<(&mut Forwarding, &mut Pipeline), Fault> {
+        if let Some(saved) = &mut self.saved {
+            return Ok((&mut saved.forwarding, &mut saved.pipeline));
+        }
+        match (&mut self.active, self.engine.pipeline_mut()) {
+            (Some(forwarding), Some(pipeline)) => Ok((forwarding, pipeline)),
+            _ => Err(Fault::precondition(
+                "no program is loaded; SetForwardingPipelineConfig loads one",
+            )),
+        }
+    }
+
+    /// Applies updates in order, each on its own.
+    ///
+    /// # Errors
+    /// `FAILED_PRECONDITION` without a program. Otherwise one result per update.
+    pub fn write(&mut self, updates: &[p4rt::Update], now: Nanos) -> Result<Vec<Result<(), Fault>>, Fault> {
+        let (forwarding, pipeline) = self.target()?;
+        let results = updates
+            .iter()
+            .map(|update| forwarding.write(pipeline, now, update))
+            .collect();
+        self.idle_scan = self.idle_scan.or(Some(now + idle::SCAN_EVERY));
+        Ok(results)
+    }
+
+    /// Applies all updates or none. As no packet passes meanwhile, this is atomic for the data plane as well.
+    ///
+    /// # Errors
+    /// As [`Device::write`]; the updates that were taken back are `ABORTED`.
+    pub fn write_all_or_none(&mut self, updates: &[p4rt::Update], now: Nanos) -> Result<Vec<Result<(), Fault>>, Fault> {
+        let (forwarding, pipeline) = self.target()?;
+        let mut undo = Vec::with_capacity(updates.len());
+        for (position, update) in updates.iter().enumerate() {
+            let inverse = undo::inverse(forwarding, pipeline, now, update);
+            match inverse.and_then(|inverse| forwarding.write(pipeline, now, update).map(|()| inverse)) {
+                Ok(inverse) => undo.push(inverse),
+                Err(fault) => {
+                    for update in undo.iter().rev().flatten() {
+                        let undone = forwarding.write(pipeline, now, update);
+                        debug_assert!(undone.is_ok(), "{update:?} takes back what succeeded: {undone:?}");
+                    }
+                    let aborted = || {
+                        Err(Fault::new(
+                            Code::Aborted,
+                            format!("taken back: update {} failed", position + 1),
+                        ))
+                    };
+                    let mut results: Vec<_> = updates.iter().map(|_| aborted()).collect();
+                    results[position] = Err(fault);
+                    return Ok(results);
+                }
+            }
+        }
+        self.idle_scan = self.idle_scan.or(Some(now + idle::SCAN_EVERY));
+        Ok(vec![Ok(()); updates.len()])
+    }
+
+    /// Applies a request with the atomicity that it asks for.
+    ///
+    /// # Errors
+    /// As [`Device::write`].
+    pub fn write_request(&mut self, request: &p4rt::WriteRequest, now: Nanos) -> Result<Vec<Result<(), Fault>>, Fault> {
+        match request.atomicity() {
+            Atomicity::ContinueOnError => self.write(&request.updates, now),
+            Atomicity::RollbackOnError | Atomicity::DataplaneAtomic => self.write_all_or_none(&request.updates, now),
+        }
+    }
+
+    /// Reads what the filters select; one result per filter.
+    ///
+    /// # Errors
+    /// `FAILED_PRECONDITION` without a program.
+    pub fn read(
+        &mut self,
+        filters: &[p4rt::Entity],
+        now: Nanos,
+    ) -> Result<Vec<Result<Vec<p4rt::entity::Entity>, Fault>>, Fault> {
+        let (forwarding, pipeline) = self.target()?;
+        Ok(filters
+            .iter()
+            .map(|filter| forwarding.read(pipeline, now, filter))
+            .collect())
+    }
+
+    /// Keeps a program for a later [`Device::commit_saved`]; reads and writes are about it from now on.
+    pub fn save(&mut self, program: Program) {
+        self.saved = Some(program);
+    }
+
+    /// Puts the saved program to work.
+    ///
+    /// # Errors
+    /// `NOT_FOUND` if none was saved, and those of [`Device::commit`].
+    pub fn commit_saved(&mut self) -> Result<(), Fault> {
+        let saved = self.saved.take();
+        self.commit(saved.ok_or_else(|| Fault::not_found("no program was saved; VERIFY_AND_SAVE saves one"))?)
+    }
+
+    /// Puts a program to work, in its initial state.
+    ///
+    /// # Errors
+    /// `INVALID_ARGUMENT` if the switch can not take it as it is set up; the old program stays.
+    pub fn commit(&mut self, program: Program) -> Result<(), Fault> {
+        let registers = &program.forwarding.index.queue_depth_registers;
+        self.engine
+            .load(program.pipeline, registers)
+            .map_err(|error| Fault::invalid(error.to_string()))?;
+        self.active = Some(program.forwarding);
+        self.saved = None;
+        self.idle_scan = None;
+        Ok(())
+    }
+
+    /// Puts a program to work that keeps everything written to the old one.
+    ///
+    /// # Errors
+    /// `INVALID_ARGUMENT` if something written does not fit the new program; the old program stays.
+    pub fn reconcile_and_commit(&mut self, mut program: Program, now: Nanos) -> Result<(), Fault> {
+        if let (Some(forwarding), Some(pipeline)) = (&self.active, self.engine.pipeline()) {
+            for update in undo::everything(forwarding, pipeline, now, &program.forwarding)? {
+                program
+                    .forwarding
+                    .write(&mut program.pipeline, now, &update)
+                    .map_err(|fault| {
+                        Fault::invalid(format!(
+                            "the new program cannot keep what was written: {}",
+                            fault.message
+                        ))
+                    })?;
+            }
+        }
+        self.commit(program)
+    }
+
+    /// The configuration that was last set: saved or active; `None` without one.
+    pub fn config(&self) -> Option<&p4rt::ForwardingPipelineConfig> {
+        let forwarding = self
+            .saved
+            .as_ref()
+            .map(|saved| &saved.forwarding)
+            .or(self.active.as_ref());
+        forwarding.map(|forwarding| &forwarding.config)
+    }
+
+    /// A frame from the controller.
+    ///
+    /// # Errors
+    /// Metadata that P4Info does not declare, no program, no CPU port.
+    pub fn packet_out<S: FrameSink + ?Sized>(
+        &mut self,
+        packet: &p4rt::PacketOut,
+        now: Nanos,
+        frames: &mut S,
+    ) -> Result<(), Fault> {
+        let Some(active) = &self.active else {
+            return Err(Fault::precondition("packet-out: no program is loaded"));
+        };
+        let frame = packet_io::packet_out(active.index.packet_out.as_deref(), packet)?;
+        let sink = &mut sink(frames, &mut self.upcalls, self.active.as_ref());
+        let sent = self.engine.packet_out(now, &frame, sink);
+        self.pass_on_digests(now);
+        sent.map_err(|error| Fault::precondition(format!("packet-out: {error}")))
+    }
+
+    /// The controller has acted on a digest list.
+    ///
+    /// # Errors
+    /// `INVALID_ARGUMENT` for a digest that P4Info does not declare.
+    pub fn acknowledge_digests(&mut self, ack: p4rt::DigestListAck) -> Result<(), Fault> {
+        let known = self
+            .active
+            .as_mut()
+            .filter(|forwarding| forwarding.index.digests.contains_key(&ack.digest_id));
+        let forwarding = known.ok_or_else(|| crate::index::unknown("digest", ack.digest_id))?;
+        forwarding.digests.acknowledge(ack.digest_id, ack.list_id);
+        Ok(())
+    }
+}
+
+fn sink<'a, S: ?Sized>(frames: &'a mut S, upcalls: &'a mut Upcalls, active: Option<&'a Forwarding>) -> Sink<'a, S> {
+    Sink {
+        frames,
+        upcalls,
+        packet_in: active.and_then(|forwarding| forwarding.index.packet_in.as_deref()),
+    }
+}

@@ -1,0 +1,252 @@
+//! Action profile members and groups.
+
+use std::collections::BTreeMap;
+
+use p4sched_dataplane::Pipeline;
+use p4sched_proto::p4::v1 as p4rt;
+use p4sched_proto::p4::v1::action_profile_group::member::WatchKind;
+use p4sched_proto::p4::v1::entity::Entity;
+use p4sched_proto::p4::v1::update::Type;
+
+use super::one_shot::bind_for_profile;
+use crate::index::Profile;
+use crate::{Code, Fault, Forwarding};
+
+/// Identifiers of members and groups from here on belong to one-shot entries.
+pub const FIRST_RESERVED_ID: u32 = 0xf000_0000;
+
+/// Largest sum of the weights of one group: each unit of weight is a slot of the group.
+const MAX_GROUP_SLOTS: i64 = 65536;
+
+/// What was written into one profile.
+#[derive(Debug, Default)]
+pub struct ProfileStore {
+    pub(crate) members: BTreeMap<u32, p4rt::ActionProfileMember>,
+    pub(crate) groups: BTreeMap<u32, p4rt::ActionProfileGroup>,
+    reserved: u32,
+}
+
+impl ProfileStore {
+    /// An identifier for a member or group of a one-shot entry. Wraps after 268 million of them; those still in use by
+    /// then are refused by the data plane.
+    pub(crate) fn reserve(&mut self) -> u32 {
+        let id = FIRST_RESERVED_ID + self.reserved;
+        self.reserved = (self.reserved + 1) % (u32::MAX - FIRST_RESERVED_ID);
+        id
+    }
+}
+
+fn check_id(profile: &Profile, what: &str, id: u32) -> Result<(), Fault> {
+    if id == 0 || id >= FIRST_RESERVED_ID {
+        return Err(Fault::invalid(format!(
+            "{}: {what} {id:#x}; identifiers are 1 to {:#x} (those above belong to one-shot entries)",
+            profile.name,
+            FIRST_RESERVED_ID - 1
+        )));
+    }
+    Ok(())
+}
+
+/// Inserts, modifies or deletes a member.
+pub(crate) fn write_member(
+    forwarding: &mut Forwarding,
+    pipeline: &mut Pipeline,
+    kind: Type,
+    member: &p4rt::ActionProfileMember,
+) -> Result<(), Fault> {
+    let index = forwarding.index.clone();
+    let profile = index.profile(member.action_profile_id)?;
+    let (name, id) = (&profile.name, member.member_id);
+    check_id(profile, "member", id)?;
+    let store = forwarding.profiles.entry(profile.id).or_default();
+    match (kind, store.members.contains_key(&id)) {
+        (Type::Insert, true) => return Err(Fault::exists(format!("{name}: member {id} exists"))),
+        (Type::Modify | Type::Delete, false) => return Err(Fault::not_found(format!("{name}: no member {id}"))),
+        _ => {}
+    }
+    if kind == Type::Delete {
+        pipeline.member_delete(profile.profile, id)?;
+        store.members.remove(&id);
+        return Ok(());
+    }
+    if kind == Type::Insert && profile.size > 0 && store.members.len() as i64 >= profile.size {
+        return Err(Fault::new(
+            Code::ResourceExhausted,
+            format!("{name}: all {} members are used", profile.size),
+        ));
+    }
+    let action = member.action.as_ref();
+    let action = action.ok_or_else(|| Fault::invalid(format!("{name}: member {id} without an action")))?;
+    let bound = bind_for_profile(&index, pipeline, profile, action)?;
+    if kind == Type::Insert {
+        pipeline.member_insert(profile.profile, id, bound.action, &bound.params)?;
+    } else {
+        pipeline.member_modify(profile.profile, id, bound.action, &bound.params)?;
+    }
+    let stored = p4rt::ActionProfileMember {
+        action: Some(bound.to_response(&index)),
+        ..member.clone()
+    };
+    store.members.insert(id, stored);
+    Ok(())
+}
+
+/// Checks the weights of a group against P4Info and the group's size.
+///
+/// # Errors
+/// `INVALID_ARGUMENT` for weights or a size that P4Info does not allow, `RESOURCE_EXHAUSTED` for more than the switch
+/// has room for.
+pub(crate) fn check_weights(
+    profile: &Profile,
+    weights: impl Iterator<Item = i32> + Clone,
+    max_size: i32,
+) -> Result<(), Fault> {
+    let name = &profile.name;
+    if profile.weights_disallowed {
+        if let Some(weight) = weights.clone().find(|&weight| weight != 0) {
+            return Err(Fault::invalid(format!(
+                "{name}: a weight of {weight}; its members have no weights (0)"
+            )));
+        }
+    } else if let Some(weight) = weights.clone().find(|&weight| weight < 1) {
+        return Err(Fault::invalid(format!(
+            "{name}: a weight of {weight}; weights are at least 1"
+        )));
+    }
+    let slots: i64 = weights.clone().map(|weight| i64::from(weight.max(1))).sum();
+    let size = if let Some(largest) = profile.size_in_members {
+        if let Some(weight) = weights.clone().find(|&weight| largest > 0 && weight > largest) {
+            return Err(Fault::invalid(format!(
+                "{name}: a weight of {weight}; it is at most {largest}"
+            )));
+        }
+        weights.count() as i64
+    } else {
+        slots
+    };
+    if max_size > 0 && size > i64::from(max_size) {
+        return Err(Fault::invalid(format!(
+            "{name}: a group of size {size}; it may have {max_size}"
+        )));
+    }
+    if slots > MAX_GROUP_SLOTS {
+        return Err(Fault::new(
+            Code::ResourceExhausted,
+            format!("{name}: weights add up to more than {MAX_GROUP_SLOTS}"),
+        ));
+    }
+    Ok(())
+}
+
+fn check_group(store: &ProfileStore, profile: &Profile, group: &p4rt::ActionProfileGroup) -> Result<(), Fault> {
+    let (name, id) = (&profile.name, group.group_id);
+    let (size, limit) = (group.max_size, profile.max_group_size);
+    if size < 0 || (limit > 0 && !(1..=limit).contains(&size)) {
+        return Err(Fault::invalid(format!(
+            "{name}: group {id}: a max_size of {size}; P4Info allows 1 to {limit}"
+        )));
+    }
+    for (position, member) in group.members.iter().enumerate() {
+        if !store.members.contains_key(&member.member_id) {
+            return Err(Fault::not_found(format!(
+                "{name}: group {id}: no member {}",
+                member.member_id
+            )));
+        }
+        if group.members[..position]
+            .iter()
+            .any(|other| other.member_id == member.member_id)
+        {
+            let member = member.member_id;
+            return Err(Fault::invalid(format!(
+                "{name}: group {id}: member {member} twice; use its weight"
+            )));
+        }
+        let watched = match &member.watch_kind {
+            #[allow(deprecated, reason = "requests of older clients may carry it")]
+            Some(WatchKind::Watch(port)) => *port != 0,
+            Some(WatchKind::WatchPort(port)) => !port.is_empty(),
+            None => false,
+        };
+        if watched {
+            return Err(Fault::unimplemented(format!(
+                "{name}: group {id}: members do not watch ports"
+            )));
+        }
+    }
+    check_weights(profile, group.members.iter().map(|member| member.weight), size)
+}
+
+/// Inserts, modifies or deletes a group.
+pub(crate) fn write_group(
+    forwarding: &mut Forwarding,
+    pipeline: &mut Pipeline,
+    kind: Type,
+    group: &p4rt::ActionProfileGroup,
+) -> Result<(), Fault> {
+    let index = forwarding.index.clone();
+    let profile = index.profile(group.action_profile_id)?;
+    let (name, id) = (&profile.name, group.group_id);
+    if !profile.with_selector {
+        return Err(Fault::invalid(format!(
+            "{name}: an action profile without a selector has no groups"
+        )));
+    }
+    check_id(profile, "group", id)?;
+    let store = forwarding.profiles.entry(profile.id).or_default();
+    let existing = store.groups.get(&id);
+    match (kind, existing) {
+        (Type::Insert, Some(_)) => return Err(Fault::exists(format!("{name}: group {id} exists"))),
+        (Type::Modify | Type::Delete, None) => return Err(Fault::not_found(format!("{name}: no group {id}"))),
+        (Type::Delete, Some(_)) => {
+            pipeline.group_delete(profile.profile, id)?;
+            store.groups.remove(&id);
+            return Ok(());
+        }
+        (Type::Modify, Some(existing)) if existing.max_size != group.max_size => {
+            let (was, is) = (existing.max_size, group.max_size);
+            return Err(Fault::invalid(format!(
+                "{name}: group {id}: max_size is {was} for good, not {is}"
+            )));
+        }
+        _ => {}
+    }
+    check_group(store, profile, group)?;
+    let shares = group
+        .members
+        .iter()
+        .map(|member| std::iter::repeat_n(member.member_id, member.weight.max(1) as usize));
+    let shares: Vec<u32> = shares.flatten().collect();
+    if kind == Type::Insert {
+        pipeline.group_insert(profile.profile, id, &shares)?;
+    } else {
+        pipeline.group_modify(profile.profile, id, &shares)?;
+    }
+    store.groups.insert(id, group.clone());
+    Ok(())
+}
+
+/// The profiles a read is about: one, or all.
+fn selected(forwarding: &Forwarding, id: u32) -> Result<Vec<&ProfileStore>, Fault> {
+    if id == 0 {
+        return Ok(forwarding.profiles.values().collect());
+    }
+    forwarding.index.profile(id)?;
+    Ok(forwarding.profiles.get(&id).into_iter().collect())
+}
+
+/// Reads one, all of a profile's, or all members.
+pub(crate) fn read_members(forwarding: &Forwarding, filter: &p4rt::ActionProfileMember) -> Result<Vec<Entity>, Fault> {
+    let stores = selected(forwarding, filter.action_profile_id)?;
+    let members = stores.into_iter().flat_map(|store| store.members.values());
+    let members = members.filter(|member| filter.member_id == 0 || filter.member_id == member.member_id);
+    Ok(members.cloned().map(Entity::ActionProfileMember).collect())
+}
+
+/// Reads one, all of a profile's, or all groups.
+pub(crate) fn read_groups(forwarding: &Forwarding, filter: &p4rt::ActionProfileGroup) -> Result<Vec<Entity>, Fault> {
+    let stores = selected(forwarding, filter.action_profile_id)?;
+    let groups = stores.into_iter().flat_map(|store| store.groups.values());
+    let groups = groups.filter(|group| filter.group_id == 0 || filter.group_id == group.group_id);
+    Ok(groups.cloned().map(Entity::ActionProfileGroup).collect())
+}

@@ -1,0 +1,31 @@
+//! A P4Runtime device: one switch and everything a controller can see of it.
+//!
+//! [`Device`] is pure: it owns the engine and everything that P4Runtime knows about the loaded program. Time, frames and
+//! requests are passed in. It knows nothing of gRPC, threads and clocks.
+
+mod action;
+mod bits;
+mod bytestring;
+mod device;
+mod digest_lists;
+mod entities;
+mod fault;
+mod forwarding;
+mod idle;
+mod index;
+mod match_key;
+mod p4data;
+mod packet_io;
+mod ports;
+mod program;
+mod restriction;
+mod traffic_manager;
+mod undo;
+mod upcalls;
+
+pub use device::Device;
+pub use fault::{Code, Fault};
+use forwarding::Forwarding;
+pub use ports::{Fidelity, PortCounts, Ports};
+pub use program::Program;
+pub use upcalls::{Counts, Notification, Notify};

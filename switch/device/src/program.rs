@@ -1,0 +1,42 @@
+//! A program with its control-plane state, before it works.
+
+use p4sched_dataplane::Pipeline;
+use p4sched_proto::p4::v1 as p4rt;
+
+use crate::{Fault, Forwarding};
+
+/// A program that was parsed and checked, with its control-plane state. Made off the data-plane thread.
+#[derive(Debug)]
+pub struct Program {
+    pub(crate) pipeline: Pipeline,
+    pub(crate) forwarding: Forwarding,
+}
+
+impl Program {
+    /// Parses and checks a pipeline configuration: P4Info, and BMv2 JSON as the device configuration.
+    ///
+    /// # Errors
+    /// `INVALID_ARGUMENT`: what is wrong with either, or that they do not belong together.
+    pub fn new(config: p4rt::ForwardingPipelineConfig) -> Result<Program, Fault> {
+        let pipeline = Pipeline::from_json(&config.p4_device_config).map_err(|error| {
+            Fault::invalid(format!(
+                "p4_device_config is not a program of this switch (BMv2 JSON): {error}"
+            ))
+        })?;
+        let forwarding = Forwarding::new(config, &pipeline)?;
+        Ok(Program { pipeline, forwarding })
+    }
+
+    /// A program without P4Info: it forwards packets, but P4Runtime sees none of its objects.
+    ///
+    /// # Errors
+    /// `INVALID_ARGUMENT`: what is wrong with the JSON.
+    pub fn without_p4info(json: Vec<u8>) -> Result<Program, Fault> {
+        let config = p4rt::ForwardingPipelineConfig {
+            p4info: Some(Default::default()),
+            p4_device_config: json,
+            cookie: None,
+        };
+        Program::new(config)
+    }
+}

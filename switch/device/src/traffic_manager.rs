@@ -1,0 +1,213 @@
+//! The traffic manager's service, translated to the engine.
+
+use std::collections::BTreeMap;
+
+use p4sched_dataplane::{Nanos, Port};
+use p4sched_engine::{Discipline, PortSettings, QUEUES};
+use p4sched_proto::p4sched::v1 as tm;
+
+use crate::{Device, Fault, Ports};
+
+/// A port behind which there is no link: its queue paces packets that a program recirculates.
+const RECIRCULATION_PORT: Port = 510;
+
+/// A port whose settings may change.
+fn configurable(number: u32, ports: &dyn Ports) -> Result<Port, Fault> {
+    if number == u32::from(RECIRCULATION_PORT) {
+        return Ok(RECIRCULATION_PORT);
+    }
+    port_of(number, ports)
+}
+
+fn port_of(number: u32, ports: &dyn Ports) -> Result<Port, Fault> {
+    let known = ports.numbers();
+    let port = Port::try_from(number).ok().filter(|port| known.contains(port));
+    port.ok_or_else(|| {
+        let known: Vec<String> = known.iter().map(Port::to_string).collect();
+        Fault::not_found(format!("no port {number}; this switch has {}", known.join(", ")))
+    })
+}
+
+/// The ports that a request names, or all of them.
+fn selected(numbers: &[u32], ports: &dyn Ports) -> Result<Vec<Port>, Fault> {
+    if numbers.is_empty() {
+        return Ok(ports.numbers());
+    }
+    numbers.iter().map(|&number| port_of(number, ports)).collect()
+}
+
+fn discipline_of(port: u32, discipline: tm::Discipline) -> Result<Discipline, Fault> {
+    match discipline {
+        tm::Discipline::Strict => Ok(Discipline::Strict),
+        tm::Discipline::Fifo => Ok(Discipline::Fifo),
+        tm::Discipline::Drr => Ok(Discipline::Drr),
+        tm::Discipline::Afq => Ok(Discipline::Afq),
+        tm::Discipline::Stfq => Ok(Discipline::Stfq),
+        tm::Discipline::Pifo => Ok(Discipline::Pifo),
+        tm::Discipline::Unspecified => Err(Fault::invalid(format!(
+            "port {port}: the discipline is strict, fifo, drr, afq, stfq or pifo"
+        ))),
+    }
+}
+
+/// Changes the fields that a request gives.
+fn apply(settings: &mut PortSettings, given: &tm::PortConfig) -> Result<(), Fault> {
+    let config = &mut settings.config;
+    config.rate_bps = given.rate_bps.unwrap_or(config.rate_bps);
+    config.delay_ns = given.delay_ns.unwrap_or(config.delay_ns);
+    config.buffer_packets = given.buffer_packets.unwrap_or(config.buffer_packets);
+    config.quantum_bytes = given.quantum_bytes.unwrap_or(config.quantum_bytes);
+    if let Some(calendar) = &given.calendar {
+        let kept = config.calendar;
+        config.calendar.queues = calendar.queues.unwrap_or(kept.queues);
+        config.calendar.bytes_per_round = calendar.bytes_per_round.unwrap_or(kept.bytes_per_round);
+    }
+    if given.discipline.is_some() {
+        config.discipline = discipline_of(given.port, given.discipline())?;
+    }
+    for queue in &given.queues {
+        let index = usize::try_from(queue.queue).ok().filter(|&index| index < QUEUES);
+        let index = index.ok_or_else(|| {
+            Fault::invalid(format!(
+                "port {}: no queue {}; queues are 0 to {}",
+                given.port,
+                queue.queue,
+                QUEUES - 1
+            ))
+        })?;
+        let config = &mut config.queues[index];
+        config.depth_packets = queue.depth_packets.unwrap_or(config.depth_packets);
+        config.rate_pps = queue.rate_pps.unwrap_or(config.rate_pps);
+    }
+    if let Some(field) = &given.user_field {
+        settings.user_field = Some(field.clone()).filter(|field| !field.is_empty());
+    }
+    if let Some(field) = &given.rank_field {
+        settings.rank_field = Some(field.clone()).filter(|field| !field.is_empty());
+    }
+    Ok(())
+}
+
+fn to_response(port: Port, settings: PortSettings) -> tm::PortConfig {
+    let config = settings.config;
+    let discipline = match config.discipline {
+        Discipline::Strict => tm::Discipline::Strict,
+        Discipline::Fifo => tm::Discipline::Fifo,
+        Discipline::Drr => tm::Discipline::Drr,
+        Discipline::Afq => tm::Discipline::Afq,
+        Discipline::Stfq => tm::Discipline::Stfq,
+        Discipline::Pifo => tm::Discipline::Pifo,
+    };
+    let queues = config.queues.iter().zip(0..).map(|(queue, number)| tm::QueueConfig {
+        queue: number,
+        depth_packets: Some(queue.depth_packets),
+        rate_pps: Some(queue.rate_pps),
+    });
+    tm::PortConfig {
+        port: u32::from(port),
+        rate_bps: Some(config.rate_bps),
+        delay_ns: Some(config.delay_ns),
+        discipline: Some(discipline.into()),
+        queues: queues.collect(),
+        buffer_packets: Some(config.buffer_packets),
+        user_field: settings.user_field,
+        rank_field: settings.rank_field,
+        quantum_bytes: Some(config.quantum_bytes),
+        calendar: Some(tm::Calendar {
+            queues: Some(config.calendar.queues),
+            bytes_per_round: Some(config.calendar.bytes_per_round),
+        }),
+    }
+}
+
+impl Device {
+    /// Changes port settings: all that the request names, or none. [`Device::advance`] to now comes first.
+    ///
+    /// # Errors
+    /// `NOT_FOUND` for a port that the switch does not have, `INVALID_ARGUMENT` for settings that can not work.
+    pub fn set_ports(&mut self, request: &tm::SetPortsRequest, ports: &dyn Ports) -> Result<(), Fault> {
+        let mut changed: BTreeMap<Port, PortSettings> = BTreeMap::new();
+        for given in &request.ports {
+            let port = configurable(given.port, ports)?;
+            let settings = changed.entry(port).or_insert_with(|| self.engine().port(port));
+            apply(settings, given)?;
+        }
+        for (&port, settings) in &changed {
+            self.engine()
+                .check_port(port, settings)
+                .map_err(|error| Fault::invalid(error.to_string()))?;
+        }
+        for (port, settings) in changed {
+            self.engine_mut()
+                .set_port(port, settings)
+                .map_err(|error| Fault::invalid(error.to_string()))?;
+        }
+        Ok(())
+    }
+
+    /// Settings of the ports asked for.
+    ///
+    /// # Errors
+    /// `NOT_FOUND` for a port that the switch does not have.
+    pub fn get_ports(&self, request: &tm::GetPortsRequest, ports: &dyn Ports) -> Result<tm::GetPortsResponse, Fault> {
+        let selected = selected(&request.ports, ports)?.into_iter();
+        let ports = selected
+            .map(|port| to_response(port, self.engine().port(port)))
+            .collect();
+        Ok(tm::GetPortsResponse { ports })
+    }
+
+    /// Counts of the ports asked for and of the program. [`Device::advance`] to now comes first.
+    ///
+    /// # Errors
+    /// `NOT_FOUND` for a port that the switch does not have.
+    pub fn get_stats(
+        &self,
+        request: &tm::GetStatsRequest,
+        now: Nanos,
+        ports: &mut dyn Ports,
+    ) -> Result<tm::GetStatsResponse, Fault> {
+        let selected = selected(&request.ports, ports)?.into_iter();
+        let ports = selected.map(|port| self.port_stats(port, ports)).collect();
+        let balance = self.engine().balance();
+        Ok(tm::GetStatsResponse {
+            now_ns: now,
+            ports,
+            ingress_dropped_packets: balance.ingress_dropped,
+            egress_dropped_packets: balance.egress_dropped,
+            parser_error_packets: balance.parser_errors,
+        })
+    }
+
+    fn port_stats(&self, port: Port, ports: &mut dyn Ports) -> tm::PortStats {
+        let counts = ports.counts(port);
+        let queues = self.engine().queue_stats(port).queues;
+        let queues = queues.iter().zip(0..).map(|(queue, number)| {
+            let dropped = queue.dropped + queue.pushed_out + queue.flushed;
+            tm::QueueStats {
+                queue: number,
+                depth_packets: u32::try_from(queue.depth.packets).unwrap_or(u32::MAX),
+                depth_bytes: queue.depth.bytes,
+                enqueued_packets: queue.enqueued.packets,
+                enqueued_bytes: queue.enqueued.bytes,
+                dequeued_packets: queue.dequeued.packets,
+                dequeued_bytes: queue.dequeued.bytes,
+                dropped_packets: dropped.packets,
+                dropped_bytes: dropped.bytes,
+                max_depth_packets: queue.max_depth_packets,
+            }
+        });
+        tm::PortStats {
+            port: u32::from(port),
+            interface: counts.interface,
+            up: counts.up,
+            rx_packets: counts.rx_packets,
+            rx_bytes: counts.rx_bytes,
+            tx_packets: counts.tx_packets,
+            tx_bytes: counts.tx_bytes,
+            tx_errors: counts.tx_errors,
+            rx_lost: counts.rx_lost,
+            queues: queues.collect(),
+        }
+    }
+}

@@ -1,0 +1,71 @@
+//! What the switch tells the controllers by itself.
+
+use p4sched_engine::{DigestMessage, FrameSink, Nanos, Output, Port};
+use p4sched_proto::p4::v1 as p4rt;
+
+use crate::index::HeaderField;
+use crate::packet_io;
+
+/// A message to the controllers. Its timestamp, if it has one, is the switch's time in ns.
+pub type Notification = p4rt::stream_message_response::Update;
+
+/// Takes a message to the controllers at once, or answers false: it may not wait.
+pub type Notify = Box<dyn FnMut(Notification) -> bool + Send>;
+
+/// Things the device lost for want of room or a listener.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Counts {
+    /// Packet-ins, digests and idle notices that the controllers did not take in time.
+    pub notifications_dropped: u64,
+}
+
+/// The way to the controllers, and the digests of one call of the engine.
+pub(crate) struct Upcalls {
+    notify: Notify,
+    pub digests: Vec<DigestMessage>,
+    pub counts: Counts,
+}
+
+impl Upcalls {
+    pub fn new(notify: Notify) -> Upcalls {
+        Upcalls {
+            notify,
+            digests: Vec::new(),
+            counts: Counts::default(),
+        }
+    }
+
+    /// What nobody takes is dropped and counted.
+    pub fn notify(&mut self, notification: Notification) {
+        if !(self.notify)(notification) {
+            self.counts.notifications_dropped += 1;
+        }
+    }
+}
+
+/// The engine's output: frames go to the ports, the rest to the controllers.
+pub(crate) struct Sink<'a, S: ?Sized> {
+    pub frames: &'a mut S,
+    pub upcalls: &'a mut Upcalls,
+    /// Fields of the header in front of a packet-in.
+    pub packet_in: Option<&'a [HeaderField]>,
+}
+
+impl<S: FrameSink + ?Sized> FrameSink for Sink<'_, S> {
+    fn transmit(&mut self, port: Port, frame: &[u8], due: Nanos) {
+        self.frames.transmit(port, frame, due);
+    }
+}
+
+impl<S: FrameSink + ?Sized> Output for Sink<'_, S> {
+    fn packet_in(&mut self, frame: &[u8]) {
+        match packet_io::packet_in(self.packet_in, frame) {
+            Some(message) => self.upcalls.notify(Notification::Packet(message)),
+            None => self.upcalls.counts.notifications_dropped += 1,
+        }
+    }
+
+    fn digest(&mut self, digest: DigestMessage) {
+        self.upcalls.digests.push(digest);
+    }
+}

@@ -1,0 +1,58 @@
+//! The way of a request to the thread that owns the device.
+
+use std::sync::Arc;
+use std::sync::mpsc::Sender;
+
+use p4sched_dataplane::Nanos;
+use p4sched_device::{Device, Fault, Ports};
+use tokio::sync::oneshot;
+use tonic::Status;
+
+use crate::status;
+
+/// A request on its way to the thread that owns the device. It runs between two packets, at the switch time passed in.
+pub type Job = Box<dyn FnOnce(&mut Device, &mut dyn Ports, Nanos) + Send>;
+
+/// The way to the thread that owns the device.
+#[derive(Clone)]
+pub struct DeviceHandle {
+    jobs: Sender<Job>,
+    wake: Arc<dyn Fn() + Send + Sync>,
+}
+
+impl DeviceHandle {
+    /// `jobs` leads to the thread that owns the device; `wake` makes it look.
+    pub fn new(jobs: Sender<Job>, wake: Arc<dyn Fn() + Send + Sync>) -> DeviceHandle {
+        DeviceHandle { jobs, wake }
+    }
+
+    /// Runs a request on the device's thread, between two packets, and returns its answer.
+    ///
+    /// # Errors
+    /// `UNAVAILABLE` if the switch is shutting down.
+    pub async fn run<R: Send + 'static>(
+        &self,
+        request: impl FnOnce(&mut Device, &mut dyn Ports, Nanos) -> R + Send + 'static,
+    ) -> Result<R, Status> {
+        let (answer, answered) = oneshot::channel();
+        let job: Job = Box::new(move |device, ports, now| {
+            // Nobody waits for the answer of a request that was cancelled.
+            let _ = answer.send(request(device, ports, now));
+        });
+        let stopping = || Status::unavailable("the switch is shutting down");
+        self.jobs.send(job).map_err(|_| stopping())?;
+        (self.wake)();
+        answered.await.map_err(|_| stopping())
+    }
+
+    /// As [`DeviceHandle::run`], for a request that the device may refuse.
+    ///
+    /// # Errors
+    /// The device's fault, or `UNAVAILABLE`.
+    pub async fn try_run<R: Send + 'static>(
+        &self,
+        request: impl FnOnce(&mut Device, &mut dyn Ports, Nanos) -> Result<R, Fault> + Send + 'static,
+    ) -> Result<R, Status> {
+        self.run(request).await?.map_err(status::of)
+    }
+}

@@ -1,0 +1,50 @@
+//! The server: both services on one socket.
+
+use std::future::Future;
+use std::sync::Arc;
+
+use p4sched_device::Notification;
+use p4sched_proto::p4::v1::p4_runtime_server::P4RuntimeServer;
+use p4sched_proto::p4sched::v1::traffic_manager_server::TrafficManagerServer;
+use tokio::net::TcpListener;
+use tokio::sync::mpsc;
+use tonic::transport::Server;
+use tonic::transport::server::TcpIncoming;
+
+use crate::handle::DeviceHandle;
+use crate::streams::Streams;
+use crate::{service, traffic_manager};
+
+/// Largest request in bytes: p4c's JSON of large programs has tens of megabytes.
+const MAX_REQUEST_BYTES: usize = 256 << 20;
+
+/// Notifications that may wait between the data plane and the controllers' streams.
+pub const NOTIFICATION_BACKLOG: usize = 4096;
+
+/// Serves both services until `shutdown`, or until a socket error. `notifications` come from the device.
+///
+/// # Errors
+/// Those of the socket.
+pub async fn serve(
+    listener: TcpListener,
+    device_id: u64,
+    device: DeviceHandle,
+    notifications: mpsc::Receiver<Notification>,
+    shutdown: impl Future<Output = ()>,
+) -> Result<(), tonic::transport::Error> {
+    let streams = Arc::new(Streams::new(device_id));
+    let p4runtime = P4RuntimeServer::new(service::Service::new(device.clone(), Arc::clone(&streams)))
+        .max_decoding_message_size(MAX_REQUEST_BYTES)
+        .max_encoding_message_size(MAX_REQUEST_BYTES);
+    let traffic_manager = TrafficManagerServer::new(traffic_manager::Service::new(device));
+    let serving = Server::builder()
+        .add_service(p4runtime)
+        .add_service(traffic_manager)
+        .serve_with_incoming(TcpIncoming::from(listener).with_nodelay(Some(true)));
+    // Open streams would keep a graceful shutdown waiting: the controllers see them break instead.
+    tokio::select! {
+        served = serving => served,
+        () = shutdown => Ok(()),
+        () = streams.pass_on(notifications) => Ok(()),
+    }
+}

@@ -1,0 +1,204 @@
+//! Faults of the device as gRPC statuses.
+
+use p4sched_device::Fault;
+use p4sched_proto::google::rpc;
+use p4sched_proto::p4::v1 as p4rt;
+use prost::Message as _;
+use tonic::{Code, Status};
+
+/// What clients take as metadata of a response unless told otherwise.
+const MAX_METADATA_BYTES: usize = 8192;
+/// Room for everything in it but the message and the details.
+const OTHER_METADATA_BYTES: usize = 600;
+/// Longest message of a batch's status: it is sent beside the details and again within them.
+const MAX_MESSAGE_BYTES: usize = 800;
+
+/// The status of a refused request.
+pub fn of(fault: Fault) -> Status {
+    Status::new(Code::from(fault.code as i32), fault.message)
+}
+
+/// The status of a batch in which at least one element failed: `UNKNOWN`, with one `p4.v1.Error` per element in order.
+/// The first failure is in the message too.
+///
+/// Clients refuse metadata above 8 KiB. Where the details would be larger, only the first errors have their messages; where
+/// their codes alone would be, the message says for how many elements there are details.
+pub fn of_batch(what: &str, results: &[Result<(), Fault>]) -> Status {
+    let failed = results.iter().filter(|result| result.is_err()).count();
+    let (first, fault) = results
+        .iter()
+        .enumerate()
+        .find_map(|(index, result)| result.as_ref().err().map(|fault| (index + 1, fault)))
+        .map_or((0, String::new()), |(index, fault)| {
+            (index, format!("{:?}: {}", fault.code, fault.message))
+        });
+    let total = results.len();
+    let message = format!("{failed} of {total} {what} failed; the first, number {first}: {fault}");
+    let message = shortened(&message, MAX_MESSAGE_BYTES).to_owned();
+    let errors: Vec<p4rt::Error> = results
+        .iter()
+        .map(|result| result.as_ref().err().map_or_else(p4rt::Error::default, to_error))
+        .collect();
+    // Base64 adds a third.
+    let room = (MAX_METADATA_BYTES - OTHER_METADATA_BYTES - message.len()) / 4 * 3;
+    let full = rpc_status(
+        &message,
+        errors.iter().map(|error| detail("type.googleapis.com", error)),
+    );
+    if full.encoded_len() <= room {
+        return Status::with_details(Code::Unknown, message, full.encode_to_vec().into());
+    }
+    let mut left = room - rpc_status(&message, std::iter::empty()).encoded_len();
+    let mut bare: Vec<p4rt::Error> = errors
+        .iter()
+        .map(|error| p4rt::Error {
+            message: String::new(),
+            ..error.clone()
+        })
+        .collect();
+    // The type's name alone is a URL as well.
+    let fitting = bare
+        .iter()
+        .take_while(|error| {
+            let size = ENTRY_BYTES + detail("", error).encoded_len();
+            let fits = size <= left;
+            left = left.saturating_sub(size);
+            fits
+        })
+        .count();
+    let message = match fitting < total {
+        true => format!("{message} (details of the first {fitting} only)"),
+        false => message,
+    };
+    bare.truncate(fitting);
+    for (short, error) in bare
+        .iter_mut()
+        .zip(&errors)
+        .filter(|(_, error)| !error.message.is_empty())
+    {
+        // The lengths of error and entry may take a byte more each.
+        let size = error.message.len() + 2 * ENTRY_BYTES;
+        if size > left || fitting < total {
+            break;
+        }
+        left -= size;
+        short.message.clone_from(&error.message);
+    }
+    let status = rpc_status(&message, bare.iter().map(|error| detail("", error)));
+    Status::with_details(Code::Unknown, message, status.encode_to_vec().into())
+}
+
+/// Tag and length of an entry in a list.
+const ENTRY_BYTES: usize = 3;
+
+fn rpc_status(message: &str, details: impl Iterator<Item = prost_types::Any>) -> rpc::Status {
+    rpc::Status {
+        code: Code::Unknown as i32,
+        message: message.to_owned(),
+        details: details.collect(),
+    }
+}
+
+fn detail(authority: &str, error: &p4rt::Error) -> prost_types::Any {
+    prost_types::Any {
+        type_url: format!("{authority}/p4.v1.Error"),
+        value: error.encode_to_vec(),
+    }
+}
+
+/// The text, or as many of its first characters as fit.
+fn shortened(text: &str, bytes: usize) -> &str {
+    let end = (0..=bytes.min(text.len()))
+        .rev()
+        .find(|&end| text.is_char_boundary(end));
+    &text[..end.unwrap_or(0)]
+}
+
+/// The fault as an element of a batch's error details.
+fn to_error(fault: &Fault) -> p4rt::Error {
+    p4rt::Error {
+        canonical_code: fault.code as i32,
+        message: fault.message.clone(),
+        ..p4rt::Error::default()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_batch_reports_one_error_per_element_in_order() {
+        let status = of_batch("updates", &[Ok(()), Err(Fault::not_found("no entry")), Ok(())]);
+        assert_eq!(status.code(), Code::Unknown);
+        assert_eq!(
+            status.message(),
+            "1 of 3 updates failed; the first, number 2: NotFound: no entry"
+        );
+        let details = rpc::Status::decode(status.details())
+            .expect("details are a google.rpc.Status")
+            .details;
+        let codes: Vec<i32> = details
+            .iter()
+            .map(|any| {
+                p4rt::Error::decode(&*any.value)
+                    .expect("an element is a p4.v1.Error")
+                    .canonical_code
+            })
+            .collect();
+        assert_eq!(codes, [0, 5, 0]);
+    }
+
+    /// Codes and messages in the details.
+    fn details(status: &Status) -> Vec<(i32, String)> {
+        let decoded = rpc::Status::decode(status.details()).expect("details are a google.rpc.Status");
+        let error = |any: &prost_types::Any| {
+            assert_eq!(any.type_url.rsplit('/').next(), Some("p4.v1.Error"));
+            let error = p4rt::Error::decode(&*any.value).expect("an element is a p4.v1.Error");
+            (error.canonical_code, error.message)
+        };
+        decoded.details.iter().map(error).collect()
+    }
+
+    /// Bytes of message and details in a response's metadata.
+    fn metadata_bytes(status: &Status) -> usize {
+        status.message().len() + status.details().len().div_ceil(3) * 4
+    }
+
+    #[test]
+    fn every_failure_keeps_its_code_and_the_first_their_messages() {
+        let long = "an entry with this key and this priority exists";
+        let results: Vec<_> = (0..200)
+            .map(|number| match number % 2 {
+                0 => Err(Fault::exists(long)),
+                _ => Err(Fault::not_found(long)),
+            })
+            .collect();
+        let status = of_batch("updates", &results);
+        assert!(metadata_bytes(&status) <= 8192 - 600, "{}", metadata_bytes(&status));
+        let details = details(&status);
+        let codes: Vec<i32> = details.iter().map(|(code, _)| *code).collect();
+        assert_eq!(codes, [6, 5].repeat(100));
+        let with_message = details.iter().take_while(|(_, message)| message == long).count();
+        assert!(with_message >= 10, "{with_message}");
+        assert!(details[with_message..].iter().all(|(_, message)| message.is_empty()));
+    }
+
+    #[test]
+    fn a_batch_too_large_for_its_codes_says_how_many_it_tells_of() {
+        let results: Vec<_> = (0..5000).map(|_| Err(Fault::exists("it exists"))).collect();
+        let status = of_batch("updates", &results);
+        assert!(metadata_bytes(&status) <= 8192 - 500, "{}", metadata_bytes(&status));
+        let told = details(&status).len();
+        assert!(told >= 200, "{told}");
+        let expected = format!("number 1: AlreadyExists: it exists (details of the first {told} only)");
+        assert!(status.message().ends_with(&expected), "{}", status.message());
+    }
+
+    #[test]
+    fn a_message_without_end_is_cut_between_characters() {
+        let status = of_batch("updates", &[Err(Fault::invalid("\u{e9}".repeat(10_000)))]);
+        assert!(metadata_bytes(&status) <= 8192 - 600);
+        assert_eq!(details(&status), [(3, String::new())]);
+    }
+}

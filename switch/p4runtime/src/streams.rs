@@ -1,0 +1,150 @@
+//! The controllers' streams: arbitration, and what the switch sends by itself.
+
+use std::collections::HashMap;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use p4sched_device::Notification;
+use p4sched_proto::p4::v1 as p4rt;
+use tokio::sync::mpsc;
+use tonic::Status;
+
+use crate::arbitration::{Answer, Arbitration, StreamId};
+use crate::status;
+
+/// Messages that may wait for one controller; what exceeds it is dropped, so that a slow controller delays nobody.
+const BACKLOG: usize = 1024;
+
+/// What goes down a stream.
+pub type Outgoing = Result<p4rt::StreamMessageResponse, Status>;
+
+/// All open streams.
+pub struct Streams {
+    state: Mutex<State>,
+    /// Held while updates are applied: a new primary waits for the writes of the old one.
+    pub writes: tokio::sync::Mutex<()>,
+}
+
+struct State {
+    arbitration: Arbitration,
+    senders: HashMap<StreamId, mpsc::Sender<Outgoing>>,
+    next: StreamId,
+}
+
+impl Streams {
+    /// No controller yet.
+    pub fn new(device_id: u64) -> Streams {
+        let state = State {
+            arbitration: Arbitration::new(device_id),
+            senders: HashMap::new(),
+            next: 0,
+        };
+        Streams {
+            state: Mutex::new(state),
+            writes: tokio::sync::Mutex::new(()),
+        }
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// A controller opens a stream; the receiver yields what is to be sent on it.
+    pub fn open(&self) -> (StreamId, mpsc::Receiver<Outgoing>) {
+        let (sender, receiver) = mpsc::channel(BACKLOG);
+        let mut state = self.state();
+        state.next += 1;
+        let stream = state.next;
+        state.senders.insert(stream, sender);
+        (stream, receiver)
+    }
+
+    /// A stream has ended.
+    pub fn close(&self, stream: StreamId) {
+        let mut state = self.state();
+        state.senders.remove(&stream);
+        let answers = state.arbitration.close(stream);
+        answers.into_iter().for_each(|answer| state.answer(answer));
+    }
+
+    /// A `MasterArbitrationUpdate`.
+    ///
+    /// # Errors
+    /// The status with which the stream must end.
+    pub async fn arbitrate(&self, stream: StreamId, request: &p4rt::MasterArbitrationUpdate) -> Result<(), Status> {
+        let last = {
+            let mut state = self.state();
+            let mut answers = state.arbitration.update(stream, request).map_err(status::of)?;
+            let last = answers.pop();
+            answers.into_iter().for_each(|answer| state.answer(answer));
+            last
+        };
+        if let Some(answer) = last {
+            drop(self.writes.lock().await);
+            self.state().answer(answer);
+        }
+        Ok(())
+    }
+
+    /// Sends one message on a stream, unless too many wait there already.
+    pub fn send(&self, stream: StreamId, update: Notification) {
+        self.state().send(stream, update);
+    }
+
+    /// Ends a stream with a status.
+    pub async fn fail(&self, stream: StreamId, status: Status) {
+        let sender = self.state().senders.get(&stream).cloned();
+        if let Some(sender) = sender {
+            // The controller may be gone already.
+            let _ = sender.send(Err(status)).await;
+        }
+    }
+
+    /// See [`Arbitration::check_write`].
+    pub fn check_write(&self, device_id: u64, role: &str, id: Option<&p4rt::Uint128>) -> Result<(), Status> {
+        let checked = self.state().arbitration.check_write(device_id, role, id);
+        checked.map_err(status::of)
+    }
+
+    /// See [`Arbitration::check_device`].
+    pub fn check_device(&self, device_id: u64) -> Result<(), Status> {
+        self.state().arbitration.check_device(device_id).map_err(status::of)
+    }
+
+    /// See [`Arbitration::is_primary`].
+    pub fn is_primary(&self, stream: StreamId) -> bool {
+        self.state().arbitration.is_primary(stream)
+    }
+
+    /// Passes notifications on to the primary controllers until the device is gone.
+    pub async fn pass_on(&self, mut notifications: mpsc::Receiver<Notification>) {
+        while let Some(notification) = notifications.recv().await {
+            let mut state = self.state();
+            for stream in state.arbitration.primaries() {
+                state.send(stream, notification.clone());
+            }
+        }
+    }
+}
+
+impl State {
+    fn send(&mut self, stream: StreamId, update: Notification) {
+        if let Some(sender) = self.senders.get(&stream) {
+            // Full: the message is lost, as P4Runtime allows for packets, digests and idle notices.
+            let _ = sender.try_send(Ok(p4rt::StreamMessageResponse { update: Some(update) }));
+        }
+    }
+
+    /// An arbitration answer may not get lost: a controller that does not read any more loses its stream instead.
+    fn answer(&mut self, (stream, update): Answer) {
+        let response = p4rt::StreamMessageResponse {
+            update: Some(Notification::Arbitration(update)),
+        };
+        let lost = self
+            .senders
+            .get(&stream)
+            .is_some_and(|sender| sender.try_send(Ok(response)).is_err());
+        if lost {
+            self.senders.remove(&stream);
+        }
+    }
+}
