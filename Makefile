@@ -1,10 +1,11 @@
 # make demo   sets up and runs the FDPA fairness lab
 # make test   sets up and runs every test and lint
+# make docs   builds the documentation as one site: build/site/index.html
 # make anchors  aims the links of all pages to lines of source files again
 # make setup  only installs and builds
 # make clean  ends what a crashed run left behind; removes build results
 
-.PHONY: demo test setup clean lint anchors
+.PHONY: demo test setup clean lint docs anchors
 
 demo:
 	@./setup.sh lab
@@ -20,6 +21,12 @@ lint:
 	.venv/bin/ruff check .
 	.venv/bin/ruff format --check .
 	.venv/bin/mypy
+
+docs:
+	@./setup.sh docs
+	RUSTDOCFLAGS="-D warnings" cargo doc --manifest-path switch/Cargo.toml --locked --release --no-deps --workspace
+	NO_MKDOCS_2_WARNING=1 .venv-docs/bin/python -m mkdocs build --strict
+	.venv-docs/bin/python -m docs.tools.check_site build/site
 
 anchors:
 	@.venv/bin/python -m docs.tools.links

@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# Installs what the lab needs on Debian 12: `setup.sh lab` to run it, `setup.sh dev` for all tests and lints as well.
+# Installs what the lab needs on Debian 12: `setup.sh lab` to run it, `setup.sh dev` for all tests and lints as well,
+# `setup.sh docs` to build the documentation.
 # Steps that are done already are skipped. Needs root for Debian packages.
 set -euo pipefail
 cd "$(dirname "$0")"
@@ -87,13 +88,14 @@ switch_build() {
 
 [ "$(uname -s)" = Linux ] || die "needs Linux"
 case "${1:-}" in
-  lab | dev) ;;
-  *) die "usage: setup.sh lab|dev" ;;
+  lab | dev | docs) ;;
+  *) die "usage: setup.sh lab|dev|docs" ;;
 esac
 debian "${LAB_PACKAGES[@]}"
 rust
 environment .venv requirements.lock
 environment .venv-shell requirements-shell.lock
 python_package
+[ "$1" = docs ] && environment .venv-docs requirements-docs.lock
 [ "$1" = dev ] && rust_lints
 switch_build

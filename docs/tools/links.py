@@ -24,8 +24,8 @@ GENERATED = {"build", "results", "target"}
 """Folders of pages or paths that come from a build or from a run."""
 LINES = re.compile(r"L(\d+)(?:-L(\d+))?")
 PATH = re.compile(r"[\w.-]+(?:/[\w.-]+)+/?")
-PLACEHOLDER = re.compile(r"[A-Z_]{2,}(\.\w+)?|SCHEME-.*|.*-PORT\..*")
-"""A component of a path that stands for any name, as in `DIR/summary.json`."""
+PLACEHOLDER = re.compile("NAME|DIR|EXPERIMENT|SCHEME|SWITCH|PORT")
+"""What in a path stands for any name, as in `DIR/summary.json`."""
 
 
 @dataclass(frozen=True)
@@ -84,7 +84,7 @@ def mentioned_paths(page: Path) -> list[str]:
     return [
         path
         for path in paths
-        if not any(PLACEHOLDER.fullmatch(part) or part in GENERATED for part in path.rstrip("/").split("/"))
+        if not any(PLACEHOLDER.search(part) or part in GENERATED for part in path.rstrip("/").split("/"))
     ]
 
 

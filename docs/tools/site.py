@@ -1,0 +1,133 @@
+"""What mkdocs does not do by itself: hooks for `make docs` (mkdocs.yml names this file).
+
+The site mirrors the folders of the project, so the READMEs and their figures keep their relative links. A source file
+that some page links to becomes a page of its own, with a number and an anchor for each line. The reference of the
+command line comes from the commands, that of Python from the modules, and rustdoc is copied beside them.
+"""
+
+import re
+import shutil
+import subprocess
+from pathlib import Path
+from typing import Any
+
+from mkdocs.config.defaults import MkDocsConfig
+from mkdocs.exceptions import PluginError
+from mkdocs.structure.files import File, Files
+from mkdocs.structure.pages import Page
+
+from docs.tools.links import ROOT, links, pages
+
+PICTURES = {".svg", ".png"}
+LANGUAGES = {
+    ".p4": "c",
+    ".py": "python",
+    ".rs": "rust",
+    ".sh": "bash",
+    ".toml": "toml",
+    ".proto": "proto",
+    ".yml": "yaml",
+}
+"""How a source file is coloured. P4 looks like C."""
+RUSTDOC = ROOT / "switch" / "target" / "doc"
+BINARIES = ("p4sched-switch", "p4sched-p4c", "p4sched-traffic")
+LINK = re.compile(r"(?<=\]\()([^)\s:#]+)(#[\w-]+)?")
+"""Target and fragment of a Markdown link within the project."""
+
+
+def on_config(config: MkDocsConfig) -> None:
+    """Writes pages that are named by a pattern into the navigation."""
+    config.nav = _named(config.nav)
+
+
+def _named(nav: Any) -> Any:
+    if isinstance(nav, dict):
+        return {title: _named(entry) for title, entry in nav.items()}
+    if isinstance(nav, list):
+        return [_named(entry) for entry in nav]
+    if nav == "reference/python/*.md":
+        return [{module: f"reference/python/{module}.md"} for module in _modules()]
+    return sorted(str(path.relative_to(ROOT)) for path in ROOT.glob(nav)) if nav.endswith("*.md") else nav
+
+
+def on_files(files: Files, config: MkDocsConfig) -> Files:
+    """The pages of the project, their pictures, and the sources they link to."""
+    ours = Files(file for file in files if file.src_dir != config.docs_dir)
+    sources = set()
+    for page in pages():
+        ours.append(_file(config, page))
+        sources |= {link.path for link in links(page) if link.path.is_file() and link.path.suffix != ".md"}
+    ours.append(_file(config, ROOT / "docs" / "tools" / "site.css"))
+    for path in sorted(sources):
+        ours.append(_file(config, path) if path.suffix in PICTURES else _listing(config, path))
+    ours.append(File.generated(config, "reference/commands.md", content=_commands()))
+    ours.append(File.generated(config, "reference/rust.md", content=_crates()))
+    for module in _modules():
+        text = f"# {module}\n\n::: {module}\n"
+        ours.append(File.generated(config, f"reference/python/{module}.md", content=text))
+    return ours
+
+
+def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Files) -> str:
+    """Lets links to source files lead to their pages, and to the line."""
+    if page.file.generated_by is not None and not page.file.abs_src_path:
+        return markdown
+    folder = (ROOT / page.file.src_uri).parent
+
+    def led(found: re.Match[str]) -> str:
+        target, fragment = found[1], found[2] or ""
+        path = (folder / target).resolve()
+        if path.is_dir():
+            return f"{target.rstrip('/')}/README.md{fragment}"
+        if not path.is_file() or path.suffix == ".md" or path.suffix in PICTURES:
+            return found[0]
+        return f"{target}.md" + re.sub(r"#L(\d+).*", r"#__codelineno-0-\1", fragment)
+
+    return LINK.sub(led, markdown)
+
+
+def on_post_build(config: MkDocsConfig) -> None:
+    """Puts rustdoc into the site."""
+    if not RUSTDOC.is_dir():
+        raise PluginError(f"{RUSTDOC} is missing; 'make docs' lets cargo write it")
+    shutil.copytree(RUSTDOC, Path(config.site_dir, "rust"), dirs_exist_ok=True)
+
+
+def _file(config: MkDocsConfig, path: Path) -> File:
+    return File.generated(config, str(path.relative_to(ROOT)), abs_src_path=str(path))
+
+
+def _listing(config: MkDocsConfig, path: Path) -> File:
+    name = str(path.relative_to(ROOT))
+    fence = "~" * 8
+    text = (
+        f"---\nhide: [navigation, toc]\nsearch: {{exclude: true}}\n---\n\n# {name}\n\n"
+        f'{fence} {{.{LANGUAGES.get(path.suffix, "text")} linenums="1"}}\n{path.read_text(encoding="utf-8")}{fence}\n'
+    )
+    return File.generated(config, f"{name}.md", content=text)
+
+
+def _modules() -> list[str]:
+    package = ROOT / "controller" / "p4sched"
+    files = [path.relative_to(package.parent).with_suffix("") for path in package.rglob("*.py")]
+    return sorted(".".join(path.parts).removesuffix(".__init__") for path in files if "proto" not in path.parts)
+
+
+def _output(*command: str | Path) -> str:
+    return subprocess.run(command, cwd=ROOT, check=True, capture_output=True, text=True).stdout
+
+
+def _commands() -> str:
+    text = _output(
+        ".venv/bin/typer", "p4sched.cli.main", "utils", "docs", "--name", "p4sched", "--title", "Command line"
+    )
+    for name in BINARIES:
+        options = _output(ROOT / "switch" / "target" / "release" / name, "--help")
+        text += f"\n## `{name}`\n\n```text\n{options}```\n"
+    return text
+
+
+def _crates() -> str:
+    crates = sorted(path.parent.name for path in RUSTDOC.glob("p4sched_*/index.html"))
+    rows = "".join(f'- <a href="../rust/{name}/index.html">{name}</a>\n' for name in crates)
+    return f"# Rust\n\nThe crates as rustdoc describes them.\n\n{rows}"
