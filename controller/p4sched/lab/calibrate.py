@@ -11,7 +11,7 @@ import tempfile
 import threading
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
 
@@ -23,9 +23,10 @@ from p4sched.lab.network import Dumbbell, dumbbell
 from p4sched.lab.processes import cpu_seconds
 from p4sched.lab.programming import port_settings, programmed
 from p4sched.lab.run import clean_run
-from p4sched.lab.schemes import Link, Scheme
+from p4sched.lab.schemes import Link
 from p4sched.lab.traffic import IPERF3, Iperf3Traffic, transfers
 from p4sched.p4rt.traffic_manager import Fidelity, TrafficManager
+from p4sched.schemes import FIFO, Setup
 from p4sched.units import Duration, Rate
 
 FULL_SPEED = Link(Rate.parse("40gbit"), Duration.parse("1ms"))
@@ -34,7 +35,7 @@ PACED_SHARE = 0.2
 """Of what the switch forwards at most: so much that it has work, so little that it can be in time."""
 PACED_RTT = Duration.parse("20ms")
 CONNECTIONS = 8
-IDLE_S, START_S, FULL_S, SETTLE_S, PACED_S = 1.0, 0.5, 1.0, 0.5, 3.0
+IDLE_S, START_S, FULL_S, SETTLE_S, PACED_S = 0.5, 0.4, 0.6, 0.3, 2.2
 SLEEP_S = 0.001
 REAL_TIME_PRIORITY = 2
 """That of the switch's data plane."""
@@ -142,8 +143,8 @@ async def _through_the_switch(network: Dumbbell, ledger: Ledger, folder: Path) -
     return full, paced
 
 
-def _fifo(link: Link) -> Scheme:
-    return Scheme("fifo", "fifo", "fifo", "", (link.bdp_packets,))
+def _fifo(link: Link) -> Setup:
+    return replace(FIFO.usual(), room=link.bdp_packets)
 
 
 async def _observed(manager: TrafficManager, port: int, seconds: float, ledger: Ledger) -> Window:
