@@ -11,6 +11,7 @@ from p4sched.control.parameters import equal_buffers
 from p4sched.errors import UsageError
 from p4sched.lab.measurement import Sample
 from p4sched.lab.ranked_schemes import FAIR_IDEALS
+from p4sched.results import tables
 from p4sched.schemes import named
 
 RATE = 100_000_000
@@ -75,7 +76,7 @@ def summary() -> dict[str, Any]:
 
 
 def test_tables_and_figure_hold_every_scheme_and_load(tmp_path: Path) -> None:
-    heading, rows = experiment.load_rows(summary())
+    heading, *rows = tables.record_rows(summary()["schemes"], "loads")
     assert heading[:3] == ["scheme", "load", "flows"]
     assert [row[:2] for row in rows] == [["fifo", 0.7], ["fifo", 0.4], ["afq", 0.7], ["afq", 0.4]]
     figure.draw(summary(), tmp_path / "figure.png")

@@ -4,10 +4,10 @@ import random
 
 import pytest
 
-from experiments.flow_completion import completion, intervals
-from experiments.flow_completion.completion import Flow
 from experiments.flow_completion.experiment import bandwidth_delay_segments, shortest_timeout
 from p4sched.lab.schemes import Link
+from p4sched.results import completion, intervals
+from p4sched.results.completion import Flow
 from p4sched.units import Duration, Rate
 
 

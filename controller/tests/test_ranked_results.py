@@ -5,8 +5,6 @@ from itertools import pairwise
 
 import pytest
 
-from experiments.flow_completion import completion
-from experiments.flow_completion.experiment import parse_loads
 from experiments.inversions import departures
 from experiments.inversions.departures import Received
 from p4sched.control.laws.ranked import headroom_numerator
@@ -15,6 +13,8 @@ from p4sched.errors import UsageError
 from p4sched.lab import ranked_join_leave as join_leave
 from p4sched.lab.measurement import Sample
 from p4sched.lab.ranked_schemes import NAMES
+from p4sched.lab.sized_flows import parse_loads
+from p4sched.results import completion
 from p4sched.schemes import named
 from p4sched.units import Duration
 

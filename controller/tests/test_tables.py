@@ -2,6 +2,8 @@
 
 import io
 import re
+from pathlib import Path
+from typing import Any
 
 import pytest
 from rich.console import Console
@@ -10,6 +12,7 @@ from rich.table import Table
 from experiments.fair_queueing import experiment as fair_queueing
 from experiments.flow_completion import experiment as flow_completion
 from experiments.three_flows import experiment as three_flows
+from p4sched.lab.experiment import Results
 from p4sched.results.tables import print_table
 
 INVALID = {"fidelity": {"valid": False, "doubts": []}}
@@ -26,7 +29,8 @@ LOAD = {
     "not_completed": 23,
 }
 FLOWS = {name: {"completion_s": 3.519, "reordered_segments": 20461} for name, _ in three_flows.FLOWS}
-FOUND = {
+FOUND: dict[str, Any] = {
+    "small_mean_ratios": {},
     "schemes": {
         "sp_pifo": {
             **INVALID,
@@ -36,8 +40,12 @@ FOUND = {
             "flows": FLOWS,
             "label": "8x10 packets",
         }
-    }
+    },
 }
+
+
+def results(found: dict[str, Any]) -> Results[Any, Any]:
+    return Results(found, None, {}, Path())
 
 
 def shown(table: Table, monkeypatch: pytest.MonkeyPatch) -> str:
@@ -52,9 +60,9 @@ def shown(table: Table, monkeypatch: pytest.MonkeyPatch) -> str:
 @pytest.mark.parametrize(
     ("table", "numbers"),
     [
-        (flow_completion._table(FOUND), "0.8 117.32 109.18-125.47 567.89 2567.85 4321.09 341 1204 23"),
-        (fair_queueing._table(FOUND), "0.987 0.954 0.8 117.3 2567.8 4321.1 23"),
-        (three_flows._table(FOUND), "3.52 20461"),
+        (flow_completion.table(results(FOUND))[0], "0.8 117.32 109.18-125.47 567.89 2567.85 4321.09 341 1204 23"),
+        (fair_queueing.table(results(FOUND))[0], "0.987 0.954 0.8 117.3 2567.8 4321.1 23"),
+        (three_flows.table(results(FOUND))[0], "3.52 20461"),
     ],
 )
 def test_numbers_and_verdict_are_whole_in_80_columns(

@@ -7,7 +7,6 @@ import pytest
 
 from experiments.fdpa_join_leave import figure
 from experiments.fdpa_join_leave.measure import Result, Setting
-from experiments.flow_completion import completion
 from p4sched.control.bands import Bands
 from p4sched.lab import measurement
 from p4sched.lab import ranked_join_leave as join_leave
@@ -18,6 +17,7 @@ from p4sched.lab.probe import ProbeRecord
 from p4sched.lab.ranked_run import SchemeOutcome, scheme_summary, verdict
 from p4sched.lab.schemes import Link
 from p4sched.lab.tcp import TcpCounters
+from p4sched.results import completion
 from p4sched.units import Duration
 
 QUIET = Fidelity(rtt_ns=10_000_000, cpu_idle_share=0.5, backlog_dropped=0, frames=1000, lateness_p99_ns=1000)

@@ -1,53 +1,35 @@
 """AIFO Fig. 14, PACKS Fig. 13, RIFO Fig. 12 in small: fair queueing by ranks that the switch computes, under TCP."""
 
-import csv
-from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import Annotated, Any
 
 import typer
-from rich.console import Console
 from rich.table import Table
 
 from experiments.fair_queueing import figure, long_flows
-from experiments.flow_completion import completion
-from experiments.flow_completion.experiment import (
-    CONGESTION_CONTROL,
-    DISTRIBUTIONS,
-    FIRST_TCP_PORT,
-    LEAD_S,
-    at_load,
-    parse_loads,
-    plan,
-)
 from p4sched.cli import options
-from p4sched.cli.given import refuse
+from p4sched.cli.options import OnBmv2, Quick
 from p4sched.control.parameters import Comparison, equal_buffers
-from p4sched.errors import UsageError, unknown_name
-from p4sched.lab import ranked_schemes
-from p4sched.lab.experiment import Declared, SwitchKind, choose
-from p4sched.lab.ledger import Ledger
+from p4sched.errors import UsageError
+from p4sched.lab import ranked_schemes, sized_flows
+from p4sched.lab.bench import bench
+from p4sched.lab.experiment import Asked, Choice, Experiment, Results, Rows, SchemeOutcome, Seed, Stage
 from p4sched.lab.measurement import unmeasured
-from p4sched.lab.network import MAX_USERS, Dumbbell, dumbbell
-from p4sched.lab.observation import Observer
-from p4sched.lab.ranked_run import SchemeOutcome, Tell, print_end, run_schemes, title, verdict
-from p4sched.lab.ranked_schemes import decisions, ranked_testbed
+from p4sched.lab.network import MAX_USERS, dumbbell
 from p4sched.lab.schemes import Link
-from p4sched.lab.traffic import IPERF3
+from p4sched.lab.sized_flows import CONGESTION_CONTROL, DISTRIBUTIONS, LEAD_S, Sized, parse_loads
+from p4sched.lab.traffic import FILES, IPERF3
 from p4sched.p4rt.rank_source import RankSource
 from p4sched.paths import traffic_binary
-from p4sched.results.tables import print_table
-from p4sched.schemes import named
+from p4sched.results import completion
+from p4sched.results.tables import cell, record_rows, verdict
+from p4sched.schemes import named, title
 from p4sched.units import Duration, Rate
 
 SCHEMES = (*(name for name in ranked_schemes.NAMES if name != "pifo"), *ranked_schemes.FAIR_IDEALS)
 """`stfq` in the place of `pifo`: the program charges flows also for what a PIFO behind it pushes out."""
 WINDOW, HEADROOM = 10, 0.2
 """|W| and k of PACKS 6.2 for fair queueing; every rank enters the window."""
-RATE, BMV2_RATE = Rate.parse("200mbit"), Rate.parse("20mbit")
-QUICK_LOADS = "0.7"
-QUICK_DURATION = Duration.parse("2s")
 
 
 @dataclass(frozen=True)
@@ -56,83 +38,52 @@ class Setting:
 
     link: Link
     queues: Comparison
-    flows: int
-    """Long ones."""
-    distribution: str
-    scale: float
-    loads: Sequence[float]
+    long_flows: int
+    flows: Sized
+    """Those that end."""
     warm_up_s: int
     seconds: int
     drain_s: int
     """After the last start, flows that end have this long to do so."""
-    seed: int
 
 
-def run(
-    ctx: typer.Context,
+def setting(
+    asked: Asked,
     flows: Annotated[int, typer.Option(help="Long flows, whose round-trip times are 1, 2, 4 and 8 times --rtt.")] = 8,
     sizes: Annotated[
         str, typer.Option(metavar="|".join(DISTRIBUTIONS), help="Distribution of the sizes of the flows that end.")
     ] = DISTRIBUTIONS[0],
-    loads: Annotated[str, typer.Option(metavar="L1,L2,...", help="Loads that these make, up to 1.")] = "0.4,0.7",
+    loads: Annotated[
+        str, typer.Option(metavar="L1,L2,...", help="Loads that these make, up to 1."), Quick("0.7")
+    ] = "0.4,0.7",
     scale: Annotated[float, typer.Option(help="Factor on their sizes.", min=0.001, max=100)] = 0.1,
-    scheme_names: Annotated[
-        str, typer.Option("--schemes", metavar=",".join(SCHEMES), help="Schemes to compare.")
-    ] = ",".join(SCHEMES),
     buffer: Annotated[int, typer.Option(metavar="PACKETS", help="Room in all queues of a scheme together.")] = 160,
     afq_queues: Annotated[int, typer.Option(metavar="N", help="AFQ's queues, one for each round.")] = 32,
     afq_bytes: Annotated[int, typer.Option(metavar="BYTES", help="A flow's bytes in each round of AFQ.")] = 1514,
-    rate: Annotated[Rate | None, options.rate_option(RATE, BMV2_RATE)] = None,
+    rate: Annotated[Rate, options.rate_of(), OnBmv2(Rate.parse("20mbit"))] = Rate.parse("200mbit"),
     rtt: options.RoundTripTime = Duration.parse("4ms"),
     duration: Annotated[
         Duration,
-        typer.Option(parser=Duration.parse, metavar="TIME", help="Of the long flows, and of the starts at each load."),
+        options.time_option("Of the long flows, and of the starts at each load."),
+        Quick(Duration.parse("2s")),
     ] = Duration.parse("6s"),
-    seed: Annotated[
-        int, typer.Option(help="Of sizes and arrivals: the same flows for every scheme.", min=0, max=options.MAX_SEED)
-    ] = 1,
-    quick: Annotated[bool, options.quick_option(f"--loads {QUICK_LOADS} --duration {QUICK_DURATION}")] = False,
-    switch: options.WhichSwitch = SwitchKind.EMBEDDED,
-    out: options.ResultFolder = Path("results/fair_queueing"),
-) -> None:
+) -> Setting:
     """Runs TCP flows through each scheme, with ranks from start-time fair queueing, computed in the switch: first long
     flows with different round-trip times, then flows of random sizes at each load. Prints a table and writes
     DIR/summary.json, DIR/samples.csv, DIR/loads.csv and DIR/figure.png."""
-    wanted = choose("scheme", scheme_names, SCHEMES)
-    if "afq" not in wanted:
-        refuse(ctx, ["--afq-queues", "--afq-bytes"], "without afq among --schemes")
-    measured = options.unless_quick(ctx, quick, "--duration", duration, QUICK_DURATION)
-    if sizes not in DISTRIBUTIONS:
-        raise unknown_name("distribution of sizes", sizes, DISTRIBUTIONS)
-    rate = options.rate_for(rate, switch, RATE, BMV2_RATE)
-    setting = Setting(
+    if "afq" not in asked.schemes:
+        asked.refuse(["--afq-queues", "--afq-bytes"], "without afq among --schemes")
+    traffic_binary()
+    seconds = options.whole_seconds("--duration", duration)
+    return Setting(
         link=Link(rate, rtt),
         queues=replace(equal_buffers(buffer, WINDOW, HEADROOM), calendar_queues=afq_queues, calendar_bytes=afq_bytes),
-        flows=several(flows),
-        distribution=sizes,
-        scale=scale,
-        loads=parse_loads(options.unless_quick(ctx, quick, "--loads", loads, QUICK_LOADS)),
-        warm_up_s=1 if quick else 2,
-        seconds=options.whole_seconds("--duration", measured),
-        drain_s=1 if quick else 2,
-        seed=seed,
+        long_flows=several(flows),
+        flows=Sized(sizes, scale, parse_loads(loads), int(rate), seconds, asked.seed),
+        warm_up_s=1 if asked.quick else 2,
+        seconds=seconds,
+        drain_s=1 if asked.quick else 2,
     )
-    traffic_binary()
-    rows: list[list[object]] = []
-
-    async def measure(name: str, ledger: Ledger, folder: Path, tell: Tell) -> SchemeOutcome:
-        with dumbbell(ledger, setting.flows, switch.value, folder, hosts=long_flows.HOSTS) as network:
-            outcome, samples = await _measure(network, name, setting, ledger, folder, tell)
-        rows.extend(samples)
-        return outcome
-
-    found = run_schemes("fair_queueing", wanted, switch, out, configuration(setting), measure, programs=[IPERF3])
-    _write(out / "samples.csv", ["scheme", "second", "flow", "rtt_ms", "rate_bps", "jain_index"], rows)
-    _write(out / "loads.csv", *load_rows(found))
-    figure.draw(found, out / "figure.png")
-    console = Console()
-    print_table(console, _table(found))
-    print_end(console, found, out)
 
 
 def several(flows: int) -> int:
@@ -145,15 +96,15 @@ def several(flows: int) -> int:
 
 
 def configuration(setting: Setting) -> dict[str, Any]:
-    """The part of summary.json that says what was asked for."""
+    """What summary.json says of the setting."""
     return {
         "rate_bps": int(setting.link.rate_bps),
         "rtt_ms": setting.link.rtt_ns / 1e6,
         "rtt_factors": long_flows.RTT_FACTORS,
-        "long_flows": setting.flows,
-        "sizes": setting.distribution,
-        "scale": setting.scale,
-        "loads": list(setting.loads),
+        "long_flows": setting.long_flows,
+        "sizes": setting.flows.distribution,
+        "scale": setting.flows.scale,
+        "loads": list(setting.flows.loads),
         "buffer_packets": setting.queues.buffer,
         "window_ranks": WINDOW,
         "headroom": HEADROOM,
@@ -163,90 +114,64 @@ def configuration(setting: Setting) -> dict[str, Any]:
         "duration_s": setting.seconds,
         "drain_s": setting.drain_s,
         "congestion_control": CONGESTION_CONTROL,
-        "seed": setting.seed,
     }
 
 
-async def _measure(
-    network: Dumbbell, name: str, setting: Setting, ledger: Ledger, folder: Path, tell: Tell
-) -> tuple[SchemeOutcome, list[list[object]]]:
-    ranked = named(name).alike(setting.queues)
-    users = [seat.user for seat in network.seats]
-    async with ranked_testbed(network, ranked, setting.link, RankSource.STFQ, users) as testbed:
-        observer = await Observer.start(network, testbed.traffic_manager, setting.link)
-        flows = await long_flows.measure(
-            network,
-            testbed,
-            setting.link,
-            CONGESTION_CONTROL,
-            setting.warm_up_s,
-            setting.seconds,
-            ledger,
-            folder / "iperf3",
-            tell,
-        )
+async def measure(setting: Setting, stage: Stage) -> SchemeOutcome[long_flows.LongFlows]:
+    """One scheme."""
+    scheme = named(stage.name).alike(setting.queues)
+    network = dumbbell(stage.lab, setting.long_flows, stage.switch, stage.folder, hosts=long_flows.HOSTS)
+    async with bench(stage, network, scheme, setting.link, RankSource.STFQ) as running:
+        await running.observe()
+        flows = await long_flows.measure(running, CONGESTION_CONTROL, setting.warm_up_s, setting.seconds)
+        deadline = LEAD_S + setting.seconds + setting.drain_s
         loads = []
-        for place, (load, planned) in enumerate(_plans(network, setting).items()):
-            tell(f"load {load:g}: {len(planned)} flows")
-            network.check_alive()
-            deadline, port = LEAD_S + setting.seconds + setting.drain_s, FIRST_TCP_PORT + place
-            part = folder / f"load-{load:g}"
-            loads.append(await at_load(network, load, planned, port, deadline, setting.scale, ledger, part))
-        observation = await observer.finish()
-        counted = await decisions(testbed.session, network.bottleneck_port)
+        for plan in setting.flows.plans(running.network):
+            _, summary = await plan.exchange(running, deadline, setting.flows.scale)
+            loads.append(summary)
+        await running.observed()
     found = long_flows.summarise(flows, setting.link.rate_bps) | {"loads": loads}
-    seen = observation.but(unmeasured(flows.samples, users) + completion.unmeasured(loads))
-    outcome = SchemeOutcome(found, seen, ranked.label, counted, testbed.notes)
-    return outcome, long_flows.sample_rows(name, flows)
+    missing = unmeasured(flows.samples, running.users) + completion.unmeasured(loads)
+    return running.outcome(found, missing, flows)
 
 
-def _plans(network: Dumbbell, setting: Setting) -> dict[float, list[dict[str, Any]]]:
-    """The flows of each load."""
-    rate, port = int(setting.link.rate_bps), FIRST_TCP_PORT
-    return {
-        load: plan(
-            network, setting.distribution, setting.scale, load, rate, setting.seconds, setting.seed, port + place
-        )
-        for place, load in enumerate(setting.loads)
-    }
+def sample_rows(results: Results[Any, long_flows.LongFlows]) -> Rows:
+    """One row a scheme, sample and long flow."""
+    yield ["scheme", "second", "flow", "rtt_ms", "rate_bps", "jain_index"]
+    for name, flows in results.kept.items():
+        yield from long_flows.sample_rows(name, flows)
 
 
-def load_rows(found: Mapping[str, Any]) -> tuple[list[str], list[list[object]]]:
-    """Heading and rows of loads.csv: one row a scheme and load."""
-    loads = [(name, load) for name, scheme in found["schemes"].items() for load in scheme["loads"]]
-    return ["scheme", *loads[0][1]], [[name, *load.values()] for name, load in loads]
-
-
-def _write(path: Path, heading: Sequence[str], rows: Sequence[Sequence[object]]) -> None:
-    with path.open("w", newline="") as file:
-        table = csv.writer(file)
-        table.writerow(heading)
-        table.writerows(rows)
-
-
-def _table(found: Mapping[str, Any]) -> Table:
+def table(results: Results[Any, Any]) -> list[Table]:
+    """What the long flows got, and how long the others took."""
     shown = Table(title="Long flows, and completion times in ms of those that end", title_justify="left")
     shown.add_column("scheme")
     for column in ("Jain's index", "throughput", "load", "small, mean", "small, 99 %", "large, mean", "not done"):
         shown.add_column(column, justify="right")
     shown.add_column("run")
-    for name, scheme in found["schemes"].items():
-        for place, load in enumerate(scheme["loads"]):
-            times = [load[key] for key in ("small_mean_ms", "small_p99_ms", "large_mean_ms")]
-            long = [f"{scheme['jain_index']:.3f}", f"{scheme['throughput']:.3f}"] if place == 0 else ["", ""]
-            shown.add_row(
-                title(name) if place == 0 else "",
-                *long,
-                f"{load['load']:g}",
-                *("-" if time is None else f"{time:.1f}" for time in times),
-                str(load["not_completed"]),
-                verdict(scheme) if place == 0 else "",
-            )
-    return shown
+    for name, scheme in results.schemes.items():
+        first = [title(name), f"{scheme['jain_index']:.3f}", f"{scheme['throughput']:.3f}", verdict(scheme)]
+        for load in scheme["loads"]:
+            *beside, run = first
+            times = [cell(load[key], ".1f") for key in ("small_mean_ms", "small_p99_ms", "large_mean_ms")]
+            shown.add_row(*beside, f"{load['load']:g}", *times, str(load["not_completed"]), run)
+            first = [""] * 4
+    return [shown]
 
 
-EXPERIMENT = Declared(
-    "fair_queueing",
-    "Fair queueing by ranks against DRR and AFQ (AIFO paper, Fig. 14; PACKS paper, Fig. 13; RIFO paper, Fig. 12)",
-    run,
+EXPERIMENT = Experiment(
+    name="fair_queueing",
+    summary=(
+        "Fair queueing by ranks against DRR and AFQ (AIFO paper, Fig. 14; PACKS paper, Fig. 13; RIFO paper, Fig. 12)"
+    ),
+    setting=setting,
+    configuration=configuration,
+    measure=measure,
+    table=table,
+    figure=lambda results, path: figure.draw(results.found, path),
+    csv={"samples.csv": sample_rows, "loads.csv": lambda results: record_rows(results.schemes, "loads")},
+    files=(*FILES, *sized_flows.FILES),
+    schemes=Choice(SCHEMES),
+    seed=Seed("Of sizes and arrivals: the same flows for every scheme.", bounded=True),
+    programs=[IPERF3],
 )

@@ -2,15 +2,13 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from statistics import fmean
 from typing import Any
 
-from p4sched.lab.ledger import Ledger
-from p4sched.lab.measurement import Sample, departures_of, sample_rates
+from p4sched.lab.bench import Bench
+from p4sched.lab.measurement import Sample, sample_rates
 from p4sched.lab.network import Dumbbell
 from p4sched.lab.programming import Testbed
-from p4sched.lab.ranked_run import Tell
 from p4sched.lab.schemes import Link
 from p4sched.lab.traffic import Iperf3Traffic, spare_seconds, transfers
 from p4sched.p4rt.traffic_manager import PortSettings
@@ -34,35 +32,24 @@ class LongFlows:
         return [fmean(sample.rates[place] for sample in self.samples) for place in range(len(self.rtts_ms))]
 
 
-async def measure(
-    network: Dumbbell,
-    testbed: Testbed,
-    link: Link,
-    congestion_control: str,
-    warm_up_s: int,
-    seconds: int,
-    ledger: Ledger,
-    folder: Path,
-    tell: Tell,
-) -> LongFlows:
+async def measure(running: Bench, congestion_control: str, warm_up_s: int, seconds: int) -> LongFlows:
     """Runs a flow for each user of the network; samples of a second each follow the warm-up."""
-    factors = await _spread(network, testbed, link)
-    users = [seat.user for seat in network.seats]
+    network, link, users = running.network, running.link, running.users
+    factors = await _spread(network, running.testbed, link)
     planned = transfers(network.seats, [1] * len(users))
-    read = departures_of(testbed.session, users)
 
     def on_sample(sample: Sample) -> None:
         network.check_alive()
-        tell(f"{len(users)} long flows: Jain's index {jain_index(sample.rates):.3f}")
+        running.stage.tell(f"{len(users)} long flows: Jain's index {jain_index(sample.rates):.3f}")
 
-    with Iperf3Traffic(network, ledger, folder, congestion_control) as traffic:
+    with Iperf3Traffic(network, running.stage.lab, running.stage.folder / "iperf3", congestion_control) as traffic:
         await traffic.serve(planned)
         traffic.send(planned, seconds + spare_seconds(len(planned)), warm_up_s)
-        await sample_rates(read, users, warm_up_s, on_sample=on_sample)
+        await sample_rates(running.delivered(), users, warm_up_s, on_sample=on_sample)
         traffic.check()
-        samples = await sample_rates(read, users, seconds, on_sample=on_sample)
+        samples = await sample_rates(running.delivered(), users, seconds, on_sample=on_sample)
         traffic.check()
-    await _delay(network, testbed, link, dict.fromkeys(factors, 1))
+    await _delay(network, running.testbed, link, dict.fromkeys(factors, 1))
     return LongFlows([factors[seat.host] * link.rtt_ns / 1e6 for seat in network.seats], samples)
 
 

@@ -1,15 +1,12 @@
 """Leaves and spines: one controller tunes every port of every switch while racks talk to each other over ECMP paths."""
 
 import asyncio
-import csv
 from collections.abc import Mapping
 from contextlib import AsyncExitStack
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Annotated, Any
 
 import typer
-from rich.console import Console
 from rich.table import Table
 
 from experiments.leaf_spine import figure
@@ -23,30 +20,26 @@ from experiments.leaf_spine.traffic import (
     summarise,
 )
 from p4sched.cli import options
-from p4sched.cli.given import refuse
+from p4sched.cli.options import OnBmv2, Quick
 from p4sched.control.loop import Loop, controlled
 from p4sched.control.parameters import equal_buffers
 from p4sched.errors import UsageError
 from p4sched.lab import ranked_schemes
-from p4sched.lab.experiment import Declared, SwitchKind, choose
+from p4sched.lab.experiment import Asked, Choice, Experiment, Results, SchemeOutcome, Seed, Stage, Tell
 from p4sched.lab.fabric import FabricObserver, FabricTestbed, programmed_fabric
-from p4sched.lab.ledger import Ledger
 from p4sched.lab.network import Fabric, NodeError, Shape, leaf_spine
-from p4sched.lab.ranked_run import SchemeOutcome, Tell, print_end, run_schemes, title, verdict
 from p4sched.lab.ranked_schemes import decisions
 from p4sched.lab.schemes import Link
-from p4sched.lab.traffic import IPERF3, Iperf3Traffic, spare_seconds
+from p4sched.lab.traffic import FILES, IPERF3, Iperf3Traffic, spare_seconds
 from p4sched.lab.tuned import TUNED, PortDecisions, law_config, ports_loop
 from p4sched.p4rt.rank_source import RankSource
-from p4sched.results.tables import print_table
-from p4sched.schemes import Setup, named
+from p4sched.results.tables import cell, record_rows, resent, scheme_table
+from p4sched.schemes import named
 from p4sched.units import Duration, Rate
 
 WINDOW = 16
-RATE, BMV2_RATE = Rate.parse("40mbit"), Rate.parse("5mbit")
 CONGESTION_CONTROL = "cubic"
 WARM_UP_S = 3
-QUICK_DURATION = Duration.parse("5s")
 
 
 @dataclass(frozen=True)
@@ -64,87 +57,73 @@ class Setting:
     duration_s: int
 
 
-def run(
-    ctx: typer.Context,
-    scheme_names: Annotated[
-        str, typer.Option("--schemes", metavar=",".join(ranked_schemes.NAMES), help="Schemes to compare.")
-    ] = "fifo,aifo,packs,pifo",
+def setting(
+    asked: Asked,
     leaves: Annotated[int, typer.Option(help="Leaf switches, each with a rack of hosts.")] = 2,
     spines: Annotated[int, typer.Option(help="Spine switches.")] = 2,
     hosts: Annotated[int, typer.Option(help="Hosts of each leaf.")] = 2,
     urgent: Annotated[int, typer.Option(help="Urgent TCP connections of each pair of hosts.")] = 2,
     other: Annotated[int, typer.Option(help="Other TCP connections of each pair of hosts.")] = 4,
     buffer: Annotated[int, typer.Option(help="Packets that the queues of a port hold in all.")] = 64,
-    delay: Annotated[
-        Duration, typer.Option(parser=Duration.parse, metavar="TIME", help="The control laws' delay target.")
-    ] = Duration.parse("10ms"),
-    rate: Annotated[Rate | None, options.rate_option(RATE, BMV2_RATE, "Rate of the links to hosts.")] = None,
-    fabric_rate: Annotated[
-        Rate | None,
-        typer.Option(parser=Rate.parse, metavar="RATE", help="Rate of the links between switches; default: --rate."),
-    ] = None,
+    delay: options.DelayTarget = Duration.parse("10ms"),
+    rate: Annotated[Rate, options.rate_of("Rate of the links to hosts."), OnBmv2(Rate.parse("5mbit"))] = Rate.parse(
+        "40mbit"
+    ),
+    fabric_rate: Annotated[Rate | None, options.rate_of("Rate of the links between switches; default: --rate.")] = None,
     rtt: options.RoundTripTime = Duration.parse("10ms"),
     duration: Annotated[
-        Duration, typer.Option(parser=Duration.parse, metavar="TIME", help="Time that is measured.")
+        Duration, options.time_option("Time that is measured."), Quick(Duration.parse("5s"))
     ] = Duration.parse("20s"),
-    seed: Annotated[int, typer.Option(help="Recorded only: TCP in real time draws nothing.")] = 1,
-    quick: Annotated[bool, options.quick_option(f"--duration {QUICK_DURATION}")] = False,
-    switch: options.WhichSwitch = SwitchKind.EMBEDDED,
-    out: options.ResultFolder = Path("results/leaf_spine"),
-) -> None:
+) -> Setting:
     """Lets every host send to every host of the other racks, over urgent and other TCP connections; every switch runs
     the scheme on every port, and one controller tunes them all. Prints a table and writes DIR/summary.json,
     DIR/transfers.csv and DIR/figure.png, and every decision to DIR/SCHEME/SWITCH/port-PORT.jsonl."""
-    rate = options.rate_for(rate, switch, RATE, BMV2_RATE)
-    wanted = choose("scheme", scheme_names, ranked_schemes.NAMES)
     try:
         shape = Shape(leaves, spines, hosts)
     except NodeError as error:
         raise UsageError(str(error)) from error
     classes = Classes(urgent, other)
-    if not set(wanted) & set(TUNED):
-        refuse(ctx, ["--delay"], f"without one of {', '.join(TUNED)} among --schemes")
-    asked = options.unless_quick(ctx, quick, "--duration", duration, QUICK_DURATION)
-    seconds = options.whole_seconds("--duration", asked)
-    setting = Setting(shape, Link(rate, rtt), fabric_rate or rate, classes, buffer, delay, seconds)
+    if not set(asked.schemes) & set(TUNED):
+        asked.refuse(["--delay"], f"without one of {', '.join(TUNED)} among --schemes")
+    seconds = options.whole_seconds("--duration", duration)
+    found = Setting(shape, Link(rate, rtt), fabric_rate or rate, classes, buffer, delay, seconds)
     equal_buffers(buffer, WINDOW)
     for name in TUNED:
-        for bps in (setting.hosts.rate_bps, setting.fabric_bps):
+        for bps in (found.hosts.rate_bps, found.fabric_bps):
             law_config(name, bps, delay, buffer)
-    many = connections(hosts, leaves, classes)
+    connections(hosts, leaves, classes)
+    return found
 
-    async def measure(name: str, ledger: Ledger, folder: Path, tell: Tell) -> SchemeOutcome:
-        with leaf_spine(ledger, shape, switch.value, folder) as network:
-            return await _measure(network, name, setting, ledger, folder, tell)
 
-    configuration = {
-        "leaves": leaves,
-        "spines": spines,
-        "hosts": hosts,
-        "urgent_connections": urgent,
-        "other_connections": other,
-        "connections": many,
-        "buffer_packets": buffer,
-        "delay_target_ms": delay / 1e6,
-        "rate_bps": int(rate),
+def configuration(setting: Setting) -> dict[str, Any]:
+    """What summary.json says of the setting."""
+    shape, classes = setting.shape, setting.classes
+    return {
+        "leaves": shape.leaves,
+        "spines": shape.spines,
+        "hosts": shape.hosts,
+        "urgent_connections": classes.urgent,
+        "other_connections": classes.other,
+        "connections": connections(shape.hosts, shape.leaves, classes),
+        "buffer_packets": setting.buffer,
+        "delay_target_ms": setting.delay_ns / 1e6,
+        "rate_bps": int(setting.hosts.rate_bps),
         "fabric_rate_bps": int(setting.fabric_bps),
-        "rtt_ms": rtt / 1e6,
+        "rtt_ms": setting.hosts.rtt_ns / 1e6,
         "warm_up_s": WARM_UP_S,
         "duration_s": setting.duration_s,
         "congestion_control": CONGESTION_CONTROL,
-        "seed": seed,
     }
-    found = run_schemes("leaf_spine", wanted, switch, out, configuration, measure, programs=[IPERF3])
-    _write(found, out / "transfers.csv")
-    figure.draw(found, out / "figure.png")
-    console = Console()
-    print_table(console, _table(found))
-    print_end(console, found, out)
 
 
-async def _measure(
-    network: Fabric, name: str, setting: Setting, ledger: Ledger, folder: Path, tell: Tell
-) -> SchemeOutcome:
+async def measure(setting: Setting, stage: Stage) -> SchemeOutcome[None]:
+    """One scheme."""
+    with leaf_spine(stage.lab, setting.shape, stage.switch, stage.folder) as network:
+        return await _measure(network, setting, stage)
+
+
+async def _measure(network: Fabric, setting: Setting, stage: Stage) -> SchemeOutcome[None]:
+    name, folder, tell = stage.name, stage.folder, stage.tell
     ranked = named(name).alike(equal_buffers(setting.buffer, WINDOW))
     planned = all_to_all(network, setting.classes)
     transfers = [demand.transfer for demand in planned]
@@ -154,7 +133,7 @@ async def _measure(
             programmed_fabric(network, ranked, setting.hosts, setting.fabric_bps, RankSource.TOS, tuned=tuned)
         )
         await count_at_leaves(testbed, planned)
-        traffic = stack.enter_context(Iperf3Traffic(network, ledger, folder / "iperf3", CONGESTION_CONTROL))
+        traffic = stack.enter_context(Iperf3Traffic(network, stage.lab, folder / "iperf3", CONGESTION_CONTROL))
         await traffic.serve(transfers)
         decided: dict[str, dict[int, PortDecisions]] = {}
         if tuned:
@@ -172,7 +151,7 @@ async def _measure(
         await _watch(network, traffic, "measuring", setting.duration_s, tell)
         ended, after = clock(), await delivered(testbed, planned)
         observed = await observer.finish()
-        counted = await _verdicts(testbed, ranked)
+        counted = await _verdicts(testbed)
     rates = {number: (count - before[number]) * 8 / (ended - begun) for number, count in after.items()}
     capacity = setting.hosts.rate_bps * len(network.stations())
     found = summarise(planned, rates, capacity) | {
@@ -213,7 +192,7 @@ async def _watch(network: Fabric, traffic: Iperf3Traffic, what: str, seconds: in
         traffic.check_failures()
 
 
-async def _verdicts(testbed: FabricTestbed, ranked: Setup) -> dict[str, int]:
+async def _verdicts(testbed: FabricTestbed) -> dict[str, int]:
     """What the programs of all switches admitted and dropped, on all ports."""
     total: dict[str, int] = {}
     for seat in testbed.switches.values():
@@ -223,41 +202,26 @@ async def _verdicts(testbed: FabricTestbed, ranked: Setup) -> dict[str, int]:
     return total
 
 
-def _write(found: Mapping[str, Any], path: Path) -> None:
-    """One row a scheme and transfer."""
-    with path.open("w", newline="") as file:
-        rows: csv.DictWriter[str] | None = None
-        for name, scheme in found["schemes"].items():
-            for transfer in scheme["transfers"]:
-                if rows is None:
-                    rows = csv.DictWriter(file, ["scheme", *transfer])
-                    rows.writeheader()
-                rows.writerow({"scheme": name} | transfer)
+def table(results: Results[Any, Any]) -> list[Table]:
+    """What each scheme gave to urgent and other traffic, and how ECMP spread it."""
+    above = "Throughput in shares of the links to all hosts, and bytes over each spine"
+    heads = ["in all", "urgent", "urgent's share", "resent", "<spread", "writes"]
+    return [scheme_table(above, heads, results.schemes, _cells)]
 
 
-def _table(found: Mapping[str, Any]) -> Table:
-    shown = Table(
-        title="Throughput in shares of the links to all hosts, and bytes over each spine", title_justify="left"
-    )
-    for column in ("scheme", "in all", "urgent", "urgent's share", "resent", "spread", "writes", "run"):
-        shown.add_column(column, justify="left" if column in ("scheme", "spread", "run") else "right")
-    for name, scheme in found["schemes"].items():
-        tcp = scheme["tcp"]
-        shown.add_row(
-            f"[bold]{title(name)}[/]\n{scheme['label']}",
-            f"{scheme['throughput']:.3f}",
-            f"{scheme['urgent_throughput']:.3f}",
-            "-" if scheme["urgent_share"] is None else f"[bold]{scheme['urgent_share']:.3f}[/]",
-            f"{tcp['segments_retransmitted'] / max(tcp['segments_sent'], 1):.2%}",
-            "\n".join(
-                f"{leaf}: " + " ".join(f"{spine} {share:.2f}" for spine, share in over.items())
-                for leaf, over in scheme["spread"].items()
-            )
-            or "not counted",
-            "\n".join(f"{switch}: {writes}" for switch, writes in _writes(scheme).items()) or "-",
-            verdict(scheme),
+def _cells(scheme: Mapping[str, Any]) -> list[str]:
+    return [
+        f"{scheme['throughput']:.3f}",
+        f"{scheme['urgent_throughput']:.3f}",
+        f"[bold]{cell(scheme['urgent_share'], '.3f')}[/]",
+        resent(scheme),
+        "\n".join(
+            f"{leaf}: " + " ".join(f"{spine} {share:.2f}" for spine, share in over.items())
+            for leaf, over in scheme["spread"].items()
         )
-    return shown
+        or "not counted",
+        "\n".join(f"{switch}: {writes}" for switch, writes in _writes(scheme).items()) or "-",
+    ]
 
 
 def _writes(scheme: Mapping[str, Any]) -> dict[str, int]:
@@ -269,6 +233,17 @@ def _writes(scheme: Mapping[str, Any]) -> dict[str, int]:
     }
 
 
-EXPERIMENT = Declared(
-    "leaf_spine", "One controller tunes every port of leaves and spines under traffic between racks; ECMP", run
+EXPERIMENT = Experiment(
+    name="leaf_spine",
+    summary="One controller tunes every port of leaves and spines under traffic between racks; ECMP",
+    setting=setting,
+    configuration=configuration,
+    measure=measure,
+    table=table,
+    figure=lambda results, path: figure.draw(results.found, path),
+    csv={"transfers.csv": lambda results: record_rows(results.schemes, "transfers")},
+    files=("s[0-9]*/port-*.jsonl", *FILES),
+    schemes=Choice(ranked_schemes.NAMES, "fifo,aifo,packs,pifo"),
+    seed=Seed(),
+    programs=[IPERF3],
 )

@@ -1,30 +1,25 @@
 """AIFO Fig. 12 and 13: three TCP flows of sizes 10 : 5 : 1 with remaining-size ranks share a link."""
 
-import csv
-from collections.abc import Mapping
-from pathlib import Path
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Annotated, Any
 
-import typer
-from rich.console import Console
 from rich.table import Table
 
 from experiments.three_flows import figure
 from p4sched.cli import options
+from p4sched.cli.options import OnBmv2, Quick
 from p4sched.errors import UsageError
 from p4sched.lab import ranked_schemes
+from p4sched.lab.bench import bench
 from p4sched.lab.errors import LabError
-from p4sched.lab.experiment import Declared, SwitchKind, choose
-from p4sched.lab.ledger import Ledger
-from p4sched.lab.network import Dumbbell, dumbbell
-from p4sched.lab.observation import Observer
-from p4sched.lab.ranked_run import SchemeOutcome, Tell, print_end, run_schemes, title, verdict
-from p4sched.lab.ranked_schemes import decisions, ranked_testbed
-from p4sched.lab.ranked_traffic import GeneratedTraffic
+from p4sched.lab.experiment import Asked, Choice, Experiment, Results, Rows, SchemeOutcome, Seed, Stage
+from p4sched.lab.network import dumbbell
+from p4sched.lab.ranked_traffic import FILES
 from p4sched.lab.schemes import Link
 from p4sched.lab.tcp import read_counters
 from p4sched.p4rt.rank_source import RankSource
-from p4sched.results.tables import print_table
+from p4sched.results.tables import cell, scheme_table
 from p4sched.schemes import named
 from p4sched.units import Duration, Rate
 
@@ -37,153 +32,147 @@ LEAD_S = 0.5
 """From starting the senders to the first segment."""
 PATIENCE = 3
 """The flows may take so many times as long as the link needs for their bytes."""
-RATE, BMV2_RATE = Rate.parse("100mbit"), Rate.parse("20mbit")
-QUICK_DURATION = Duration.parse("2s")
+COLUMNS = ("completion_s", "size_bytes", "segments", "reordered_segments", "retransmitted_segments")
+"""Of flows.csv."""
 
 
-def run(
-    ctx: typer.Context,
-    scheme_names: options.RankedSchemes = options.ALL_RANKED_SCHEMES,
-    rate: Annotated[Rate | None, options.rate_option(RATE, BMV2_RATE)] = None,
+@dataclass(frozen=True)
+class Setting:
+    """What all schemes of a run have in common."""
+
+    link: Link
+    seconds: float
+    """How long the link needs for all three flows."""
+    sizes: Mapping[str, int]
+    """Bytes of each flow."""
+
+    @property
+    def patience(self) -> float:
+        """Seconds after which the flows are given up."""
+        return LEAD_S + PATIENCE * self.seconds + 2
+
+
+def setting(
+    asked: Asked,
+    rate: Annotated[Rate, options.rate_of(), OnBmv2(Rate.parse("20mbit"))] = Rate.parse("100mbit"),
     rtt: options.RoundTripTime = Duration.parse("2ms"),
     duration: Annotated[
-        Duration,
-        typer.Option(parser=Duration.parse, metavar="TIME", help="How long the link needs for all three flows."),
+        Duration, options.time_option("How long the link needs for all three flows."), Quick(Duration.parse("2s"))
     ] = Duration.parse("5s"),
-    seed: Annotated[int, typer.Option(help="Recorded only: TCP in real time draws nothing.")] = 1,
-    quick: Annotated[bool, options.quick_option(f"--duration {QUICK_DURATION}")] = False,
-    switch: options.WhichSwitch = SwitchKind.EMBEDDED,
-    out: options.ResultFolder = Path("results/three_flows"),
-) -> None:
+) -> Setting:
     """Sends a large, a medium and a small flow (10 : 5 : 1) at the same time through each scheme; every segment carries
     the rank of the bytes that remain. Prints a table and writes DIR/summary.json, DIR/flows.csv, DIR/figure.png and
     every segment in order of arrival to DIR/SCHEME/segments.csv."""
-    wanted = choose("scheme", scheme_names, ranked_schemes.NAMES)
-    rate = options.rate_for(rate, switch, RATE, BMV2_RATE)
-    seconds = options.unless_quick(ctx, quick, "--duration", duration, QUICK_DURATION).seconds
+    seconds = duration.seconds
     unit = int(rate * seconds / 8 / UNITS)
     if unit < 100_000:
         raise UsageError(
             f"{seconds:g} s at {rate / 1e6:g} Mbit/s make a small flow of {unit} bytes: it needs 100000 to outlast"
             " slow start; raise --rate or --duration"
         )
-    sizes = {name: units * unit for name, units in FLOWS}
-    link = Link(rate, rtt)
+    return Setting(Link(rate, rtt), seconds, {name: units * unit for name, units in FLOWS})
 
-    async def measure(name: str, ledger: Ledger, folder: Path, tell: Tell) -> SchemeOutcome:
-        with dumbbell(ledger, len(FLOWS), switch.value, folder, hosts=len(FLOWS)) as network:
-            return await _measure(network, name, link, sizes, seconds, ledger, folder, tell)
 
-    configuration = {
-        "rate_bps": int(rate),
-        "rtt_ms": rtt / 1e6,
-        "sizes_bytes": sizes,
+def configuration(setting: Setting) -> dict[str, Any]:
+    """What summary.json says of the setting."""
+    return {
+        "rate_bps": int(setting.link.rate_bps),
+        "rtt_ms": setting.link.rtt_ns / 1e6,
+        "sizes_bytes": setting.sizes,
         "congestion_control": CONGESTION_CONTROL,
-        "seed": seed,
     }
-    found = run_schemes("three_flows", wanted, switch, out, configuration, measure)
-    _write(found, out / "flows.csv")
-    figure.draw(found, out, out / "figure.png")
-    console = Console()
-    print_table(console, _table(found))
-    print_end(console, found, out)
 
 
-async def _measure(
-    network: Dumbbell,
-    name: str,
-    link: Link,
-    sizes: Mapping[str, int],
-    seconds: float,
-    ledger: Ledger,
-    folder: Path,
-    tell: Tell,
-) -> SchemeOutcome:
-    ranked = named(name).usual()
-    users = [seat.user for seat in network.seats]
-    patience = LEAD_S + PATIENCE * seconds + 2
-    async with ranked_testbed(network, ranked, link, RankSource.TOS, users) as testbed:
-        with GeneratedTraffic(network, ledger, folder / "traffic") as traffic:
-            await traffic.serve_tcp(TCP_PORT, patience)
-            await traffic.observe(patience, folder / "segments.csv")
-            observer = await Observer.start(network, testbed.traffic_manager, link)
-            before = [read_counters([pid]) for pid in network.sender_pids()]
-            largest = max(sizes.values())
-            for seat, size in zip(network.seats, sizes.values(), strict=True):
-                flow = {
-                    "flow": seat.user,
-                    "src": seat.address,
-                    "dst": network.server_address,
-                    "port": TCP_PORT,
-                    "size_bytes": size,
-                    "start_s": LEAD_S,
-                    "tos": {"remaining": {"largest_bytes": largest}},
-                }
-                traffic.send_tcp(seat.host, [flow], CONGESTION_CONTROL, patience)
-            tell("sending")
-            outcomes = [(await traffic.report(f"send-{seat.host}", patience + 5))[0] for seat in network.seats]
-            network.check_alive()
-            observation = await observer.finish()
-            after = [read_counters([pid]) for pid in network.sender_pids()]
-            tell("collecting")
-            completed = {flow["flow"]: flow for flow in await traffic.report("serve", patience + 5)}
-            observed = {flow["src"]: flow for flow in await traffic.report("observe", patience + 5)}
-            counted = await decisions(testbed.session, network.bottleneck_port)
+async def measure(setting: Setting, stage: Stage) -> SchemeOutcome[None]:
+    """One scheme."""
+    patience = setting.patience
+    network = dumbbell(stage.lab, len(FLOWS), stage.switch, stage.folder, hosts=len(FLOWS))
+    async with bench(stage, network, named(stage.name).usual(), setting.link, RankSource.TOS) as running:
+        up, traffic = running.network, running.generated_traffic()
+        await traffic.serve_tcp(TCP_PORT, patience)
+        await traffic.observe(patience, stage.folder / "segments.csv")
+        await running.observe()
+        before = [read_counters([pid]) for pid in up.sender_pids()]
+        largest = max(setting.sizes.values())
+        for seat, size in zip(up.seats, setting.sizes.values(), strict=True):
+            flow = {
+                "flow": seat.user,
+                "src": seat.address,
+                "dst": up.server_address,
+                "port": TCP_PORT,
+                "size_bytes": size,
+                "start_s": LEAD_S,
+                "tos": {"remaining": {"largest_bytes": largest}},
+            }
+            traffic.send_tcp(seat.host, [flow], CONGESTION_CONTROL, patience)
+        stage.tell("sending")
+        sent = [(await traffic.report(f"send-{seat.host}", patience + 5))[0] for seat in up.seats]
+        up.check_alive()
+        await running.observed()
+        tcp = [read_counters([pid]) - earlier for pid, earlier in zip(up.sender_pids(), before, strict=True)]
+        stage.tell("collecting")
+        completed = {flow["flow"]: flow for flow in await traffic.report("serve", patience + 5)}
+        arrived = {flow["src"]: flow for flow in await traffic.report("observe", patience + 5)}
     flows = {}
-    for place, (seat, (flow_name, size)) in enumerate(zip(network.seats, sizes.items(), strict=True)):
-        if not outcomes[place]["completed"] and seat.address not in observed:
-            raise LabError(f"the {flow_name} flow sent nothing: {outcomes[place]['error']}")
-        seen, ended, tcp = observed[seat.address], completed.get(seat.user), after[place] - before[place]
-        flows[flow_name] = {
+    for place, (seat, (name, size)) in enumerate(zip(up.seats, setting.sizes.items(), strict=True)):
+        if not sent[place]["completed"] and seat.address not in arrived:
+            raise LabError(f"the {name} flow sent nothing: {sent[place]['error']}")
+        ended, segments = completed.get(seat.user), arrived[seat.address]
+        flows[name] = {
             "source": seat.address,
             "size_bytes": size,
             "completed": ended is not None,
             "completion_s": None if ended is None else ended["fct_ns"] / 1e9,
-            "segments": seen["segments"],
-            "reordered_segments": seen["reordered"],
-            "retransmitted_segments": tcp.segments_retransmitted,
-            "reorderings_seen_by_sender": tcp.reorderings,
+            "segments": segments["segments"],
+            "reordered_segments": segments["reordered"],
+            "retransmitted_segments": tcp[place].segments_retransmitted,
+            "reorderings_seen_by_sender": tcp[place].reorderings,
         }
+    return running.outcome(summarise(flows))
+
+
+def summarise(flows: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
+    """The flows, the order in which they were done, and how many segments were overtaken."""
     order = sorted((f["completion_s"], name) for name, f in flows.items() if f["completion_s"] is not None)
-    found = {
+    return {
         "flows": flows,
         "completion_order": [name for _, name in order],
         "reordered_segments": sum(f["reordered_segments"] for f in flows.values()),
     }
-    return SchemeOutcome(found, observation, ranked.label, counted, testbed.notes)
 
 
-def _write(found: Mapping[str, Any], path: Path) -> None:
+def flow_rows(results: Results[Any, Any]) -> Rows:
     """One row a scheme and flow."""
-    columns = ["completion_s", "size_bytes", "segments", "reordered_segments", "retransmitted_segments"]
-    with path.open("w", newline="") as file:
-        rows = csv.writer(file)
-        rows.writerow(["scheme", "flow", *columns])
-        for name, scheme in found["schemes"].items():
-            for flow, values in scheme["flows"].items():
-                rows.writerow([name, flow, *(values[column] for column in columns)])
+    yield ["scheme", "flow", *COLUMNS]
+    for name, scheme in results.schemes.items():
+        for flow, values in scheme["flows"].items():
+            yield [name, flow, *(values[column] for column in COLUMNS)]
 
 
-def _table(found: Mapping[str, Any]) -> Table:
-    shown = Table(title="Completion times, and segments overtaken on the way", title_justify="left")
-    shown.add_column("scheme")
-    for flow, _ in reversed(FLOWS):
-        shown.add_column(f"{flow}, s", justify="right")
-    for flow, _ in reversed(FLOWS):
-        shown.add_column(f"{flow}, reordered", justify="right")
-    shown.add_column("run")
-    for name, scheme in found["schemes"].items():
-        flows = scheme["flows"]
-        times = [_seconds(flows[flow]["completion_s"]) for flow, _ in reversed(FLOWS)]
-        overtaken = [str(flows[flow]["reordered_segments"]) for flow, _ in reversed(FLOWS)]
-        shown.add_row(f"[bold]{title(name)}[/]\n{scheme['label']}", *times, *overtaken, verdict(scheme))
-    return shown
+def table(results: Results[Any, Any]) -> list[Table]:
+    """Completion times, and segments overtaken on the way."""
+    heads = [f"{flow}, {what}" for what in ("s", "reordered") for flow, _ in reversed(FLOWS)]
+    return [scheme_table("Completion times, and segments overtaken on the way", heads, results.schemes, _cells)]
 
 
-def _seconds(value: float | None) -> str:
-    return "-" if value is None else f"{value:.2f}"
+def _cells(scheme: Mapping[str, Any]) -> Sequence[str]:
+    flows = [scheme["flows"][flow] for flow, _ in reversed(FLOWS)]
+    return [
+        *(cell(flow["completion_s"], ".2f") for flow in flows),
+        *(str(flow["reordered_segments"]) for flow in flows),
+    ]
 
 
-EXPERIMENT = Declared(
-    "three_flows", "The smallest of three TCP flows ends first; who reorders segments (AIFO paper, Fig. 12 and 13)", run
+EXPERIMENT = Experiment(
+    name="three_flows",
+    summary="The smallest of three TCP flows ends first; who reorders segments (AIFO paper, Fig. 12 and 13)",
+    setting=setting,
+    configuration=configuration,
+    measure=measure,
+    table=table,
+    figure=lambda results, path: figure.draw(results.found, results.out, path),
+    csv={"flows.csv": flow_rows},
+    files=("segments.csv", *FILES),
+    schemes=Choice(ranked_schemes.NAMES),
+    seed=Seed(),
 )

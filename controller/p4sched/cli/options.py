@@ -44,6 +44,7 @@ ALL_RANKED_SCHEMES = ",".join(ranked_schemes.NAMES)
 RoundTripTime = Annotated[
     Duration, typer.Option(parser=Duration.parse, metavar="TIME", help="Round-trip time while nothing queues.")
 ]
+DelayTarget = Annotated[Duration, time_option("The control laws' delay target.")]
 WhichSwitch = Annotated[SwitchKind, typer.Option(help="The project's own switch, or BMv2.")]
 MAX_SEED = 2**63 - 1
 ResultFolder = Annotated[Path, typer.Option(parser=folder, metavar="DIR", help="Folder for the results.")]

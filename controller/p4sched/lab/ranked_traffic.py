@@ -27,8 +27,6 @@ RUNS = ("observe", "receive", "send-*", "serve")
 """Names of the runs."""
 FASTEST = Rate.parse("400gbit")
 """The highest rate of a flow that p4sched-traffic takes."""
-FILES = ("traffic/flows-*.json", *(f"traffic/{run}.{end}" for run in RUNS for end in ("json", "error")))
-"""What the traffic leaves in the folder of its scheme."""
 Flow = Mapping[str, Any]
 """As p4sched-traffic reads it (switch/traffic-generator/src/flow.rs)."""
 
@@ -37,6 +35,14 @@ def refuse_faster(asked: str, rate: Rate, load: float) -> None:
     """Raises UsageError if a UDP flow of `load` times this rate cannot be sent; `asked` is what was asked for."""
     if load * rate > FASTEST:
         raise UsageError(f"{asked}: a flow sends {load:g} times {rate}, and at most {FASTEST} can be sent")
+
+
+def files_in(folder: str) -> tuple[str, ...]:
+    """What traffic leaves in this folder, as patterns."""
+    return (f"{folder}/flows-*.json", *(f"{folder}/{run}.{end}" for run in RUNS for end in ("json", "error")))
+
+
+FILES = files_in("traffic")
 
 
 class GeneratedTraffic:

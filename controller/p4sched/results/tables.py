@@ -17,15 +17,24 @@ Scheme = Mapping[str, Any]
 def scheme_table(
     heading: str, columns: Sequence[str], schemes: Mapping[str, Scheme], cells: Callable[[Scheme], Sequence[str]]
 ) -> Table:
-    """A row for each scheme: its name and settings, `cells` below `columns`, whether the run is to be believed."""
+    """A row for each scheme: its name and settings, `cells` below `columns`, whether the run is to be believed.
+
+    Columns are aligned to the right, those that begin with "<" to the left.
+    """
     shown = Table(title=heading, title_justify="left")
     shown.add_column("scheme")
     for column in columns:
-        shown.add_column(column, justify="right")
+        shown.add_column(column.removeprefix("<"), justify="left" if column.startswith("<") else "right")
     shown.add_column("run")
     for name, scheme in schemes.items():
         shown.add_row(f"[bold]{title(name)}[/]\n{scheme['label']}", *cells(scheme), verdict(scheme))
     return shown
+
+
+def record_rows(schemes: Mapping[str, Scheme], key: str) -> Iterable[Sequence[object]]:
+    """Rows of a CSV file, the heading first: the records of each scheme that lie under `key`."""
+    records = [(name, record) for name, scheme in schemes.items() for record in scheme[key]]
+    return [["scheme", *records[0][1]], *([name, *record.values()] for name, record in records)] if records else []
 
 
 def verdict(part: Mapping[str, Any]) -> str:

@@ -6,7 +6,7 @@ from math import ceil
 from statistics import fmean
 from typing import Any
 
-from experiments.flow_completion import intervals
+from p4sched.results import intervals
 
 SMALL_BYTES = 100_000
 LARGE_BYTES = 1_000_000
