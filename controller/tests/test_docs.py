@@ -55,6 +55,13 @@ def test_anchors_are_aimed_again_and_ranges_keep_their_length(page: Path) -> Non
     assert page.read_text() == '[a](rule.p4#L3-L4 "control Rule") and [b](rule.p4#L1 "control Other")\n'
 
 
+def test_a_line_that_begins_with_the_text_comes_first(page: Path) -> None:
+    (page.parent / "schemes.py").write_text("SP_PIFO = Scheme(\nPIFO = Scheme(\n")
+    page.write_text('[record](schemes.py#L1 "PIFO = Scheme(")\n')
+    links.aim(page)
+    assert page.read_text() == '[record](schemes.py#L2 "PIFO = Scheme(")\n'
+
+
 def test_a_mentioned_path_is_one_with_a_folder_and_no_placeholder(page: Path) -> None:
     page.write_text("`p4/aifo.p4`, `DIR/summary.json`, `build/p4`, `aifo.p4`, `10ms`, `p4/NAME.p4`\n")
     assert links.mentioned_paths(page) == ["p4/aifo.p4"]

@@ -109,10 +109,15 @@ def _source(path: Path) -> list[str]:
 
 
 def line_with(link: Link) -> int | None:
-    """The line with the text of the link's title that is the nearest to where the link points."""
+    """The line with the text of the link's title that is the nearest to where the link points.
+
+    A line that begins with the text comes before one that has it inside: `PIFO = ` is not `SP_PIFO = `.
+    """
     aimed = LINES.fullmatch(link.fragment)
     assert aimed is not None
-    found = [number for number, line in enumerate(_source(link.path), 1) if link.title in line]
+    lines = list(enumerate(_source(link.path), 1))
+    found = [number for number, line in lines if line.strip().startswith(link.title)]
+    found = found or [number for number, line in lines if link.title in line]
     return min(found, key=lambda number: abs(number - int(aimed[1])), default=None)
 
 

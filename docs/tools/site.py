@@ -128,6 +128,9 @@ def _commands() -> str:
 
 
 def _crates() -> str:
-    crates = sorted(path.parent.name for path in RUSTDOC.glob("p4sched_*/index.html"))
-    rows = "".join(f'- <a href="../rust/{name}/index.html">{name}</a>\n' for name in crates)
-    return f"# Rust\n\nThe crates as rustdoc describes them.\n\n{rows}"
+    rows = ""
+    for page in sorted(RUSTDOC.glob("p4sched_*/index.html")):
+        says = re.search('<meta name="description" content="([^"]*)"', page.read_text(encoding="utf-8"))
+        name = page.parent.name
+        rows += f'| <a href="../rust/{name}/index.html">{name}</a> | {says[1] if says else ""} |\n'
+    return f"# Rust\n\nThe crates and commands of `switch/`, as rustdoc describes them.\n\n| | |\n|---|---|\n{rows}"
