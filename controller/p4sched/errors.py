@@ -29,3 +29,14 @@ def unknown_name(kind: str, name: str, valid: Iterable[str]) -> UsageError:
     if close:
         return UsageError(f"no {kind} '{name}'; did you mean '{close[0]}'?")
     return UsageError(f"no {kind} '{name}'; there is: {', '.join(names) or 'none'}")
+
+
+def require(condition: bool, wrong: str) -> None:
+    """Raises UsageError with one clear sentence unless the condition holds."""
+    if not condition:
+        raise UsageError(wrong)
+
+
+def in_range(name: str, value: int, low: int, high: int, unit: str) -> None:
+    """Raises UsageError if `value` is outside of low .. high."""
+    require(low <= value <= high, f"{name} = {value} is out of range: {low} to {high} {unit}".rstrip())

@@ -8,8 +8,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import Enum, auto
 
-from p4sched.control.laws import Law, afq, aifo, fdpa, fifo, packs, rifo, sp_pifo
+from p4sched.control.fdpa_loop import FdpaLoop
+from p4sched.control.law import AnyLaw
+from p4sched.control.laws import afq, aifo, fdpa, fifo, packs, rifo, sp_pifo
+from p4sched.control.loop import LoopOf
 from p4sched.control.parameters import Comparison, Layout, Parameters
+from p4sched.control.ranked_loop import RankedLoop
 from p4sched.errors import unknown_name
 from p4sched.p4rt.traffic_manager import QUEUES, Calendar, Discipline
 
@@ -51,8 +55,10 @@ class Scheme:
     compared: frozenset[Compared]
     not_on_bmv2: str | None = None
     """Why BMv2 cannot show it; None when it can."""
-    law: Law | None = None
+    law: AnyLaw | None = None
     """None: no parameters follow the traffic."""
+    loop: LoopOf | None = None
+    """Reads the counters for the law."""
     options: tuple[str, ...] = ()
     """Of `p4sched control`, besides those of all schemes."""
     fair: bool = False
@@ -134,7 +140,8 @@ FDPA = Scheme(
     layout=fdpa.Layout,
     colour="yellow",
     compared=frozenset({Compared.USERS}),
-    law=fdpa,
+    law=fdpa.LAW,
+    loop=FdpaLoop,
     options=FDPA_OPTIONS,
 )
 SP_PIFO = Scheme(
@@ -157,7 +164,8 @@ AIFO = Scheme(
     layout=aifo.Parameters,
     colour="orange",
     compared=frozenset({Compared.RANKS}),
-    law=aifo,
+    law=aifo.LAW,
+    loop=RankedLoop,
     options=(*RANKED_OPTIONS, "--window"),
 )
 RIFO = Scheme(
@@ -169,7 +177,8 @@ RIFO = Scheme(
     layout=rifo.Parameters,
     colour="pink",
     compared=frozenset({Compared.RANKS}),
-    law=rifo,
+    law=rifo.LAW,
+    loop=RankedLoop,
     options=RANKED_OPTIONS,
 )
 PACKS = Scheme(
@@ -182,7 +191,8 @@ PACKS = Scheme(
     colour="blue",
     compared=frozenset({Compared.RANKS}),
     not_on_bmv2=QUEUES_DO_NOT_COMPETE,
-    law=packs,
+    law=packs.LAW,
+    loop=RankedLoop,
     options=(*RANKED_OPTIONS, "--window", "--queues"),
 )
 PIFO = Scheme(
@@ -236,7 +246,7 @@ AFQ = Scheme(
 SCHEMES: Mapping[str, Scheme] = {
     scheme.name: scheme for scheme in (FIFO, FDPA, SP_PIFO, AIFO, RIFO, PACKS, PIFO, STFQ, DRR, AFQ)
 }
-LAWS: Mapping[str, Law] = {name: scheme.law for name, scheme in SCHEMES.items() if scheme.law is not None}
+LAWS: Mapping[str, AnyLaw] = {name: scheme.law for name, scheme in SCHEMES.items() if scheme.law is not None}
 
 
 def named(name: str) -> Scheme:

@@ -4,7 +4,9 @@ import random
 from collections.abc import Mapping, Sequence
 
 from p4sched.control.laws import ranked
-from p4sched.control.laws.ranked import BUCKETS, Count, Decision, Sample, State, decide
+from p4sched.control.laws.port_counters import BUCKETS, Sample
+from p4sched.control.laws.ranked import Decision, State, decide
+from p4sched.p4rt.reader import Count
 
 MS = 1_000_000
 POLL_MS = 100

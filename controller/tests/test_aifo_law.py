@@ -9,10 +9,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from ranked_port import MS, POLL_MS, Port, Queue, gaps, poisson
 
-from p4sched.control.laws import ranked
-from p4sched.control.laws.aifo import Config, Parameters
-from p4sched.control.laws.ranked import Count, Sample, State, Traffic, decide, quantile_headroom
+from p4sched.control.laws.aifo import Config, Parameters, quantile_headroom
+from p4sched.control.laws.port_counters import Sample
+from p4sched.control.laws.ranked import State, decide
+from p4sched.control.laws.traffic import MIN_DISPERSION, Traffic, index_of_dispersion
 from p4sched.errors import UsageError
+from p4sched.p4rt.reader import Count
 
 # 100 Mbit/s carry 825.6 full-sized frames in 100 ms; 41.3 of them wait 5 ms.
 CONFIG = Config(rate_bps=100_000_000, delay_ns=5 * MS, queue_packets=512)
@@ -114,11 +116,11 @@ def test_bursty_arrivals_get_headroom_and_smooth_ones_none() -> None:
 def test_a_step_of_the_load_is_no_burstiness() -> None:
     port = Port(CONFIG)
     port.polls(40, FULL_POLL, 100)
-    assert ranked.index_of_dispersion(port.state.steps) == ranked.MIN_DISPERSION
+    assert index_of_dispersion(port.state.steps) == MIN_DISPERSION
     port.polls(10, FULL_POLL, 2000)
     port.polls(10, FULL_POLL, 1000)
     port.polls(10, FULL_POLL, 3000)
-    assert ranked.index_of_dispersion(port.state.steps) == ranked.MIN_DISPERSION
+    assert index_of_dispersion(port.state.steps) == MIN_DISPERSION
 
 
 def test_a_slow_read_is_no_burstiness() -> None:
@@ -131,7 +133,7 @@ def test_a_slow_read_is_no_burstiness() -> None:
         for _ in range(64):
             before, late = late, source.uniform(-6, 6)
             port.poll(round(8 * (POLL_MS + late - before)), 100, read_ns=read_ns)
-        dispersion = ranked.index_of_dispersion(port.state.steps)
+        dispersion = index_of_dispersion(port.state.steps)
         assert dispersion is not None
         return dispersion
 

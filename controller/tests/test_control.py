@@ -14,10 +14,12 @@ import pytest
 from switches import RunningSwitch, start_switch
 
 from p4sched.cli.main import run_command
-from p4sched.control.decision_log import replay
-from p4sched.control.loop import parameters_in_force
+from p4sched.control.laws.fdpa import Parameters
+from p4sched.control.loop import found_parameters
+from p4sched.control.replay import replay
 from p4sched.p4rt.rank_source import RankSource, set_rank_source
 from p4sched.p4rt.session import Program, SessionError, connect, watch
+from p4sched.schemes import LAWS
 
 INTERVAL_BYTES = 3_750_000
 """500 Mbit/s over 60 ms: one user's edge."""
@@ -49,7 +51,7 @@ async def test_a_killed_controller_leaves_the_bands_and_the_next_takes_over(
     first.kill()
     await first.wait()
     async with watch(switch.address) as reader:
-        found = await parameters_in_force(reader)
+        found = await found_parameters(reader, Parameters)
     assert found is not None
     assert found.edges[0] == INTERVAL_BYTES
 
@@ -89,7 +91,7 @@ async def test_a_switch_that_comes_back_is_taken_over_again(
     assert "program loaded" in back
     assert "0 active users" in await line(controller)
     async with watch(switch.address) as reader:
-        found = await parameters_in_force(reader)
+        found = await found_parameters(reader, Parameters)
     assert found is not None
     assert found.edges[0] == INTERVAL_BYTES
     controller.send_signal(signal.SIGTERM)
@@ -97,7 +99,7 @@ async def test_a_switch_that_comes_back_is_taken_over_again(
     assert await controller.wait() == 0
     starts = [json.loads(text) for text in log.read_text().splitlines() if '"start"' in text]
     assert [start["found"] is None for start in starts] == [True, True]
-    assert all(entry.agrees for entry in replay(log))
+    assert all(entry.agrees for entry in replay(log, LAWS))
 
 
 async def test_a_switch_that_does_not_come_back_ends_the_controller_with_one_error(

@@ -28,10 +28,11 @@ from experiments.control_laws.settings import (
 )
 from experiments.control_laws.stepped import Port
 from p4sched.cli.main import run_command
-from p4sched.control.decision_log import replay
-from p4sched.control.laws import aifo, law, packs, rifo
+from p4sched.control.laws import aifo, packs, rifo
+from p4sched.control.replay import replay
 from p4sched.errors import P4schedError
 from p4sched.paths import stepped_port_binary, traffic_binary
+from p4sched.schemes import LAWS, named
 
 MS = 1_000_000
 RATE = 10_000_000
@@ -85,7 +86,7 @@ def test_packets_belong_to_the_phase_they_arrive_in() -> None:
 
 @pytest.mark.parametrize("scheme", SCHEMES)
 def test_the_programs_setting_comes_first_and_none_twice(scheme: str) -> None:
-    default = law(scheme).Parameters()
+    default = named(scheme).layout()
     found = static_settings(scheme, FULL, [default])
     assert found[0].parameters == default
     assert len({setting.parameters for setting in found}) == len(found) > 50
@@ -193,7 +194,7 @@ def test_the_law_in_the_loop_follows_the_frames_and_its_log_can_be_replayed(
     assert len(decisions) == 81
     traffic = [decisions[polls].traffic for polls in (19, 39, 59, 79)]
     assert [None if each is None else round(each.packet_bytes) for each in traffic] == [1514, 66, 1514, 1514]
-    assert all(entry.agrees for entry in replay(log))
+    assert all(entry.agrees for entry in replay(log, LAWS))
     # what was admitted was sent: no write loses a packet
     sent = sum(departed >= 0 for departed in departures)
     assert decisions[-1].state.sample is not None

@@ -6,8 +6,11 @@ from pathlib import Path
 import pytest
 
 from p4sched.control.bands import Bands
-from p4sched.control.decision_log import DecisionLog, DecisionLogError, refuse_other_file, replay
+from p4sched.control.decision_log import DecisionLog, DecisionLogError, refuse_other_file
 from p4sched.control.laws import fdpa
+from p4sched.control.replay import replay
+from p4sched.p4rt.users import UserCounter
+from p4sched.schemes import LAWS
 
 MS = 1_000_000
 CONFIG = fdpa.Config(500_000_000, Bands(1, 4, 0.5), 60_000, 10 * MS, token_bucket=True, flowlet_gap_us=5000)
@@ -21,7 +24,7 @@ def write_run(path: Path, state: fdpa.State, users: int, start_ms: int) -> None:
     for step in range(10):
         for user in range(1, min(step, users) + 1):
             sent[user] += 50_000
-        counters = {user: fdpa.UserCounter(count, 128 if user == 1 else 256) for user, count in sent.items()}
+        counters = {user: UserCounter(count, 128 if user == 1 else 256) for user, count in sent.items()}
         sample = fdpa.Sample((start_ms + 100 * step) * MS, counters)
         decision = fdpa.decide(CONFIG, state, sample)
         log.decision(sample, decision)
@@ -32,19 +35,21 @@ def write_run(path: Path, state: fdpa.State, users: int, start_ms: int) -> None:
 def test_a_replay_makes_the_same_decisions(tmp_path: Path) -> None:
     path = tmp_path / "new" / "decisions.jsonl"
     write_run(path, fdpa.State(), users=4, start_ms=0)
-    again = list(replay(path))
+    again = list(replay(path, LAWS))
     assert len(again) == 10
     assert all(entry.agrees for entry in again)
-    assert again[-1].again.active == (1, 2, 3, 4)
+    last = again[-1].again
+    assert isinstance(last, fdpa.Decision)
+    assert last.active == (1, 2, 3, 4)
     # one of four weighs two
-    assert again[-1].again.fair_share_bps == 100_000_000
+    assert last.fair_share_bps == 100_000_000
 
 
 def test_a_restarted_controller_appends_and_its_takeover_replays_too(tmp_path: Path) -> None:
     path = tmp_path / "decisions.jsonl"
     write_run(path, fdpa.State(), users=4, start_ms=0)
     write_run(path, fdpa.State.take_over(fdpa.parameters_for(CONFIG, 5)), users=4, start_ms=60_000)
-    again = list(replay(path))
+    again = list(replay(path, LAWS))
     assert len(again) == 20
     assert all(entry.agrees for entry in again)
 
@@ -55,7 +60,7 @@ def test_a_line_that_a_killed_controller_left_half_is_cut_off_by_the_next_one(tm
     torn = path.read_text()[:-40]
     path.write_text(torn)
     write_run(path, fdpa.State.take_over(fdpa.parameters_for(CONFIG, 5)), users=4, start_ms=60_000)
-    assert len(list(replay(path))) == 19
+    assert len(list(replay(path, LAWS))) == 19
 
 
 def test_a_changed_decision_is_noticed(tmp_path: Path) -> None:
@@ -65,7 +70,7 @@ def test_a_changed_decision_is_noticed(tmp_path: Path) -> None:
     changed = json.loads(lines[-1])
     changed["parameters"]["edge_1"] += 1
     path.write_text("\n".join([*lines[:-1], json.dumps(changed)]) + "\n")
-    assert [entry.agrees for entry in replay(path)] == [True] * 9 + [False]
+    assert [entry.agrees for entry in replay(path, LAWS)] == [True] * 9 + [False]
 
 
 def test_counters_inputs_and_outputs_are_in_every_line(tmp_path: Path) -> None:
@@ -87,7 +92,7 @@ def test_a_file_that_is_no_log_is_refused_with_its_line(tmp_path: Path, line: st
     path = tmp_path / "decisions.jsonl"
     path.write_text(line + "\n")
     with pytest.raises(DecisionLogError, match=r"decisions\.jsonl:1: "):
-        list(replay(path))
+        list(replay(path, LAWS))
 
 
 def test_a_folder_or_a_full_disk_is_no_place_for_a_log(tmp_path: Path) -> None:

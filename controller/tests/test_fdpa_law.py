@@ -12,20 +12,19 @@ from p4sched.control.bands import Bands
 from p4sched.control.laws.fdpa import (
     EDGES,
     MAX_BURST_BYTES,
-    QUEUES,
     UNUSED_EDGE,
     Config,
     Decision,
     Parameters,
     Sample,
     State,
-    UserCounter,
     decide,
     parameters_for,
-    queue_depths,
-    scale_of_weight,
+    queue_sizes,
 )
 from p4sched.errors import UsageError
+from p4sched.p4rt.traffic_manager import QUEUES
+from p4sched.p4rt.users import UserCounter, scale_of_weight
 
 MS = 1_000_000
 POLL_MS = 100
@@ -222,12 +221,12 @@ def test_a_clock_that_goes_back_is_refused() -> None:
 
 
 def test_queue_sizes_are_those_of_the_paper() -> None:
-    assert queue_depths(10_000_000_000, 5 * MS, 5) == (4166, 1041, 154, 20, 20)
-    assert queue_depths(500_000_000, 10 * MS, 5) == (416, 104, 20, 20, 20)
+    assert queue_sizes(10_000_000_000, 5 * MS, 5) == (4166, 1041, 154, 20, 20)
+    assert queue_sizes(500_000_000, 10 * MS, 5) == (416, 104, 20, 20, 20)
 
 
 def test_queues_that_no_band_uses_have_no_limit() -> None:
-    assert parameters_for(CONFIG, 1).depths == (416, 104, 20, 20, 20, 0, 0, 0)
+    assert parameters_for(CONFIG, 1).sizes == (416, 104, 20, 20, 20, 0, 0, 0)
 
 
 def test_token_rates_are_the_edges_in_bytes_per_65536_us() -> None:
@@ -282,13 +281,13 @@ CONFIGS = st.builds(
 def test_parameters_always_fit_the_action(config: Config, weight: float, scale: int) -> None:
     parameters = parameters_for(config, weight, scale)
     assert len(parameters.edges) == len(parameters.rates) == EDGES
-    assert len(parameters.depths) == QUEUES
+    assert len(parameters.sizes) == QUEUES
     assert all(0 < edge < 2**32 for edge in parameters.edges + parameters.rates)
-    assert all(0 <= depth < 2**16 for depth in parameters.depths)
+    assert all(0 <= size < 2**16 for size in parameters.sizes)
     assert parameters.burst_bytes << 4 < 2**32
     assert list(parameters.edges) == sorted(parameters.edges)
     assert parameters.edges.count(UNUSED_EDGE) == EDGES - config.bands.further
-    assert all(depth >= 20 for depth in parameters.depths[: config.bands.count])
+    assert all(size >= 20 for size in parameters.sizes[: config.bands.count])
     assert Parameters.from_action_data(parameters.action_data()) == parameters
 
 

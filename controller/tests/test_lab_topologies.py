@@ -14,9 +14,9 @@ import pytest
 from lab import BMV2, EMBEDDED, ON_EMBEDDED, P4SCHED, in_plain_mininet, living
 
 from mininet_topos.nodes import Bmv2Switch, EmbeddedSwitch, P4Switch
-from p4sched.control.decision_log import replay
 from p4sched.control.loop import controlled
 from p4sched.control.parameters import equal_buffers
+from p4sched.control.replay import replay
 from p4sched.lab import run
 from p4sched.lab.errors import LabError
 from p4sched.lab.fabric import programmed_fabric
@@ -26,7 +26,7 @@ from p4sched.lab.schemes import Link
 from p4sched.lab.tuned import law_config, ports_loop
 from p4sched.p4rt.rank_source import RankSource
 from p4sched.p4rt.telemetry import snapshot
-from p4sched.schemes import named
+from p4sched.schemes import LAWS, named
 
 LINK = Link(20_000_000, 10_000_000)
 SHAPE = Shape(leaves=2, spines=2, hosts=2)
@@ -106,7 +106,7 @@ def test_one_controller_tunes_every_port_of_every_switch(tmp_path: Path) -> None
                     # C = rate * 10 ms in packets of 1514 bytes
                     expected = 17 if port in seat.host_ports else 33
                     assert entries[port]["target_packets"] == expected
-                    assert all(entry.agrees for entry in replay(tmp_path / name / f"port-{port}.jsonl"))
+                    assert all(entry.agrees for entry in replay(tmp_path / name / f"port-{port}.jsonl", LAWS))
 
     with run.clean_run("a test of the lab") as ledger, leaf_spine(ledger, SHAPE, "embedded", tmp_path) as network:
         known = json.loads((FOLDER / STATE_FILE).read_text())["switches"]

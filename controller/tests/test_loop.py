@@ -9,12 +9,14 @@ import pytest
 from switches import RunningSwitch
 
 from p4sched.control.bands import Bands
-from p4sched.control.decision_log import replay
+from p4sched.control.fdpa_loop import FdpaLoop, Update
 from p4sched.control.laws import fdpa as law
-from p4sched.control.loop import FdpaLoop, Update, controlled, parameters_in_force
+from p4sched.control.loop import controlled, found_parameters
+from p4sched.control.replay import replay
 from p4sched.p4rt.reader import SessionError
 from p4sched.p4rt.session import Program, Session, connect
 from p4sched.p4rt.users import prefix_user
+from p4sched.schemes import LAWS
 
 CONFIG = law.Config(500_000_000, Bands(1, 4, 0.5), 60_000, 10_000_000)
 INTERVAL_BYTES = 3_750_000
@@ -57,12 +59,12 @@ async def test_the_edges_follow_4_8_and_4_users(switch: RunningSwitch, fdpa: Pro
             for _ in range(rounds):
                 await send(session, sent, *range(1, users + 1))
                 writes.append((await loop.step()).written)
-            in_force = await parameters_in_force(session)
+            in_force = await found_parameters(session, law.Parameters)
             assert in_force is not None
             assert in_force.edges[0] == INTERVAL_BYTES // users
     # one MODIFY a change: 4 users appear, 8 appear at once, and 4 are forgotten 7 rounds after they stopped
     assert [round_ for round_, written in enumerate(writes) if written] == [0, 10, 26]
-    assert all(entry.agrees for entry in replay(log))
+    assert all(entry.agrees for entry in replay(log, LAWS))
     assert sum(json.loads(line).get("changed", False) for line in log.read_text().splitlines()) == 4
 
 
@@ -83,10 +85,10 @@ async def test_a_second_loop_goes_on_where_the_first_was_killed(
         for _ in range(5):
             await send(session, sent, 1, 2, 3, 4)
             assert not (await loop.step()).written
-        in_force = await parameters_in_force(session)
+        in_force = await found_parameters(session, law.Parameters)
         assert in_force is not None
         assert in_force.edges[0] == INTERVAL_BYTES // 8
-    assert all(entry.agrees for entry in replay(log))
+    assert all(entry.agrees for entry in replay(log, LAWS))
 
 
 async def test_the_running_loop_reports_its_decisions(switch: RunningSwitch, fdpa: Program) -> None:

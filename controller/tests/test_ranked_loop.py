@@ -11,12 +11,14 @@ import pytest
 from ranked_port import MS
 from switches import RunningSwitch
 
-from p4sched.control.decision_log import replay
-from p4sched.control.laws import aifo, law, packs, ranked, rifo
+from p4sched.control.laws import aifo, packs, ranked, rifo
 from p4sched.control.loop import found_parameters
 from p4sched.control.ranked_loop import RankedLoop, RankedPortsLoop, port_cells, port_sample
+from p4sched.control.replay import replay
 from p4sched.errors import UsageError
+from p4sched.p4rt.reader import Count
 from p4sched.p4rt.session import Program, Session, connect, watch
+from p4sched.schemes import LAWS
 
 PORT = 3
 FRAME = 1514
@@ -94,8 +96,8 @@ async def test_the_law_follows_the_counters_of_its_port(
         assert last.decision.traffic.ranks[3] > 0
         assert 1 <= written <= 2
         # what the law decided is what the switch has
-        assert await found_parameters(session, law(name)) == last.decision.parameters
-    entries = list(replay(log))
+        assert await found_parameters(session, CONFIGS[name].law.parameters) == last.decision.parameters
+    entries = list(replay(log, LAWS))
     assert len(entries) == 17
     assert all(entry.agrees for entry in entries)
 
@@ -106,9 +108,9 @@ async def test_a_sample_is_one_ports_counters(
     async with connect(embedded_switch.address, ranked_programs["packs"]) as session:
         await Counters(session).arrive(10, 20, 30)
         sample = port_sample(await session.counters(port_cells(session, PORT)), PORT)
-    assert sample.admitted == ranked.Count(10, 10 * FRAME)
-    assert sample.refused == ranked.Count(20, 20 * FRAME)
-    assert sample.full == ranked.Count(30, 30 * FRAME)
+    assert sample.admitted == Count(10, 10 * FRAME)
+    assert sample.refused == Count(20, 20 * FRAME)
+    assert sample.full == Count(30, 30 * FRAME)
     assert sample.ranks == (0, 0, 0, 60, *(0,) * 29)
     assert sample.depths == (0, 0, 0, 0, 60, *(0,) * 28)
     assert sample.read_ns > 0
@@ -126,7 +128,7 @@ async def test_a_second_controller_goes_on_with_the_parameters_of_the_first(
         loop = RankedLoop(session, aifo.Config(200_000_000, 5 * MS, 512), PORT, clock=Clock())
         for _ in range(5):
             assert not (await loop.step()).written
-        assert await found_parameters(session, law("aifo")) == config.parameters_for(config.at_first())
+        assert await found_parameters(session, aifo.Parameters) == config.parameters_for(config.at_first())
 
 
 async def test_every_port_of_a_switch_has_parameters_of_its_own(
@@ -149,12 +151,12 @@ async def test_every_port_of_a_switch_has_parameters_of_its_own(
         for port, update in last.items():
             assert update.decision.parameters == aifo.Parameters.from_action_data(entries[port])
         # ports without a law keep the program's own default
-        assert await found_parameters(session, law("aifo")) == aifo.Parameters()
+        assert await found_parameters(session, aifo.Parameters) == aifo.Parameters()
     async with connect(switch.address, ranked_programs["aifo"]) as session:
         loop = RankedPortsLoop(session, configs, logs=tmp_path, clock=Clock())
         assert not any(update.written for update in (await loop.step()).values())
     for port in configs:
-        replayed = list(replay(tmp_path / f"port-{port}.jsonl"))
+        replayed = list(replay(tmp_path / f"port-{port}.jsonl", LAWS))
         assert len(replayed) == 17
         assert all(entry.agrees for entry in replayed)
 
@@ -191,7 +193,8 @@ async def test_the_controller_as_a_process(
     assert b"traffic goes on with the last parameters" in await asyncio.wait_for(process.stdout.readline(), 30)
     assert await process.wait() == 0
     async with watch(embedded_switch.address) as reader:
-        found = await found_parameters(reader, law(name))
-    assert found.headroom_256 == 64
+        found = await found_parameters(reader, CONFIGS[name].law.parameters)
+    assert found is not None
+    assert found.action_data()["headroom_256"] == 64
     assert json.loads(log.read_text().splitlines()[0])["config"]["delay_ns"] == 2 * MS
-    assert all(entry.agrees for entry in replay(log))
+    assert all(entry.agrees for entry in replay(log, LAWS))

@@ -16,6 +16,8 @@ from p4sched.cli.main import run_command
 from p4sched.control.bands import Bands
 from p4sched.control.decision_log import DecisionLog
 from p4sched.control.laws import aifo, fdpa, packs, ranked, rifo
+from p4sched.control.laws.port_counters import BUCKETS
+from p4sched.p4rt.users import UserCounter
 
 CONFIGS: dict[str, ranked.Config] = {
     "aifo": aifo.Config(100_000_000, 5 * MS, 512, span_ns=50 * MS, window_ranks=32),
@@ -54,7 +56,7 @@ def write_fdpa(path: Path, state: fdpa.State) -> None:
     log = DecisionLog(path)
     log.start(FDPA_CONFIG, state)
     for step in range(3):
-        sample = fdpa.Sample(100 * step * MS, {1: fdpa.UserCounter(50_000 * step)})
+        sample = fdpa.Sample(100 * step * MS, {1: UserCounter(50_000 * step)})
         decision = fdpa.decide(FDPA_CONFIG, state, sample)
         log.decision(sample, decision)
         state = decision.state
@@ -196,7 +198,7 @@ def places(value: Any) -> Iterator[tuple[str | int, ...]]:
     """Where the values within a value are, itself included; of a histogram the first and the last bucket."""
     yield ()
     inside = list(value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ())
-    if len(inside) == ranked.BUCKETS:
+    if len(inside) == BUCKETS:
         inside = [inside[0], inside[-1]]
     for key, inner in inside:
         yield from ((key, *rest) for rest in places(inner))

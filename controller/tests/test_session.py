@@ -12,7 +12,7 @@ from switches import RunningSwitch, free_port
 
 from p4sched.control.bands import Bands
 from p4sched.control.laws import fdpa as law
-from p4sched.control.loop import parameters_in_force
+from p4sched.control.loop import found_parameters
 from p4sched.p4rt.routes import route
 from p4sched.p4rt.session import Program, SessionError, connect, pipeline_config, watch
 from p4sched.p4rt.telemetry import departures, record, rows, snapshot
@@ -37,7 +37,7 @@ async def test_a_restarted_controller_takes_over_without_a_reset(switch: Running
     async with connect(switch.address, fdpa) as session:
         assert not session.loaded
         assert {user: counter.scale for user, counter in (await user_counters(session)).items()} == {1: 256, 2: 128}
-        assert await parameters_in_force(session) == wanted
+        assert await found_parameters(session, law.Parameters) == wanted
 
 
 async def test_the_same_program_compiled_elsewhere_is_taken_over_without_a_reset(
@@ -93,9 +93,9 @@ async def test_all_26_parameters_are_read_back_as_written(switch: RunningSwitch,
         60_000, tuple(range(1, 8)), True, tuple(range(11, 18)), 65_000, 5_000, tuple(range(21, 29))
     )
     async with connect(switch.address, fdpa) as session:
-        assert await parameters_in_force(session) != parameters
+        assert await found_parameters(session, law.Parameters) != parameters
         await session.set_default_action(law.Parameters.table, law.Parameters.action, parameters.action_data())
-        assert await parameters_in_force(session) == parameters
+        assert await found_parameters(session, law.Parameters) == parameters
 
 
 async def test_entries_that_are_there_already_are_left_alone(switch: RunningSwitch, fdpa: Program) -> None:
@@ -127,7 +127,7 @@ async def test_a_value_that_the_program_cannot_work_with_is_one_sentence_and_cha
     embedded_switch: RunningSwitch, fdpa: Program
 ) -> None:
     async with connect(embedded_switch.address, fdpa) as session:
-        before = await parameters_in_force(session)
+        before = await found_parameters(session, law.Parameters)
         wrong = law.parameters_for(CONFIG, 3).action_data() | {"interval_us": 0}
         with pytest.raises(SessionError) as caught:
             await session.set_default_action(law.Parameters.table, law.Parameters.action, wrong)
@@ -135,7 +135,7 @@ async def test_a_value_that_the_program_cannot_work_with_is_one_sentence_and_cha
             "update 1: FdpaIngress.fdpa_params: action 'FdpaIngress.set_bands': "
             "interval_us = 0 breaks the restriction 'interval_us != 0'"
         )
-        assert await parameters_in_force(session) == before
+        assert await found_parameters(session, law.Parameters) == before
 
 
 async def test_a_second_controller_is_told_about_the_first(switch: RunningSwitch, fdpa: Program) -> None:

@@ -6,7 +6,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from p4sched.control.laws import aifo, law, packs, ranked, rifo
+from p4sched.control.laws import aifo, packs, ranked, rifo
+from p4sched.schemes import LAWS
 
 SCHEMES = ("aifo", "rifo", "packs")
 QUEUES = 8
@@ -93,7 +94,7 @@ GIVEN: dict[str, tuple[Setting, ...]] = {
 
 def config(scheme: str, rate_bps: int, deadline_ns: int) -> ranked.Config:
     """The law's: it knows the link and the deadline, nothing of the traffic."""
-    found: ranked.Config = law(scheme).Config(
+    found: ranked.Config = LAWS[scheme].config(
         rate_bps=rate_bps, delay_ns=round(LAW_DELAY_SHARE * deadline_ns), queue_packets=QUEUE_PACKETS
     )
     return found

@@ -8,7 +8,8 @@ from pathlib import Path
 from typing import Any
 
 from p4sched.control.decision_log import DecisionLog
-from p4sched.control.laws import law, ranked
+from p4sched.control.laws import ranked
+from p4sched.control.laws.port_counters import Sample
 from p4sched.control.loop import POLL_S
 from p4sched.errors import P4schedError
 from p4sched.paths import P4_DIR, stepped_port_binary
@@ -40,11 +41,11 @@ class Port:
 
     def tuned(self, config: ranked.Config, output: Path, log: Path) -> tuple[list[int], list[ranked.Decision]]:
         """The same with the law in the loop, which reads the program's counters every 100 ms; and its decisions."""
-        state: Any = law(config.law).State.take_over(None)
+        state = config.law.take_over(None)
         decisions_log = DecisionLog(log)
         decisions_log.start(config, state)
         decisions = []
-        with _Run(self, config.law, output) as run:
+        with _Run(self, config.law.name, output) as run:
             for now_ns in range(0, self.end_ns + 1, POLL_NS):
                 sample = run.counters(now_ns)
                 decision = ranked.decide(config, state, sample)
@@ -81,12 +82,12 @@ class _Run:
         """The action data of the program's default action."""
         self._tell({"parameters": list(data)})
 
-    def counters(self, now_ns: int) -> ranked.Sample:
+    def counters(self, now_ns: int) -> Sample:
         """The program's counters at this instant."""
         self._tell({"run_until_ns": now_ns})
         assert self._process.stdout is not None
         answer = self._process.stdout.readline()
-        return ranked.Sample.from_record(json.loads(answer or "{}") | {"time_ns": now_ns, "read_ns": 0})
+        return Sample.from_record(json.loads(answer or "{}") | {"time_ns": now_ns, "read_ns": 0})
 
     def departures(self) -> list[int]:
         """Of each packet, in the order of the schedule."""

@@ -11,12 +11,12 @@ from experiments.fdpa_fairness.measure import Setting, measure
 from p4sched.cli import options
 from p4sched.cli.options import OnBmv2, Quick
 from p4sched.control.bands import Bands
-from p4sched.control.laws.fdpa import scale_of_weight
 from p4sched.errors import UsageError, unknown_name
 from p4sched.lab import scenario, schemes
 from p4sched.lab.experiment import Asked, Choice, Experiment, Seed
 from p4sched.lab.schemes import Link
 from p4sched.lab.traffic import FILES, IPERF3
+from p4sched.p4rt.users import scale_of_weight
 from p4sched.units import Duration, Rate
 
 DEFAULT: dict[str, Any] = tomllib.loads((Path(__file__).parent / "config.toml").read_text())

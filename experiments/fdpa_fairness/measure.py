@@ -5,8 +5,8 @@ from dataclasses import dataclass
 
 from experiments.fdpa_fairness.summary import Measured, scheme_summary
 from p4sched.control.bands import Bands
+from p4sched.control.fdpa_loop import FdpaLoop
 from p4sched.control.laws import fdpa
-from p4sched.control.loop import FdpaLoop
 from p4sched.lab import schemes
 from p4sched.lab.bench import Bench, bench
 from p4sched.lab.experiment import SchemeOutcome, Stage

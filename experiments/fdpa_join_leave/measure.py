@@ -8,8 +8,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from p4sched.control.bands import Bands
+from p4sched.control.fdpa_loop import FdpaLoop, Update
 from p4sched.control.laws import fdpa
-from p4sched.control.loop import FdpaLoop, Update, controlled
+from p4sched.control.loop import controlled
 from p4sched.lab import schemes
 from p4sched.lab.ledger import Ledger
 from p4sched.lab.measurement import Sample, departures_of, sample_rates, unmeasured

@@ -16,8 +16,9 @@ from experiments.incast.rounds import SPACING_S, TCP_PORT, Plan, per_round, summ
 from p4sched.cli import options
 from p4sched.cli.options import OnBmv2, Quick
 from p4sched.control.bands import Bands
+from p4sched.control.fdpa_loop import FdpaLoop, Update
 from p4sched.control.laws import fdpa
-from p4sched.control.loop import FdpaLoop, Loop, Update
+from p4sched.control.loop import Loop
 from p4sched.control.parameters import equal_buffers
 from p4sched.errors import UsageError
 from p4sched.lab import ranked_schemes, schemes

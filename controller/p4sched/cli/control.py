@@ -1,9 +1,10 @@
 """`p4sched control`: a controller as a process of its own, to be killed and started again while traffic flows."""
 
 import asyncio
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
@@ -11,16 +12,33 @@ from p4sched.cli.given import refuse
 from p4sched.control.bands import Bands
 from p4sched.control.controller import Controller
 from p4sched.control.decision_log import refuse_other_file
-from p4sched.control.laws import aifo, fdpa, packs, ranked, rifo
-from p4sched.errors import UsageError
+from p4sched.control.law import Asked
+from p4sched.control.laws.port_counters import MAX_PORT
+from p4sched.errors import UsageError, in_range
 from p4sched.lab.running import find_switch
 from p4sched.p4rt.rank_source import RankSource
 from p4sched.p4rt.session import Program
-from p4sched.schemes import LAWS, SCHEMES, named
+from p4sched.p4rt.traffic_manager import QUEUES
+from p4sched.schemes import FDPA, LAWS, SCHEMES, named
 from p4sched.units import Duration, Rate
 
-FDPA_PANEL = "FDPA"
-RANKED_PANEL = "AIFO, RIFO, PACKS"
+
+def titles(option: str) -> str:
+    """Schemes for which an option means something, as a heading."""
+    return ", ".join(scheme.title for scheme in SCHEMES.values() if option in scheme.options)
+
+
+USERS_PANEL, RANKED_PANEL = titles("--bands"), titles("--port")
+FIXABLE = "; ".join(
+    f"{', '.join(law.config.symbols)} ({SCHEMES[name].title})"
+    for name, law in LAWS.items()
+    if "--fix" in SCHEMES[name].options
+)
+WINDOWS = ", ".join(
+    f"{SCHEMES[name].title} {law.config.window_ranks}"
+    for name, law in LAWS.items()
+    if "--window" in SCHEMES[name].options
+)
 
 
 def control(
@@ -33,7 +51,7 @@ def control(
             metavar="DIR", help="Folder with SCHEME.json and SCHEME.p4info.txtpb, as 'p4sched compile' writes them."
         ),
     ],
-    scheme: Annotated[str, typer.Option(metavar="|".join(LAWS), help="Which scheduler's law.")] = "fdpa",
+    scheme: Annotated[str, typer.Option(metavar="|".join(LAWS), help="Which scheduler's law.")] = FDPA.name,
     log: Annotated[Path | None, typer.Option(metavar="FILE", help="Append decisions to FILE as JSON lines.")] = None,
     reconnect: Annotated[
         Duration,
@@ -47,12 +65,12 @@ def control(
             parser=Bands.parse,
             metavar="BANDS",
             help="Bands in fair shares: FIRST+COUNT*SIZE.",
-            rich_help_panel=FDPA_PANEL,
+            rich_help_panel=USERS_PANEL,
         ),
     ] = Bands.parse("1+4*0.5"),
     rtt: Annotated[
         Duration,
-        typer.Option(parser=Duration.parse, metavar="TIME", help="Round-trip time.", rich_help_panel=FDPA_PANEL),
+        typer.Option(parser=Duration.parse, metavar="TIME", help="Round-trip time.", rich_help_panel=USERS_PANEL),
     ] = Duration.parse("10ms"),
     interval: Annotated[
         Duration | None,
@@ -60,11 +78,11 @@ def control(
             parser=Duration.parse,
             metavar="TIME",
             help="Estimator interval; default: 6 RTTs.",
-            rich_help_panel=FDPA_PANEL,
+            rich_help_panel=USERS_PANEL,
         ),
     ] = None,
     token_bucket: Annotated[
-        bool, typer.Option(help="Token buckets instead of the average rate.", rich_help_panel=FDPA_PANEL)
+        bool, typer.Option(help="Token buckets instead of the average rate.", rich_help_panel=USERS_PANEL)
     ] = False,
     flowlet_gap: Annotated[
         Duration | None,
@@ -72,7 +90,7 @@ def control(
             parser=Duration.parse,
             metavar="TIME",
             help="A flow keeps its band until it pauses this long.",
-            rich_help_panel=FDPA_PANEL,
+            rich_help_panel=USERS_PANEL,
         ),
     ] = None,
     port: Annotated[
@@ -118,57 +136,59 @@ def control(
         list[str] | None,
         typer.Option(
             metavar="NAME=VALUE",
-            help="Keep a parameter as it is, by the paper's name: C, S, k (AIFO); B, T, k (RIFO); B, S, k (PACKS).",
+            help=f"Keep a parameter as it is, by the paper's name: {FIXABLE}.",
             rich_help_panel=RANKED_PANEL,
         ),
     ] = None,
     window: Annotated[
-        int | None, typer.Option(help="Ranks in the window, |W|: AIFO 20, PACKS 16.", rich_help_panel=RANKED_PANEL)
+        int | None, typer.Option(help=f"Ranks in the window, |W|: {WINDOWS}.", rich_help_panel=RANKED_PANEL)
     ] = None,
     queues: Annotated[
-        int, typer.Option(help="Queues that PACKS uses.", rich_help_panel=RANKED_PANEL)
-    ] = ranked.PRIORITIES,
+        int, typer.Option(help=f"Queues that {titles('--queues')} uses.", rich_help_panel=RANKED_PANEL)
+    ] = QUEUES,
 ) -> None:
     """Run a scheduler's control loop on a switch until SIGTERM or Ctrl-C.
 
     A switch that already runs the program is taken over as it is, also when it comes back after it has vanished. When
     the controller ends, however it ends, traffic goes on with the last parameters.
     """
-    if named(scheme).law is None:
+    record = named(scheme)
+    law = record.law
+    if law is None or record.loop is None:
         raise UsageError(f"{scheme} has no parameters that follow the traffic; these schemes have: {', '.join(LAWS)}")
     _refuse_others(ctx, scheme)
-    config: fdpa.Config | ranked.Config
-    if scheme == "fdpa":
-        config = fdpa.Config(
-            capacity_bps=rate,
+    config = law.config.asked(
+        Asked(
+            rate_bps=int(rate),
             bands=bands,
-            interval_us=(interval or 6 * rtt) // 1000,
-            rtt_ns=rtt,
+            rtt_ns=int(rtt),
+            interval_ns=interval,
             token_bucket=token_bucket,
-            flowlet_gap_us=0 if flowlet_gap is None else max(1, flowlet_gap // 1000),
+            flowlet_gap_ns=flowlet_gap,
+            delay_ns=int(delay),
+            span_ns=span,
+            queue_packets=depth,
+            loss=loss,
+            fixed=fixed_parameters(fix or ()),
+            window_ranks=window,
+            queues=queues,
         )
-    else:
-        asked = {
-            "rate_bps": int(rate),
-            "delay_ns": int(delay),
-            "queue_packets": depth,
-            "span_ns": int(span or 0),
-            "loss": loss,
-            "fixed": fixed_parameters(fix or ()),
-        }
-        config = _ranked_config(scheme, asked, window, queues)
+    )
+    loop = partial(record.loop, config=config, log=log)
+    if "--port" in record.options:
         if port is None:
             raise UsageError(f"--scheme {scheme} needs --port: the egress port whose traffic its law follows")
-        ranked.in_range("--port", port, 0, ranked.MAX_PORT, "")
+        in_range("--port", port, 0, MAX_PORT, "")
+        loop = partial(loop, port=port)
     if log is not None:
         refuse_other_file(log)
     controller = Controller(
         find_switch(switch),
         Program.in_folder(program, scheme),
-        config,
+        loop,
+        law.sets,
         port,
         rank_source,
-        log,
         reconnect.seconds,
         typer.echo,
     )
@@ -181,17 +201,6 @@ def _refuse_others(ctx: typer.Context, scheme: str) -> None:
     for name in sorted(every.difference(SCHEMES[scheme].options)):
         takers = ", ".join(other for other, each in SCHEMES.items() if name in each.options)
         refuse(ctx, [name], f"for {scheme}; it is for {takers}")
-
-
-def _ranked_config(scheme: str, asked: Mapping[str, Any], window: int | None, queues: int) -> ranked.Config:
-    given: dict[str, Any] = {} if window is None else {"window_ranks": window}
-    match scheme:
-        case "aifo":
-            return aifo.Config(**asked, **given)
-        case "rifo":
-            return rifo.Config(**asked)
-        case _:
-            return packs.Config(**asked, **given, queues=queues)
 
 
 def fixed_parameters(given: Sequence[str]) -> dict[str, float]:

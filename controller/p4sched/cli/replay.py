@@ -5,8 +5,9 @@ from typing import Annotated
 
 import typer
 
-from p4sched.control import decision_log
+from p4sched.control.replay import replay as decisions_again
 from p4sched.errors import P4schedError
+from p4sched.schemes import LAWS
 
 
 class DifferentDecisionError(P4schedError):
@@ -18,7 +19,7 @@ def replay(
 ) -> None:
     """Make all decisions of a log again and compare. The first difference is shown, with exit code 1."""
     count = 0
-    for count, entry in enumerate(decision_log.replay(log), 1):  # noqa: B007 - the last value is the number of them
+    for count, entry in enumerate(decisions_again(log, LAWS), 1):  # noqa: B007 - the last value is the number of them
         if not entry.agrees:
             raise DifferentDecisionError(f"{log}:{entry.line}: {entry.difference}")
     if count == 0:

@@ -6,15 +6,11 @@ import time
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
-from pathlib import Path
-from typing import Any
 
-from p4sched.control.laws import fdpa, ranked
-from p4sched.control.loop import ControlLoop, FdpaLoop, Round, Update
-from p4sched.control.ranked_loop import RankedLoop
+from p4sched.control.loop import AnyRound, LoopOf
 from p4sched.p4rt.program import Program
 from p4sched.p4rt.rank_source import RankSource, set_rank_source
-from p4sched.p4rt.session import Session, SessionError, SwitchGoneError, connect
+from p4sched.p4rt.session import SessionError, SwitchGoneError, connect
 from p4sched.p4rt.traffic_manager import ports_of
 
 RETRY_S = 0.5
@@ -36,10 +32,13 @@ class Controller:
 
     switch: SwitchAddress
     program: Program
-    config: fdpa.Config | ranked.Config
+    loop: LoopOf
+    """Of the scheme; its configuration and log are given already."""
+    sets: str
+    """What the law sets, in one word."""
     port: int | None
+    """The egress port that the law follows; None: it follows none."""
     rank_source: RankSource | None
-    log: Path | None
     patience_s: float
     """How long to look for a switch that has vanished."""
     say: Callable[[str], None]
@@ -57,15 +56,14 @@ class Controller:
             while True:
                 await self._until_gone_again()
         except asyncio.CancelledError:
-            last = "bands" if isinstance(self.config, fdpa.Config) else "parameters"
-            self._tell(f"ended; traffic goes on with the last {last}")
+            self._tell(f"ended; traffic goes on with the last {self.sets}")
 
     async def _until_gone(self, gone_at: float | None = None) -> None:
         """Controls the switch until it vanishes. Raises SwitchGoneError if it is not there to begin with."""
         if self.port is not None:
             await self._require_port(self.port)
         async with connect(self.switch.address, self.program, device_id=self.switch.device_id) as session:
-            loop = self._loop(session)
+            loop = self.loop(session, on_update=self._report)
             await loop.take_over()
             if self.rank_source is not None:
                 await set_rank_source(session, self.rank_source)
@@ -96,28 +94,9 @@ class Controller:
             f"switch {self.switch.address}: has vanished, and did not come back within {self.patience_s:g} s"
         )
 
-    def _loop(self, session: Session) -> ControlLoop[Any, Any]:
-        if isinstance(self.config, fdpa.Config):
-            return FdpaLoop(session, self.config, log=self.log, on_update=self._report_bands)
-        assert self.port is not None
-        return RankedLoop(session, self.config, self.port, log=self.log, on_update=self._report_parameters)
-
     def _tell(self, text: str) -> None:
         self.say(f"controller of {self.switch.address}: {text}")
 
-    def _report_bands(self, update: Update) -> None:
+    def _report(self, update: AnyRound) -> None:
         if update.written:
-            decision = update.decision
-            self.say(f"{len(decision.active)} active users, fair share {decision.fair_share_bps / 1e6:.3f} Mbit/s")
-
-    def _report_parameters(self, update: Round[ranked.Sample, ranked.Decision]) -> None:
-        if update.written:
-            traffic = update.decision.traffic
-            seen = "nothing measured yet"
-            if traffic is not None:
-                seen = (
-                    f"load {traffic.load:.2f}, drain {traffic.drain_bps / 1e6:.3f} Mbit/s, "
-                    f"index of dispersion {traffic.dispersion:.2f}"
-                )
-            values = ", ".join(f"{name} {value}" for name, value in update.decision.parameters.action_data().items())
-            self.say(f"{seen}: {values}")
+            self.say(update.decision.news())

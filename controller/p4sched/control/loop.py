@@ -3,76 +3,72 @@
 import asyncio
 import time
 from abc import ABC, abstractmethod
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Generic, TypeAlias, TypeVar
+from typing import Generic, TypeAlias, TypeVar
 
 from p4sched.control.decision_log import DecisionLog
-from p4sched.control.laws import Law, fdpa, law
+from p4sched.control.law import ConfigT, Decision, DecisionT, Law, ParametersT, SampleT, StateT
+from p4sched.control.parameters import Parameters
 from p4sched.p4rt.reader import Reader
 from p4sched.p4rt.session import Session
-from p4sched.p4rt.users import user_counters
 
 POLL_S = 0.1
 """Time between two reads of the counters; the windows of the laws are chosen for it."""
 
-SampleT = TypeVar("SampleT")
-DecisionT = TypeVar("DecisionT")
+SeenT_co = TypeVar("SeenT_co", covariant=True)
+DecidedT_co = TypeVar("DecidedT_co", bound=Decision, covariant=True)
 
 
 @dataclass(frozen=True)
-class Round(Generic[SampleT, DecisionT]):
+class Round(Generic[SeenT_co, DecidedT_co]):
     """One round of the loop, for whoever watches it."""
 
-    sample: SampleT
-    decision: DecisionT
+    sample: SeenT_co
+    decision: DecidedT_co
     written: bool
 
 
-Update: TypeAlias = Round[fdpa.Sample, fdpa.Decision]
-"""One round of FDPA's loop."""
-
-
-class Tuning(Generic[SampleT, DecisionT]):
+class Tuning(Generic[ConfigT, StateT, SampleT, DecisionT]):
     """A law at work on one set of parameters: configuration, state and log. Does not touch the switch."""
 
     def __init__(
         self,
-        config: Any,
+        law: Law[ConfigT, StateT, SampleT, DecisionT],
+        config: ConfigT,
         log: Path | None,
         on_update: Callable[[Round[SampleT, DecisionT]], None] | None,
     ) -> None:
-        """`config` is that of a law, which it names."""
-        self.law = law(config.law)
+        self.law = law
         self._config = config
         self._log = None if log is None else DecisionLog(log)
         self._on_update = on_update
-        self._state: Any = None
+        self._state: StateT | None = None
 
     @property
     def begun(self) -> bool:
         """Whether it knows which parameters are in force."""
         return self._state is not None
 
-    def take_over(self, found: Any) -> None:
-        """Begins with the parameters found on the switch; None if there are none."""
-        self._state = self.law.State.take_over(found)
+    def take_over(self, found: Mapping[str, int] | None) -> None:
+        """Begins with the action data found on the switch; None if the switch has no such action."""
+        self._state = self.law.take_over(found)
         if self._log is not None:
             self._log.start(self._config, self._state)
 
     def decide(self, sample: SampleT) -> DecisionT:
-        """What the law makes of the counters."""
-        decision: DecisionT = self.law.decide(self._config, self._state, sample)
-        return decision
+        """What the law makes of the counters, after `take_over`."""
+        assert self._state is not None
+        return self.law.decide(self._config, self._state, sample)
 
-    def accept(self, sample: Any, decision: Any) -> Round[SampleT, DecisionT]:
+    def accept(self, sample: SampleT, decision: DecisionT) -> Round[SampleT, DecisionT]:
         """The decision is in force: had the write failed, the state and the log would be wrong."""
-        self._state = decision.state
+        self._state = self.law.state_after(decision)
         if self._log is not None:
             self._log.decision(sample, decision)
-        update = Round[SampleT, DecisionT](sample, decision, decision.changed)
+        update = Round(sample, decision, decision.changed)
         if self._on_update is not None:
             self._on_update(update)
         return update
@@ -102,7 +98,11 @@ class Loop(ABC):
             self.close()
 
     @abstractmethod
-    async def step(self) -> Any:
+    async def take_over(self) -> None:
+        """Learns the parameters that are in force. The first step does it if nobody did."""
+
+    @abstractmethod
+    async def step(self) -> object:
         """One round."""
 
     @abstractmethod
@@ -110,78 +110,61 @@ class Loop(ABC):
         """Closes the logs."""
 
 
-class ControlLoop(Loop, Generic[SampleT, DecisionT]):
+class ControlLoop(Loop, Generic[ConfigT, StateT, SampleT, DecisionT]):
     """A law's loop over one session: its parameters are those of all ports."""
 
     def __init__(
         self,
         session: Session,
-        config: Any,
+        law: Law[ConfigT, StateT, SampleT, DecisionT],
+        config: ConfigT,
         read: Callable[[], Awaitable[SampleT]],
         *,
         log: Path | None = None,
         poll_s: float = POLL_S,
         on_update: Callable[[Round[SampleT, DecisionT]], None] | None = None,
     ) -> None:
-        """`config` is that of a law, which it names; `read` gets the counters the law needs."""
+        """`read` gets the counters that the law needs."""
         super().__init__(poll_s)
         self._session = session
         self._read = read
-        self._tuning = Tuning[SampleT, DecisionT](config, log, on_update)
+        self._tuning = Tuning(law, config, log, on_update)
 
     def close(self) -> None:
         self._tuning.close()
 
     async def take_over(self) -> None:
-        """Learns the parameters that are in force. The first step does it if nobody did."""
         if not self._tuning.begun:
-            self._tuning.take_over(await found_parameters(self._session, self._tuning.law))
+            self._tuning.take_over(await action_data_in_force(self._session, self._tuning.law.parameters))
 
     async def step(self) -> Round[SampleT, DecisionT]:
-        """One round."""
         await self.take_over()
         sample = await self._read()
-        decision: Any = self._tuning.decide(sample)
-        if decision.changed and decision.parameters is not None:
-            law = self._tuning.law
-            await self._session.set_default_action(
-                law.Parameters.table, law.Parameters.action, decision.parameters.action_data()
-            )
+        decision = self._tuning.decide(sample)
+        parameters = decision.parameters
+        if decision.changed and parameters is not None:
+            await self._session.set_default_action(parameters.table, parameters.action, parameters.action_data())
         return self._tuning.accept(sample, decision)
 
 
-class FdpaLoop(ControlLoop[fdpa.Sample, fdpa.Decision]):
-    """FDPA's control loop over one session."""
-
-    def __init__(
-        self,
-        session: Session,
-        config: fdpa.Config,
-        *,
-        log: Path | None = None,
-        poll_s: float = POLL_S,
-        on_update: Callable[[Update], None] | None = None,
-        clock: Callable[[], int] = time.monotonic_ns,
-    ) -> None:
-        async def read() -> fdpa.Sample:
-            users = await user_counters(session)
-            return fdpa.Sample(clock(), users)
-
-        super().__init__(session, config, read, log=log, poll_s=poll_s, on_update=on_update)
+AnyRound: TypeAlias = Round[object, Decision]
+"""A round of some law."""
+LoopOf: TypeAlias = Callable[..., Loop]
+"""Makes a scheme's loop from a session and the law's configuration; `log` and `on_update` as in `ControlLoop`."""
 
 
-async def found_parameters(session: Reader, the_law: Law) -> Any:
-    """The law's parameters that the switch's default action carries now; None if it carries none."""
-    found = await session.default_action(the_law.Parameters.table)
-    if found is None or found[0].rpartition(".")[2] != the_law.Parameters.action:
+async def action_data_in_force(reader: Reader, parameters: type[Parameters]) -> dict[str, int] | None:
+    """The action data that the switch's default action carries now; None if that is another action."""
+    found = await reader.default_action(parameters.table)
+    if found is None or found[0].rpartition(".")[2] != parameters.action:
         return None
-    return the_law.Parameters.from_action_data(found[1])
+    return found[1]
 
 
-async def parameters_in_force(session: Reader) -> fdpa.Parameters | None:
-    """FDPA's parameters that the switch's default action carries now."""
-    found: fdpa.Parameters | None = await found_parameters(session, fdpa)
-    return found
+async def found_parameters(reader: Reader, kind: type[ParametersT]) -> ParametersT | None:
+    """The same as parameters."""
+    data = await action_data_in_force(reader, kind)
+    return None if data is None else kind.from_action_data(data)
 
 
 @asynccontextmanager

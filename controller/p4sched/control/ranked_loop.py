@@ -1,4 +1,4 @@
-"""The control loops of AIFO, RIFO and PACKS: the counters of an egress port as their laws want them.
+"""The control loops of the ranked schemes: the counters of an egress port as their laws want them.
 
 `RankedLoop` follows one port and sets the default parameters, which are those of all ports. `RankedPortsLoop` gives
 each of several ports parameters of its own: entries of the parameter table, whose key is the egress port.
@@ -8,20 +8,28 @@ import time
 from collections.abc import Callable, Mapping
 from functools import partial
 from pathlib import Path
+from typing import TypeAlias
 
 from p4sched.control.laws import ranked
-from p4sched.control.loop import POLL_S, ControlLoop, Loop, Round, Tuning, found_parameters
-from p4sched.errors import UsageError
-from p4sched.p4rt.reader import CounterCells, Reader, TimedCounts
+from p4sched.control.laws.port_counters import BUCKETS, MAX_PORT, Sample
+from p4sched.control.loop import POLL_S, ControlLoop, Loop, Round, Tuning, action_data_in_force
+from p4sched.errors import UsageError, in_range
+from p4sched.p4rt.reader import Count, CounterCells, Reader, TimedCounts
 from p4sched.p4rt.session import Session
+from p4sched.p4rt.traffic_manager import QUEUES
 
 VERDICTS = ("admitted", "dropped_by_admission", "dropped_full")
 """Counters by (port << 3) | priority."""
 HISTOGRAMS = ("rank_histogram", "depth_histogram")
 """Counters by (port << 6) | bucket."""
+_Tuning: TypeAlias = Tuning[ranked.Config, ranked.State, Sample, ranked.Decision]
 
 
-class RankedLoop(ControlLoop[ranked.Sample, ranked.Decision]):
+Update: TypeAlias = Round[Sample, ranked.Decision]
+"""One round of a loop, of one port."""
+
+
+class RankedLoop(ControlLoop[ranked.Config, ranked.State, Sample, ranked.Decision]):
     """Control loop of a ranked scheme over one session. The traffic of `port` decides the parameters of all ports."""
 
     def __init__(
@@ -32,17 +40,17 @@ class RankedLoop(ControlLoop[ranked.Sample, ranked.Decision]):
         *,
         log: Path | None = None,
         poll_s: float = POLL_S,
-        on_update: Callable[[Round[ranked.Sample, ranked.Decision]], None] | None = None,
+        on_update: Callable[[Update], None] | None = None,
         clock: Callable[[], int] = time.monotonic_ns,
     ) -> None:
-        ranked.in_range("egress port", port, 0, ranked.MAX_PORT, "")
+        in_range("egress port", port, 0, MAX_PORT, "")
 
         cells = port_cells(session, port)
 
-        async def read() -> ranked.Sample:
+        async def read() -> Sample:
             return port_sample(await session.counters(cells, clock), port)
 
-        super().__init__(session, config, read, log=log, poll_s=poll_s, on_update=on_update)
+        super().__init__(session, config.law, config, read, log=log, poll_s=poll_s, on_update=on_update)
 
 
 class RankedPortsLoop(Loop):
@@ -55,45 +63,43 @@ class RankedPortsLoop(Loop):
         *,
         logs: Path | None = None,
         poll_s: float = POLL_S,
-        on_update: Callable[[int, Round[ranked.Sample, ranked.Decision]], None] | None = None,
+        on_update: Callable[[int, Update], None] | None = None,
         clock: Callable[[], int] = time.monotonic_ns,
     ) -> None:
         """`configs` by egress port, all of the same law; decisions of port N go to LOGS/port-N.jsonl."""
         super().__init__(poll_s)
-        laws = {config.law for config in configs.values()}
+        laws = {config.law.name: config.law for config in configs.values()}
         if len(laws) != 1:
             given = ", ".join(sorted(laws)) or "none"
             raise UsageError(f"the ports of a switch run one program, so they take one law; given: {given}")
         for port in configs:
-            ranked.in_range("egress port", port, 0, ranked.MAX_PORT, "")
+            in_range("egress port", port, 0, MAX_PORT, "")
+        (self._law,) = laws.values()
         self._session = session
         self._clock = clock
         self._cells = port_cells(session, *configs)
         self._present: set[int] = set()
 
-        def tuning(port: int, config: ranked.Config) -> Tuning[ranked.Sample, ranked.Decision]:
+        def tuning(port: int, config: ranked.Config) -> _Tuning:
             log = None if logs is None else logs / f"port-{port}.jsonl"
-            return Tuning(config, log, None if on_update is None else partial(on_update, port))
+            return Tuning(self._law, config, log, None if on_update is None else partial(on_update, port))
 
         self._tunings = {port: tuning(port, config) for port, config in configs.items()}
-        self._law = next(iter(self._tunings.values())).law
 
     def close(self) -> None:
         for tuning in self._tunings.values():
             tuning.close()
 
     async def take_over(self) -> None:
-        """Learns each port's parameters that are in force. The first step does it if nobody did."""
         if all(tuning.begun for tuning in self._tunings.values()):
             return
-        default = await found_parameters(self._session, self._law)
-        entries = await self._session.port_actions(self._law.Parameters.table)
+        default = await action_data_in_force(self._session, self._law.parameters)
+        entries = await self._session.port_actions(self._law.parameters.table)
         self._present = set(entries)
         for port, tuning in self._tunings.items():
-            found = self._law.Parameters.from_action_data(entries[port]) if port in entries else default
-            tuning.take_over(found)
+            tuning.take_over(entries.get(port, default))
 
-    async def step(self) -> dict[int, Round[ranked.Sample, ranked.Decision]]:
+    async def step(self) -> dict[int, Update]:
         """One round of every port."""
         await self.take_over()
         read = await self._session.counters(self._cells, self._clock)
@@ -102,7 +108,7 @@ class RankedPortsLoop(Loop):
         changed = {port: decision.parameters.action_data() for port, decision in decisions.items() if decision.changed}
         if changed:
             await self._session.set_port_actions(
-                self._law.Parameters.table, self._law.Parameters.action, changed, self._present
+                self._law.parameters.table, self._law.parameters.action, changed, self._present
             )
             self._present |= set(changed)
         return {port: tuning.accept(samples[port], decisions[port]) for port, tuning in self._tunings.items()}
@@ -115,20 +121,20 @@ def port_cells(reader: Reader, *ports: int) -> CounterCells:
     return reader.counter_cells({**dict.fromkeys(VERDICTS, queues), **dict.fromkeys(HISTOGRAMS, buckets)})
 
 
-def port_sample(read: TimedCounts, port: int) -> ranked.Sample:
+def port_sample(read: TimedCounts, port: int) -> Sample:
     """The counters of a port as the laws want them."""
     admitted, refused, full = (
-        sum((ranked.Count(cells[queue].packets, cells[queue].bytes) for queue in _queues(port)), ranked.Count())
+        sum((Count(cells[queue].packets, cells[queue].bytes) for queue in _queues(port)), Count())
         for cells in (read.counts[name] for name in VERDICTS)
     )
     ranks, depths = (tuple(read.counts[name][bucket].packets for bucket in _buckets(port)) for name in HISTOGRAMS)
     time_ns = (read.before_ns + read.after_ns) // 2
-    return ranked.Sample(time_ns, read.after_ns - read.before_ns, admitted, refused, full, ranks, depths)
+    return Sample(time_ns, read.after_ns - read.before_ns, admitted, refused, full, ranks, depths)
 
 
 def _queues(port: int) -> range:
-    return range(port << 3, (port << 3) + ranked.PRIORITIES)
+    return range(port << 3, (port << 3) + QUEUES)
 
 
 def _buckets(port: int) -> range:
-    return range(port << 6, (port << 6) + ranked.BUCKETS)
+    return range(port << 6, (port << 6) + BUCKETS)

@@ -6,8 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from p4sched.control.laws import ranked
-from p4sched.control.loop import Round
-from p4sched.control.ranked_loop import RankedPortsLoop
+from p4sched.control.ranked_loop import RankedPortsLoop, Update
 from p4sched.p4rt.session import Session
 from p4sched.schemes import LAWS, Compared, compared
 
@@ -17,7 +16,7 @@ TUNED = tuple(name for name in compared(Compared.RANKS) if name in LAWS)
 
 def law_config(scheme: str, rate_bps: int, delay_ns: int, buffer_packets: int) -> ranked.Config:
     """The law of a scheme for a port of this rate whose queues hold so many packets in all."""
-    found: ranked.Config = LAWS[scheme].Config.for_port(rate_bps, delay_ns, buffer_packets)
+    found: ranked.Config = LAWS[scheme].config.for_port(rate_bps, delay_ns, buffer_packets)
     return found
 
 
@@ -32,7 +31,7 @@ class PortDecisions:
     load: float | None = None
     """Arrivals over drain, as the law saw them last; None until it saw enough."""
 
-    def follow(self, update: Round[ranked.Sample, ranked.Decision]) -> None:
+    def follow(self, update: Update) -> None:
         """Notes a round."""
         self.rounds += 1
         self.writes += update.written

@@ -41,8 +41,11 @@ class SwitchGoneError(SessionError):
 class Count:
     """A counter's value."""
 
-    packets: int
-    bytes: int
+    packets: int = 0
+    bytes: int = 0
+
+    def __add__(self, other: "Count") -> "Count":
+        return Count(self.packets + other.packets, self.bytes + other.bytes)
 
 
 @dataclass(frozen=True)

@@ -3,15 +3,39 @@
 The tables are the one record of who the users are and what they weigh; a controller that takes over reads them there.
 """
 
+from dataclasses import dataclass
+
 import finsy as fy
 
-from p4sched.control.laws.fdpa import UserCounter, scale_of_weight
+from p4sched.errors import UsageError, require
 from p4sched.p4rt.reader import Reader
 
 TABLES = ("users_by_prefix", "users_by_flow")
 PROTOCOL_TCP = 6
 DEPARTURES = "user_departures"
 """Counter of delivered packets and bytes, by user."""
+UNIT_SCALE = 256
+"""Scale of weight 1: the estimator charges length * scale / 256 (p4/include/rate_estimator.p4)."""
+
+
+@dataclass(frozen=True)
+class UserCounter:
+    """One user as its table entries show it."""
+
+    sent_bytes: int
+    """Bytes that arrived from the user since the entries were written, whether or not they were forwarded."""
+    scale: int = UNIT_SCALE
+    """256 / weight, rounded: the action data of the entries."""
+
+    def __post_init__(self) -> None:
+        require(0 < self.scale < 2**16, f"a user's scale {self.scale} is not in (0, 2^16)")
+
+
+def scale_of_weight(weight: float) -> int:
+    """The `scale` parameter of `set_user` for a user of this weight."""
+    if not 1 / UNIT_SCALE < weight <= UNIT_SCALE:
+        raise UsageError(f"weight {weight:g} is not in (1/{UNIT_SCALE}, {UNIT_SCALE}]")
+    return max(1, min(0xFFFF, round(UNIT_SCALE / weight)))
 
 
 def prefix_user(user: int, prefix: str, weight: float = 1.0) -> fy.P4TableEntry:

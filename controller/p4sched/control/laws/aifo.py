@@ -32,33 +32,29 @@ long as the span; no k below 1 prevents that. S is at least 1: with fewer than |
 spans longer. C counts packets: a mix of sizes waits the delay target on average only.
 """
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import ClassVar, Self
+from typing import Any, ClassVar, Self
 
+from p4sched.control.law import Asked
+from p4sched.control.laws import ranked
 from p4sched.control.laws.ranked import (
     HEADROOM_UNIT,
     MAX_COUNT,
     SPAN_DELAY_TARGETS,
-    Decision,
-    Sample,
-    State,
-    Traffic,
+    RankedLaw,
     close_to,
-    decide,
     headroom_numerator,
-    in_range,
-    quantile_headroom,
+    ranked_law,
 )
-from p4sched.control.laws.ranked import Config as RankedConfig
-from p4sched.control.laws.ranked import Parameters as RankedParameters
+from p4sched.control.laws.traffic import Traffic
 from p4sched.control.parameters import MAX_PACKETS, MAX_WINDOW, Comparison
-
-__all__ = ["Config", "Decision", "Parameters", "Sample", "State", "decide"]
+from p4sched.errors import in_range
 
 
 @dataclass(frozen=True)
-class Parameters(RankedParameters):
+class Parameters(ranked.Parameters):
     """Action data of `set_aifo`. The defaults are the paper's and the program's."""
 
     table: ClassVar[str] = "aifo_params"
@@ -107,14 +103,21 @@ class Parameters(RankedParameters):
 
 
 @dataclass(frozen=True)
-class Config(RankedConfig):
+class Config(ranked.Config):
     """What the law needs to know, and what is asked of it."""
 
-    law: ClassVar[str] = "aifo"
     symbols: ClassVar[Mapping[str, str]] = {"C": "target_packets", "S": "sampling", "k": "headroom_256"}
 
     window_ranks: int = 20
     """|W|."""
+
+    @classmethod
+    def asked_besides(cls, asked: Asked) -> dict[str, Any]:
+        return {} if asked.window_ranks is None else {"window_ranks": asked.window_ranks}
+
+    @property
+    def law(self) -> RankedLaw:
+        return LAW
 
     def parameters_for(self, traffic: Traffic) -> Parameters:
         """The law."""
@@ -131,10 +134,27 @@ class Config(RankedConfig):
         )
 
 
-def sampling(config: RankedConfig, traffic: Traffic, window_ranks: int) -> int:
+def quantile_headroom(dispersion: float, target: float, loss: float, most: float) -> float:
+    """k, as derived above: the smallest headroom with which a critically loaded link idles for at most the share `loss`
+    of the time for packets that were refused, for a target of `target` packets and arrivals of this index of
+    dispersion; at most `most`.
+    """
+    needed = dispersion / (2 * loss)
+    slope = math.sqrt(math.pi * dispersion) / 2
+    inside = slope**2 + 4 * (target - needed)
+    if inside <= 0:
+        return most
+    root = (slope + math.sqrt(inside)) / 2
+    return min(most, max(0.0, 1 - root**2 / target))
+
+
+def sampling(config: ranked.Config, traffic: Traffic, window_ranks: int) -> int:
     """S, with which the window spans the configured time of arrivals."""
     fixed = config.fixed_packets("S")
     if fixed is not None:
         return fixed
     span_ns = config.span_ns or SPAN_DELAY_TARGETS * config.delay_ns
     return max(1, min(MAX_COUNT, round(traffic.arrivals_in(span_ns) / max(1, window_ranks))))
+
+
+LAW = ranked_law("aifo", Config, Parameters)

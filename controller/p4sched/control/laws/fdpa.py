@@ -51,32 +51,25 @@ from dataclasses import asdict, dataclass, field
 from typing import Any, ClassVar, Self
 
 from p4sched.control.bands import Bands
+from p4sched.control.law import Asked, Law, taking_over
 from p4sched.control.parameters import Comparison
 from p4sched.control.parameters import Parameters as ActionData
-from p4sched.errors import UsageError
+from p4sched.errors import UsageError, require
+from p4sched.p4rt.traffic_manager import QUEUES
+from p4sched.p4rt.users import UNIT_SCALE, UserCounter
 
 UNUSED_EDGE = 0xFFFF_FFFF
 """The edge that no rate exceeds."""
 EDGES = 7
-QUEUES = 8
 MTU_BYTES = 1500
 """The packet in which queues and bursts are sized (paper: "MTU-size packets")."""
-UNIT_SCALE = 256
-"""Scale of weight 1: the estimator charges length * scale / 256."""
 TOKEN_PERIOD_US = 65536
 """Token rates are bytes in this many microseconds."""
 MAX_BURST_BYTES = 0x0FFF_FFFF
 """The buckets count sixteenths of a byte in 32 bits."""
 
 
-def scale_of_weight(weight: float) -> int:
-    """The `scale` parameter of `set_user` for a user of this weight."""
-    if not 1 / UNIT_SCALE < weight <= UNIT_SCALE:
-        raise UsageError(f"weight {weight:g} is not in (1/{UNIT_SCALE}, {UNIT_SCALE}]")
-    return max(1, min(0xFFFF, round(UNIT_SCALE / weight)))
-
-
-def queue_depths(capacity_bps: int, rtt_ns: int, bands: int) -> tuple[int, ...]:
+def queue_sizes(capacity_bps: int, rtt_ns: int, bands: int) -> tuple[int, ...]:
     """L_q = max(20, BDP / q^q) MTU packets for q = 1 .. `bands` (paper, section IV-C; its "min" is a slip)."""
     bdp_packets = capacity_bps * rtt_ns // (8 * MTU_BYTES * 10**9)
     return tuple(min(0xFFFF, max(20, bdp_packets // q**q)) for q in range(1, bands + 1))
@@ -104,16 +97,14 @@ class Layout:
     def alike(cls, comparison: Comparison) -> Self:
         """The paper's sizes for the link of the comparison."""
         bands = comparison.bands
-        _require(bands is not None, "a comparison with FDPA needs bands, for example 1+4*0.5")
-        assert bands is not None
-        return cls(bands, queue_depths(comparison.capacity_bps, comparison.rtt_ns, bands.count))
+        if bands is None:
+            raise UsageError("a comparison with FDPA needs bands, for example 1+4*0.5")
+        return cls(bands, queue_sizes(comparison.capacity_bps, comparison.rtt_ns, bands.count))
 
 
 @dataclass(frozen=True)
 class Config:
     """What the law needs to know of the link and of the scheme."""
-
-    law: ClassVar[str] = "fdpa"
 
     capacity_bps: int
     """Rate of the shaped link, bit/s of Ethernet frames."""
@@ -132,35 +123,38 @@ class Config:
     active_bytes: int = 1000
 
     def __post_init__(self) -> None:
-        _require(self.capacity_bps > 0, f"capacity {self.capacity_bps} bit/s is not positive")
-        _require(0 < self.interval_us < 2**32, f"estimator interval {self.interval_us} us is not in (0, 2^32)")
-        _require(self.rtt_ns > 0, f"RTT {self.rtt_ns} ns is not positive")
-        _require(0 <= self.burst_bytes <= MAX_BURST_BYTES, f"burst {self.burst_bytes} bytes is not in [0, 2^28)")
-        _require(0 <= self.flowlet_gap_us < 2**32, f"flowlet gap {self.flowlet_gap_us} us is not in [0, 2^32)")
-        _require(self.activity_window_ns > 0, f"activity window {self.activity_window_ns} ns is not positive")
-        _require(self.active_bytes > 0, f"activity threshold {self.active_bytes} bytes is not positive")
+        require(self.capacity_bps > 0, f"capacity {self.capacity_bps} bit/s is not positive")
+        require(0 < self.interval_us < 2**32, f"estimator interval {self.interval_us} us is not in (0, 2^32)")
+        require(self.rtt_ns > 0, f"RTT {self.rtt_ns} ns is not positive")
+        require(0 <= self.burst_bytes <= MAX_BURST_BYTES, f"burst {self.burst_bytes} bytes is not in [0, 2^28)")
+        require(0 <= self.flowlet_gap_us < 2**32, f"flowlet gap {self.flowlet_gap_us} us is not in [0, 2^32)")
+        require(self.activity_window_ns > 0, f"activity window {self.activity_window_ns} ns is not positive")
+        require(self.active_bytes > 0, f"activity threshold {self.active_bytes} bytes is not positive")
+
+    @property
+    def law(self) -> Law["Config", "State", "Sample", "Decision"]:
+        return LAW
+
+    @classmethod
+    def asked(cls, asked: Asked) -> Self:
+        """The configuration that the command line asks for: the paper's interval is 6 RTTs."""
+        return cls(
+            capacity_bps=asked.rate_bps,
+            bands=asked.bands,
+            interval_us=(asked.interval_ns or 6 * asked.rtt_ns) // 1000,
+            rtt_ns=asked.rtt_ns,
+            token_bucket=asked.token_bucket,
+            flowlet_gap_us=0 if asked.flowlet_gap_ns is None else max(1, asked.flowlet_gap_ns // 1000),
+        )
 
     def record(self) -> dict[str, Any]:
         """All fields, for the decision log."""
         return {**asdict(self), "bands": str(self.bands)}
 
     @classmethod
-    def from_record(cls, record: Mapping[str, Any]) -> "Config":
+    def from_record(cls, record: Mapping[str, Any]) -> Self:
         """The inverse of `record`."""
         return cls(**{**record, "bands": Bands.parse(record["bands"])})
-
-
-@dataclass(frozen=True)
-class UserCounter:
-    """One user as its table entries show it."""
-
-    sent_bytes: int
-    """Bytes that arrived from the user since the entries were written, whether or not they were forwarded."""
-    scale: int = UNIT_SCALE
-    """256 / weight, rounded: the action data of the entries."""
-
-    def __post_init__(self) -> None:
-        _require(0 < self.scale < 2**16, f"a user's scale {self.scale} is not in (0, 2^16)")
 
 
 @dataclass(frozen=True)
@@ -176,7 +170,7 @@ class Sample:
         return {"users": {user: [count.sent_bytes, count.scale] for user, count in self.users.items()}}
 
     @classmethod
-    def from_record(cls, line: Mapping[str, Any]) -> "Sample":
+    def from_record(cls, line: Mapping[str, Any]) -> Self:
         """The inverse of `record`, from a line that also holds `time_ns`."""
         return cls(line["time_ns"], {int(user): UserCounter(*counts) for user, counts in line["users"].items()})
 
@@ -194,7 +188,7 @@ class Parameters(ActionData):
     rates: tuple[int, ...]
     burst_bytes: int
     flowlet_gap_us: int
-    depths: tuple[int, ...]
+    sizes: tuple[int, ...]
 
     def action_data(self) -> dict[str, int]:
         """Parameter names of the P4 action and their values."""
@@ -205,7 +199,7 @@ class Parameters(ActionData):
             **{f"rate_{q}": rate for q, rate in enumerate(self.rates, 1)},
             "burst_bytes": self.burst_bytes,
             "flowlet_gap_us": self.flowlet_gap_us,
-            **{f"depth_{q}": depth for q, depth in enumerate(self.depths, 1)},
+            **{f"depth_{q}": size for q, size in enumerate(self.sizes, 1)},
         }
 
     @classmethod
@@ -218,7 +212,7 @@ class Parameters(ActionData):
             rates=tuple(data[f"rate_{q}"] for q in range(1, EDGES + 1)),
             burst_bytes=data["burst_bytes"],
             flowlet_gap_us=data["flowlet_gap_us"],
-            depths=tuple(data[f"depth_{q}"] for q in range(1, QUEUES + 1)),
+            sizes=tuple(data[f"depth_{q}"] for q in range(1, QUEUES + 1)),
         )
 
 
@@ -275,6 +269,10 @@ class Decision:
             "parameters": None if self.parameters is None else self.parameters.action_data(),
         }
 
+    def news(self) -> str:
+        """Who shares the link, and how much each gets."""
+        return f"{len(self.active)} active users, fair share {self.fair_share_bps / 1e6:.3f} Mbit/s"
+
 
 def decide(config: Config, state: State, sample: Sample) -> Decision:
     """One step of the law."""
@@ -313,7 +311,7 @@ def parameters_for(config: Config, weight: float, largest_scale: int = UNIT_SCAL
     unused = (UNUSED_EDGE,) * (EDGES - config.bands.further)
     ten_packets = 10 * MTU_BYTES * max(largest_scale, UNIT_SCALE) // UNIT_SCALE
     burst = config.burst_bytes or max(ten_packets, round(2 * bytes_per_s * config.rtt_ns / 1e9))
-    depths = queue_depths(config.capacity_bps, config.rtt_ns, config.bands.count)
+    sizes = queue_sizes(config.capacity_bps, config.rtt_ns, config.bands.count)
     return Parameters(
         interval_us=config.interval_us,
         edges=tuple(_edge(e * bytes_per_s * config.interval_us / 1e6) for e in config.bands.edges) + unused,
@@ -321,18 +319,18 @@ def parameters_for(config: Config, weight: float, largest_scale: int = UNIT_SCAL
         rates=tuple(_edge(e * bytes_per_s * TOKEN_PERIOD_US / 1e6) for e in config.bands.edges) + unused,
         burst_bytes=min(burst, MAX_BURST_BYTES),
         flowlet_gap_us=config.flowlet_gap_us,
-        depths=depths + (0,) * (QUEUES - len(depths)),
+        sizes=sizes + (0,) * (QUEUES - len(sizes)),
     )
 
 
 def _in_configuration(config: Config, found: Parameters, largest_scale: int) -> Parameters:
-    """Parameters of another controller, with this one's bands, interval and depths around the same first edge."""
+    """Parameters of another controller, with this one's bands, interval and sizes around the same first edge."""
     first_edge_bytes_per_s = max(1, found.edges[0]) * 1e6 / max(1, found.interval_us)
     weight = config.capacity_bps / 8 * config.bands.edges[0] / first_edge_bytes_per_s
     held = parameters_for(config, weight, largest_scale)
     same = (
-        (found.interval_us, found.token_bucket, found.flowlet_gap_us, found.depths)
-        == (held.interval_us, held.token_bucket, held.flowlet_gap_us, held.depths)
+        (found.interval_us, found.token_bucket, found.flowlet_gap_us, found.sizes)
+        == (held.interval_us, held.token_bucket, held.flowlet_gap_us, held.sizes)
         and found.edges.count(UNUSED_EDGE) == held.edges.count(UNUSED_EDGE)
         and all(abs(old - new) <= max(2, new // 1000) for old, new in zip(found.edges, held.edges, strict=True))
     )
@@ -368,6 +366,13 @@ def _active_users(config: Config, steps: tuple[_Step, ...], sample: Sample) -> t
     )
 
 
-def _require(condition: bool, wrong: str) -> None:
-    if not condition:
-        raise UsageError(wrong)
+LAW: Law[Config, State, Sample, Decision] = Law(
+    name="fdpa",
+    parameters=Parameters,
+    config=Config,
+    sample=Sample,
+    take_over=taking_over(Parameters, State.take_over),
+    decide=decide,
+    state_after=lambda decision: decision.state,
+    sets="bands",
+)

@@ -23,45 +23,40 @@ BMv2's queues do not share a link: there the port drains up to n times the rate 
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import ClassVar, Self
+from typing import Any, ClassVar, Self
 
-from p4sched.control.laws.aifo import sampling
+from p4sched.control.law import Asked
+from p4sched.control.laws import ranked
+from p4sched.control.laws.aifo import quantile_headroom, sampling
 from p4sched.control.laws.ranked import (
     HEADROOM_UNIT,
     MAX_COUNT,
-    PRIORITIES,
-    Decision,
-    Sample,
-    State,
-    Traffic,
+    RankedLaw,
     close_to,
-    decide,
     headroom_numerator,
-    in_range,
-    quantile_headroom,
+    ranked_law,
 )
-from p4sched.control.laws.ranked import Config as RankedConfig
-from p4sched.control.laws.ranked import Parameters as RankedParameters
+from p4sched.control.laws.traffic import Traffic
 from p4sched.control.parameters import MAX_PACKETS, MAX_WINDOW, Comparison, queue_split, queues_label
-
-__all__ = ["Config", "Decision", "Parameters", "Sample", "State", "decide", "queue_sizes"]
+from p4sched.errors import in_range
+from p4sched.p4rt.traffic_manager import QUEUES
 
 
 def queue_sizes(buffer_packets: int, queues: int) -> tuple[int, ...]:
     """B_1 .. B_n: equal shares of the buffer, the remainder to the most urgent queues."""
-    in_range("number of queues n", queues, 1, PRIORITIES, "queues")
+    in_range("number of queues n", queues, 1, QUEUES, "queues")
     return tuple(buffer_packets // queues + (place < buffer_packets % queues) for place in range(queues))
 
 
 @dataclass(frozen=True)
-class Parameters(RankedParameters):
+class Parameters(ranked.Parameters):
     """Action data of `set_packs`. The defaults are the program's: the queues and k of PACKS 6.1, where |W| = 1000, with
     the window of the Tofino 2 build (section 5)."""
 
     table: ClassVar[str] = "packs_params"
     action: ClassVar[str] = "set_packs"
 
-    sizes: tuple[int, ...] = (10,) * PRIORITIES
+    sizes: tuple[int, ...] = (10,) * QUEUES
     """B_1 .. B_n, packets; queue 1 is the most urgent."""
     headroom_256: int = 0
     """K: k in 1/256."""
@@ -71,7 +66,7 @@ class Parameters(RankedParameters):
     """S: every S-th rank enters the window."""
 
     def __post_init__(self) -> None:
-        in_range("number of queues n", len(self.sizes), 1, PRIORITIES, "queues")
+        in_range("number of queues n", len(self.sizes), 1, QUEUES, "queues")
         for number, size in enumerate(self.sizes, 1):
             in_range(f"queue size B_{number}", size, 1, MAX_PACKETS, "packets")
         in_range("headroom K", self.headroom_256, 0, HEADROOM_UNIT - 1, "in 1/256")
@@ -88,7 +83,7 @@ class Parameters(RankedParameters):
 
     @classmethod
     def from_action_data(cls, data: Mapping[str, int]) -> Self:
-        sizes = [data[f"size_{number}"] for number in range(1, PRIORITIES + 1)]
+        sizes = [data[f"size_{number}"] for number in range(1, QUEUES + 1)]
         return cls(
             sizes=tuple(size for size in sizes if size),
             headroom_256=data["headroom_256"],
@@ -122,10 +117,9 @@ class Parameters(RankedParameters):
 
 
 @dataclass(frozen=True)
-class Config(RankedConfig):
+class Config(ranked.Config):
     """What the law needs to know, and what is asked of it."""
 
-    law: ClassVar[str] = "packs"
     symbols: ClassVar[Mapping[str, str]] = {"B": "sizes", "S": "sampling", "k": "headroom_256"}
 
     queues: int = 8
@@ -136,11 +130,20 @@ class Config(RankedConfig):
     @classmethod
     def for_port(cls, rate_bps: int, delay_ns: int, buffer_packets: int) -> Self:
         """The queues have equal shares of the buffer."""
-        return cls(rate_bps, delay_ns, buffer_packets // PRIORITIES)
+        return cls(rate_bps, delay_ns, buffer_packets // QUEUES)
+
+    @classmethod
+    def asked_besides(cls, asked: Asked) -> dict[str, Any]:
+        window = {} if asked.window_ranks is None else {"window_ranks": asked.window_ranks}
+        return window | {"queues": asked.queues}
+
+    @property
+    def law(self) -> RankedLaw:
+        return LAW
 
     def parameters_for(self, traffic: Traffic) -> Parameters:
         """The law."""
-        in_range("number of queues n", self.queues, 1, PRIORITIES, "queues")
+        in_range("number of queues n", self.queues, 1, QUEUES, "queues")
         most = self.queues * self.queue_packets
         buffer = self.fixed_packets("B")
         if buffer is None:
@@ -152,3 +155,6 @@ class Config(RankedConfig):
             window_ranks=self.window_ranks,
             sampling=sampling(self, traffic, self.window_ranks),
         )
+
+
+LAW = ranked_law("packs", Config, Parameters)

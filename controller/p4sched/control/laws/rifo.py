@@ -56,25 +56,20 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import ClassVar, Self
 
+from p4sched.control.laws import ranked
+from p4sched.control.laws.port_counters import BUCKETS
 from p4sched.control.laws.ranked import (
-    BUCKETS,
     HEADROOM_UNIT,
     MAX_COUNT,
     SPAN_DELAY_TARGETS,
-    Decision,
-    Sample,
-    State,
-    Traffic,
+    RankedLaw,
     close_to,
-    decide,
     headroom_numerator,
-    in_range,
+    ranked_law,
 )
-from p4sched.control.laws.ranked import Config as RankedConfig
-from p4sched.control.laws.ranked import Parameters as RankedParameters
+from p4sched.control.laws.traffic import Traffic
 from p4sched.control.parameters import MAX_PACKETS, Comparison
-
-__all__ = ["Config", "Decision", "Parameters", "Sample", "State", "decide"]
+from p4sched.errors import in_range
 
 TOLERANCE = 0.03
 """B and k stay while their predicted agreement is within this share of the best."""
@@ -91,7 +86,7 @@ HEADROOM_STEPS = 4
 
 
 @dataclass(frozen=True)
-class Parameters(RankedParameters):
+class Parameters(ranked.Parameters):
     """Action data of `set_rifo`. The defaults are the paper's and the program's."""
 
     table: ClassVar[str] = "rifo_params"
@@ -135,11 +130,14 @@ class Parameters(RankedParameters):
 
 
 @dataclass(frozen=True)
-class Config(RankedConfig):
+class Config(ranked.Config):
     """What the law needs to know, and what is asked of it."""
 
-    law: ClassVar[str] = "rifo"
     symbols: ClassVar[Mapping[str, str]] = {"B": "capacity_packets", "T": "tracking_packets", "k": "headroom_256"}
+
+    @property
+    def law(self) -> RankedLaw:
+        return LAW
 
     def parameters_for(self, traffic: Traffic) -> Parameters:
         """The law."""
@@ -150,7 +148,7 @@ class Config(RankedConfig):
             tracking = max(2, min(MAX_COUNT, round(traffic.arrivals_in(span_ns))))
         return Parameters(buffer, self.headroom_256(headroom / buffer), tracking)
 
-    def keeps(self, current: RankedParameters, wanted: RankedParameters, traffic: Traffic) -> bool:
+    def keeps(self, current: ranked.Parameters, wanted: ranked.Parameters, traffic: Traffic) -> bool:
         """Whether `current` waits no longer than asked and does about as well."""
         assert isinstance(current, Parameters)
         assert isinstance(wanted, Parameters)
@@ -269,3 +267,6 @@ def _highest(ranks: tuple[int, ...], bucket: int) -> float:
 def bucket_range(bucket: int) -> tuple[int, int]:
     """Smallest rank of a histogram's bucket, and the smallest one beyond it."""
     return (0, 1) if bucket == 0 else (1 << (bucket - 1), 1 << bucket)
+
+
+LAW = ranked_law("rifo", Config, Parameters)

@@ -1,0 +1,111 @@
+"""The decisions of a log made again: each law is asked once more, with the inputs that the log holds."""
+
+import json
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Generic
+
+from p4sched.control.decision_log import DecisionLogError
+from p4sched.control.law import AnyLaw, ConfigT, Decision, DecisionT, Law, Sample, SampleT, StateT
+from p4sched.errors import P4schedError, unknown_name
+from p4sched.recorded import RecordError, check, check_fields, parsed, shown
+
+
+@dataclass(frozen=True)
+class Logged:
+    """A decision from a log, and the one that the law makes today from the same inputs."""
+
+    line: int
+    sample: Sample
+    logged: Mapping[str, Any]
+    again: Decision
+    difference: str | None
+    """What differs first: its name, the value logged and the one decided now."""
+
+    @property
+    def agrees(self) -> bool:
+        """Whether both are the same."""
+        return self.difference is None
+
+
+class _Run(Generic[ConfigT, StateT, SampleT, DecisionT]):
+    """The decisions after one start line."""
+
+    def __init__(self, law: Law[ConfigT, StateT, SampleT, DecisionT], start: Mapping[str, Any]) -> None:
+        check("config", start["config"], Mapping[str, Any])
+        check_fields(law.config, start["config"], "config.", others=False)
+        if start["found"] is not None:
+            check("found", start["found"], Mapping[str, int])
+        self._law = law
+        self._config = law.config.from_record(start["config"])
+        self._state = law.take_over(start["found"])
+
+    def again(self, number: int, line: Mapping[str, Any]) -> Logged:
+        """The decision of this line."""
+        check_fields(self._law.sample, line, others=True)
+        sample = self._law.sample.from_record(line)
+        decision = self._law.decide(self._config, self._state, sample)
+        outcome = json.loads(json.dumps(decision.record()))
+        self._state = self._law.state_after(decision)
+        return Logged(number, sample, line, decision, _difference("", line, outcome))
+
+
+def replay(path: Path, laws: Mapping[str, AnyLaw]) -> Iterator[Logged]:
+    """Makes every decision of a log again, in order, by these laws. Raises DecisionLogError for what is no log."""
+    run: _Run[Any, Any, Any, Any] | None = None
+    try:
+        file = path.open(encoding="utf-8", errors="replace")
+    except OSError as error:
+        raise DecisionLogError(f"{path}: cannot read the decision log: {error.strerror}") from error
+    with file:
+        for number, text in enumerate(file, 1):
+            with _told(path, number):
+                line = _line(text)
+                if line["kind"] == "start":
+                    check("law", line["law"], str)
+                    if line["law"] not in laws:
+                        raise unknown_name("control law", line["law"], laws)
+                    run = _Run(laws[line["law"]], line)
+                    continue
+                if run is None:
+                    raise RecordError("a decision before any start line")
+                logged = run.again(number, line)
+            yield logged
+
+
+@contextmanager
+def _told(path: Path, number: int) -> Iterator[None]:
+    """Whatever is wrong with a line is one sentence that names it. The types of its values have been checked, so the
+    arithmetic of a law fails for numbers only that no switch and no controller ever had."""
+    try:
+        yield
+    except (P4schedError, ValueError, KeyError, TypeError, IndexError, AttributeError) as error:
+        reason = f"{error} is missing" if isinstance(error, KeyError) else " ".join(str(error).split())
+    except (ArithmeticError, RecursionError) as error:
+        reason = f"its numbers make no sense to the law: {error}"
+    else:
+        return
+    raise DecisionLogError(f"{path}:{number}: not a line of a decision log: {reason}")
+
+
+def _line(text: str) -> dict[str, Any]:
+    line = parsed(text)
+    if not isinstance(line, dict) or line.get("kind") not in ("start", "decision"):
+        raise RecordError(f"{shown(line)} is no object of the kind start or decision")
+    return line
+
+
+def _difference(name: str, logged: Any, again: Any) -> str | None:
+    if isinstance(logged, Mapping) and isinstance(again, Mapping):
+        for key, value in again.items():
+            if key not in logged:
+                return f"{name}{key} is not in the log, now {shown(value)}"
+            found = _difference(f"{name}{key}.", logged[key], value)
+            if found is not None:
+                return found
+        return None
+    if logged == again:
+        return None
+    return f"{name.removesuffix('.')} was {shown(logged)}, now {shown(again)}"
