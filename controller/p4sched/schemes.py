@@ -65,6 +65,8 @@ class Scheme:
     """The discipline itself shares the link fairly, so it asks whose a packet is."""
     rank_field: str | None = None
     """Tells a sorted queue the rank."""
+    worker_packets: bool = False
+    """A recirculating packet can tell its program how long the queues are (p4/include/worker.p4)."""
 
     def usual(self) -> "Setup":
         """With the sizes and parameters of its paper or program."""
@@ -167,6 +169,7 @@ AIFO = Scheme(
     law=aifo.LAW,
     loop=RankedLoop,
     options=(*RANKED_OPTIONS, "--window"),
+    worker_packets=True,
 )
 RIFO = Scheme(
     "rifo",

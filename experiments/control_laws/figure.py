@@ -9,8 +9,8 @@ from matplotlib.figure import Figure
 
 from experiments.control_laws.comparison import CLOSE, Comparison, lengths_over_time
 from experiments.control_laws.phases import PHASES
-from p4sched.lab.ranked_run import title
 from p4sched.results import figures
+from p4sched.schemes import title
 
 
 def draw(found: Mapping[str, Any], comparisons: Mapping[str, Comparison], path: Path) -> None:

@@ -8,9 +8,9 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import LogLocator, NullFormatter, StrMethodFormatter
 
-from p4sched.lab.ranked_run import title
 from p4sched.results import figures
 from p4sched.results.ranked_figures import SCHEME_COLOURS
+from p4sched.schemes import title
 
 PANELS = (
     ("small_mean_ms", "Small flows, mean with 95 % interval"),

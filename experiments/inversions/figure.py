@@ -6,9 +6,9 @@ from typing import Any
 
 from matplotlib.figure import Figure
 
-from p4sched.lab.ranked_run import title
 from p4sched.results import figures
 from p4sched.results.ranked_figures import SCHEME_COLOURS
+from p4sched.schemes import title
 
 
 def draw(found: Mapping[str, Any], path: Path) -> None:

@@ -7,8 +7,8 @@ from typing import Any
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from p4sched.lab.ranked_run import title
 from p4sched.results import figures
+from p4sched.schemes import title
 
 
 def draw(found: Mapping[str, Any], path: Path) -> None:

@@ -10,8 +10,8 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
-from p4sched.lab.ranked_run import title
 from p4sched.results import figures
+from p4sched.schemes import title
 
 COLOURS = {"large": figures.ORANGE, "medium": figures.GREEN, "small": figures.BLUE}
 FIRST = 300

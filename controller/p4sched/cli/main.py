@@ -19,6 +19,7 @@ from typer.exceptions import TyperException
 
 from p4sched.cli import control, experiments, replay
 from p4sched.cli.given import folder, given
+from p4sched.cli.report import report
 from p4sched.cli.run_all import run_all
 from p4sched.errors import INTERRUPTED, P4schedError, UsageError, unknown_name
 from p4sched.lab import experiment
@@ -26,7 +27,6 @@ from p4sched.lab.experiment import SwitchKind
 from p4sched.lab.running import find_switch
 from p4sched.p4rt.compile import Compiler, compile_program, parse_macro
 from p4sched.paths import SHELL_PYTHON, switch_binary
-from p4sched.results import report
 
 FULL = (errno.ENOSPC, errno.EDQUOT)
 """There is no room left to write to."""
@@ -192,7 +192,7 @@ def clean() -> None:
 
 app.command("control")(control.control)
 app.command("replay")(replay.replay)
-app.command("report")(report.report)
+app.command("report")(report)
 
 
 def main() -> None:

@@ -10,7 +10,7 @@ from p4sched.lab.experiment import SwitchKind
 from p4sched.lab.network import Dumbbell
 from p4sched.lab.programming import Testbed
 from p4sched.p4rt.traffic_manager import Discipline, PortSettings, QueueSettings
-from p4sched.schemes import Setup
+from p4sched.schemes import SCHEMES, Setup
 
 ETHERTYPE_WORKER = 0x88B5
 RECIRCULATION_PORT = 510
@@ -85,9 +85,11 @@ def worker_for(depth: Depth, round_ns: int, programs: Iterable[str]) -> Worker |
     """The worker that these programs need, if any. Raises UsageError for programs that are not written for one."""
     if depth != Depth.WORKER:
         return None
-    others = [program for program in programs if program != "aifo"]
+    able = {scheme.program for scheme in SCHEMES.values() if scheme.worker_packets}
+    others = [program for program in programs if program not in able]
     if others:
-        raise UsageError(f"--depth worker: only aifo.p4 is written for worker packets, not {others[0]}.p4")
+        names = ", ".join(f"{program}.p4" for program in sorted(able))
+        raise UsageError(f"--depth worker: only {names} is written for worker packets, not {others[0]}.p4")
     return Worker(round_ns)
 
 

@@ -24,12 +24,12 @@ from p4sched.errors import UsageError
 from p4sched.lab import machine
 from p4sched.lab.experiment import Asked, Experiment, KeptT, Results, Rows, SchemeOutcome, SettingT, Stage, SwitchKind
 from p4sched.lab.ledger import Ledger
-from p4sched.lab.ranked_run import title
 from p4sched.lab.ranked_schemes import BMV2_REASON
 from p4sched.lab.run import clean_run, result_folder
 from p4sched.p4rt.traffic_manager import BMV2_LIMITS
 from p4sched.results import summaries
 from p4sched.results.tables import print_table
+from p4sched.schemes import title
 from p4sched.versions import versions
 
 FULL = (errno.ENOSPC, errno.EDQUOT)

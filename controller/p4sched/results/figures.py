@@ -9,7 +9,7 @@ import matplotlib as mpl
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from p4sched.lab.ranked_run import title
+from p4sched.schemes import title
 
 # Okabe and Ito's palette: told apart by colour-blind readers too.
 BLUE = "#0072b2"

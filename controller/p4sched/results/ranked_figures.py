@@ -7,9 +7,8 @@ from typing import Any
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from p4sched.lab.ranked_run import title
 from p4sched.results import figures
-from p4sched.schemes import SCHEMES
+from p4sched.schemes import SCHEMES, title
 
 SCHEME_COLOURS = {name: figures.PALETTE[scheme.colour] for name, scheme in SCHEMES.items()}
 FLOW_COLOURS = (figures.BLUE, figures.ORANGE, figures.GREEN, figures.PINK)

@@ -1,4 +1,4 @@
-"""`p4sched report DIR`: one HTML page of what runs left behind, figures and tables in it.
+"""One HTML page of what runs left behind, figures and tables in it.
 
 The page needs nothing beside it: figures are data URIs, there is no script. It links to the results it was made from by
 relative paths, so that it can move together with them.
@@ -9,16 +9,15 @@ import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Any
 from urllib.parse import quote
 
 import typer
 
-from p4sched.errors import P4schedError, UsageError
-from p4sched.lab import experiment
+from p4sched.errors import P4schedError
 from p4sched.results import summaries
 from p4sched.results.summaries import Doubt, Summary
-from p4sched.results.whole_file import write_whole
+from p4sched.schemes import title
 
 PAGE = "report.html"
 LINKED = (".csv", ".json", ".jsonl")
@@ -59,22 +58,6 @@ class Section:
     """Text and relative URL."""
 
 
-def report(
-    folder: Annotated[Path, typer.Argument(metavar="DIR", help="Results of a run, or a folder of several.")],
-    out: Annotated[
-        Path | None, typer.Option("-o", "--out", metavar="FILE", help=f"The page; default: DIR/{PAGE}.")
-    ] = None,
-) -> None:
-    """Make one HTML page of the figures and tables of one run, or of all runs in a folder."""
-    found = read_runs(folder)
-    path = out or folder / PAGE
-    try:
-        write_whole(path, page(found, path.parent))
-    except OSError as error:
-        raise UsageError(f"{path}: cannot write the page: {error.strerror}") from error
-    typer.echo(str(path))
-
-
 def read_runs(folder: Path) -> list[Summary]:
     """The run in a folder, or those in the folders right below it. Raises P4schedError when there is none."""
     if not folder.is_dir():
@@ -99,8 +82,8 @@ def read_runs(folder: Path) -> list[Summary]:
     return runs
 
 
-def page(runs: Sequence[Summary], base: Path) -> str:
-    """The page; links are relative to `base`."""
+def page(runs: Sequence[Summary], base: Path, shows: Callable[[str], str]) -> str:
+    """The page. Links are relative to `base`; `shows` says in a line what an experiment shows."""
     from jinja2 import Environment, PackageLoader, StrictUndefined  # noqa: PLC0415 - no other command needs it
 
     environment = Environment(
@@ -110,11 +93,11 @@ def page(runs: Sequence[Summary], base: Path) -> str:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    sections = [section(run, place, base) for place, run in enumerate(runs, start=1)]
+    sections = [section(run, place, base, shows(run.experiment)) for place, run in enumerate(runs, start=1)]
     return environment.get_template("report.html.jinja").render(sections=sections)
 
 
-def section(run: Summary, place: int, base: Path) -> Section:
+def section(run: Summary, place: int, base: Path, shows: str) -> Section:
     """What the page says about one run."""
     content = run.content
     schemes: Mapping[str, Any] = content.get("schemes", {})
@@ -124,7 +107,7 @@ def section(run: Summary, place: int, base: Path) -> Section:
     return Section(
         name=run.experiment,
         anchor=f"run-{place}",
-        shows=_shows(run.experiment),
+        shows=shows,
         finished=str(content.get("finished", "at an unknown time")),
         doubts=summaries.doubts(content),
         verdict=summaries.verdict(content),
@@ -137,11 +120,6 @@ def section(run: Summary, place: int, base: Path) -> Section:
         ],
         links=[_link(path, run.folder, base) for path in files(run.folder)],
     )
-
-
-def _shows(name: str) -> str:
-    """The experiment's own line on what it shows; nothing for one that this version does not have."""
-    return experiment.load(name).summary if name in experiment.names() else ""
 
 
 def data_uri(path: Path) -> str:
@@ -170,14 +148,14 @@ def scheme_tables(schemes: Mapping[str, Mapping[str, Any]]) -> tuple[list[Table]
         return [], []
     columns = _keys(schemes.values(), is_cell)
     rows = [
-        [_title(name), summaries.verdict(scheme), *(cell(scheme.get(key)) for key in columns)]
+        [title(name), summaries.verdict(scheme), *(cell(scheme.get(key)) for key in columns)]
         for name, scheme in schemes.items()
     ]
     compared = Table("Schemes", ["scheme", "run", *map(heading, columns)], rows)
     details = []
     for wanted in (is_group, is_records):
         for key in _keys(schemes.values(), wanted):
-            found = [(_title(name), scheme.get(key)) for name, scheme in schemes.items()]
+            found = [(title(name), scheme.get(key)) for name, scheme in schemes.items()]
             rows_of = [(name, row) for name, value in found if wanted(value) for row in _rows(value)]
             details.append(_grid(key, "scheme", rows_of))
     return [compared], details
@@ -274,8 +252,3 @@ def heading(key: str) -> str:
 def _caption(key: str) -> str:
     words = heading(key)
     return words[:1].upper() + words[1:]
-
-
-def _title(name: str) -> str:
-    """As the papers write a scheme: SP-PIFO for sp_pifo."""
-    return name.upper().replace("_", "-")

@@ -8,7 +8,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from p4sched.lab.ranked_run import title
+from p4sched.schemes import title
 
 Scheme = Mapping[str, Any]
 """What summary.json says of one scheme."""

@@ -1,0 +1,54 @@
+"""Packages import only what is below them."""
+
+import ast
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+import p4sched
+
+ROOT = Path(p4sched.__file__).parent
+ORDER = (
+    "p4sched",
+    "p4sched.p4rt",
+    "p4sched.control",
+    "p4sched.schemes",
+    "p4sched.results",
+    "p4sched.lab",
+    "p4sched.cli",
+)
+"""From below. `p4sched` stands for the modules that are in no package, but for the registry of schemes."""
+MODULES = {
+    ".".join(("p4sched", *path.relative_to(ROOT).with_suffix("").parts)).removesuffix(".__init__"): path
+    for path in ROOT.rglob("*.py")
+    if "proto" not in path.parts
+}
+
+
+def place(module: str) -> int:
+    """Of a module's package in ORDER."""
+    return max(number for number, package in enumerate(ORDER) if f"{module}.".startswith(f"{package}."))
+
+
+def imported(path: Path) -> Iterator[str]:
+    """Modules of this package that a file imports, wherever in it; a name out of a module counts as the module."""
+    for node in ast.walk(ast.parse(path.read_text())):
+        if isinstance(node, ast.ImportFrom):
+            assert node.level == 0, f"{path}: a relative import"
+            whole = [f"{node.module}.{alias.name}" for alias in node.names]
+            yield from (name if name in MODULES else str(node.module) for name in whole)
+        elif isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+
+
+@pytest.mark.parametrize("module", sorted(MODULES))
+def test_a_module_imports_nothing_from_above(module: str) -> None:
+    names = {name for name in imported(MODULES[module]) if f"{name}.".startswith("p4sched.")}
+    assert [name for name in sorted(names) if place(name) > place(module)] == []
+    assert not any(name.split(".")[0] == "experiments" for name in imported(MODULES[module]))
+
+
+@pytest.mark.parametrize("module", sorted(name for name in MODULES if name.startswith("p4sched.control.laws")))
+def test_a_law_reads_no_clock_and_does_no_input_or_output(module: str) -> None:
+    assert not {"asyncio", "datetime", "grpc", "pathlib", "random", "socket", "time"} & set(imported(MODULES[module]))

@@ -1,0 +1,74 @@
+"""The registry of schemes agrees with the programs, and knows all that is said of a scheme elsewhere."""
+
+import pytest
+
+from p4sched.control.laws import afq, aifo, fdpa, fifo, packs, rifo, sp_pifo
+from p4sched.control.parameters import Comparison, Parameters
+from p4sched.p4rt.compile import compiled
+from p4sched.p4rt.traffic_manager import BEYOND_BMV2, QUEUES, Discipline
+from p4sched.paths import P4_DIR
+from p4sched.results.figures import PALETTE
+from p4sched.schemes import LAWS, SCHEMES, Scheme, Setup
+
+BANDS = fdpa.DEFAULT_BANDS
+WRITTEN: dict[type[Parameters], Parameters] = {
+    aifo.Parameters: aifo.Parameters(40, 60, 7, 16, 3),
+    fdpa.Parameters: fdpa.parameters_for(fdpa.Config(10**8, BANDS, 60_000, 10**7), 3),
+    fifo.Parameters: fifo.Parameters(40),
+    packs.Parameters: packs.Parameters((9, 8, 7), 7, 16, 3),
+    rifo.Parameters: rifo.Parameters(40, 7, 60),
+    sp_pifo.Parameters: sp_pifo.Parameters((9, 8, 7)),
+}
+"""Of each type."""
+
+
+@pytest.mark.parametrize("scheme", SCHEMES.values(), ids=SCHEMES)
+def test_the_program_has_just_the_parameters_that_the_scheme_writes(scheme: Scheme) -> None:
+    schema = compiled(scheme.program).schema()
+    table = schema.tables[scheme.parameters.table]
+    assert [action.alias for action in table.actions] == [scheme.parameters.action]
+    data = WRITTEN[scheme.parameters].action_data()
+    wanted = {parameter.name: parameter.bitwidth for parameter in schema.actions[scheme.parameters.action].params}
+    # in the order of the P4 action: the stepped runs take them by place
+    assert list(data) == list(wanted)
+    assert all(0 <= value < 2 ** wanted[name] for name, value in data.items())
+
+
+@pytest.mark.parametrize("kind", [kind for kind in WRITTEN if kind is not fifo.Parameters])
+def test_parameters_are_read_as_they_were_written(kind: type[Parameters]) -> None:
+    assert kind.from_action_data(WRITTEN[kind].action_data()) == WRITTEN[kind]
+
+
+@pytest.mark.parametrize("scheme", SCHEMES.values(), ids=SCHEMES)
+def test_every_scheme_can_be_laid_out_at_a_port(scheme: Scheme) -> None:
+    alike = scheme.alike(Comparison(80, capacity_bps=10**8, rtt_ns=10**7, bands=BANDS))
+    for setup in (scheme.usual(), alike, Setup(scheme, scheme.layout(), room=500)):
+        assert setup.label
+        assert all(setup.queue_sizes)
+        many = len(setup.queue_sizes)
+        assert 1 < many <= QUEUES if scheme.discipline is Discipline.STRICT else many == 1
+    assert scheme.colour in PALETTE
+
+
+def test_every_program_with_parameters_of_its_own_has_a_scheme() -> None:
+    assert {path.stem for path in P4_DIR.glob("*.p4")} == {scheme.program for scheme in SCHEMES.values()}
+
+
+def test_bmv2_shows_no_discipline_that_it_does_not_have() -> None:
+    for scheme in SCHEMES.values():
+        assert scheme.discipline not in BEYOND_BMV2 or scheme.not_on_bmv2, scheme.name
+
+
+def test_the_ideals_of_fairness_alone_ask_whose_a_packet_is() -> None:
+    asking = {scheme.discipline for scheme in SCHEMES.values() if scheme.fair}
+    assert asking == {Discipline.DRR, Discipline.AFQ, Discipline.STFQ}
+    assert {scheme.discipline for scheme in SCHEMES.values() if scheme.rank_field} == {Discipline.PIFO}
+    assert afq.Parameters().calendar.queues == 32
+
+
+def test_a_scheme_with_a_law_has_a_loop_and_options_and_no_other_has() -> None:
+    assert set(LAWS) == {"fdpa", "aifo", "rifo", "packs"}
+    for scheme in SCHEMES.values():
+        assert (scheme.law is None) == (scheme.loop is None) == (not scheme.options)
+        if scheme.law is not None:
+            assert (scheme.law.name, scheme.law.parameters) == (scheme.name, scheme.parameters)
