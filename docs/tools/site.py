@@ -41,13 +41,19 @@ def on_config(config: MkDocsConfig) -> None:
 
 
 def _named(nav: Any) -> Any:
+    """The navigation without patterns. A README is called as its folder, any other page as its heading."""
     if isinstance(nav, dict):
         return {title: _named(entry) for title, entry in nav.items()}
     if isinstance(nav, list):
-        return [_named(entry) for entry in nav]
+        named = [_named(entry) for entry in nav]
+        return [entry for each in named for entry in (each if isinstance(each, list) else [each])]
     if nav == "reference/python/*.md":
         return [{module: f"reference/python/{module}.md"} for module in _modules()]
-    return sorted(str(path.relative_to(ROOT)) for path in ROOT.glob(nav)) if nav.endswith("*.md") else nav
+    if "*" not in nav:
+        return nav
+    found = sorted(ROOT.glob(nav), key=lambda path: (path.parent, path.name != "README.md", path.name))
+    names = [(path, str(path.relative_to(ROOT))) for path in found]
+    return [{path.parent.name: name} if path.name == "README.md" else name for path, name in names]
 
 
 def on_files(files: Files, config: MkDocsConfig) -> Files:
