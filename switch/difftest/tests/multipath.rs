@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use p4sched_dataplane::{MatchKey, Port};
+use p4sched_schedulers::Scheme;
 use p4sched_simulator::frames::{Datagram, RANKED_PORT, is_forwarded};
-use p4sched_simulator::parameters::Scheme;
 use p4sched_simulator::program::Program;
 use p4sched_simulator::switch::{Sent, Switch};
 
@@ -18,19 +18,11 @@ const MAC: u64 = 0x0200_0000_0000;
 const MICROSECOND: u64 = 1_000;
 const FLOWS: u16 = 1000;
 const PACKETS_PER_FLOW: u64 = 3;
-const PROGRAMS: [Scheme; 6] = [
-    Scheme::Fifo,
-    Scheme::Fdpa,
-    Scheme::Aifo,
-    Scheme::Rifo,
-    Scheme::Packs,
-    Scheme::SpPifo,
-];
 
 /// The switch with a route to 10.200.0.0/16 over the group.
 fn switch(scheme: Scheme) -> Switch {
     let p4 = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../p4");
-    let program = Program::compile(&p4, scheme.program()).unwrap_or_else(|error| panic!("{error}"));
+    let program = Program::compile(&p4, scheme.p4().program).unwrap_or_else(|error| panic!("{error}"));
     let mut switch = Switch::new(&program, scheme).unwrap_or_else(|error| panic!("{error}"));
     let route = [MatchKey::Lpm(vec![10, 200, 0, 0], 16)];
     switch.set_entry("forwarding.ipv4_routes", &route, "choose_path", &[GROUP]);
@@ -80,7 +72,7 @@ fn send(switch: &mut Switch, at: u64, datagram: &Datagram) -> Option<(Port, Vec<
 
 #[test]
 fn every_program_sends_a_flow_where_its_hash_says() {
-    for scheme in PROGRAMS {
+    for &scheme in Scheme::ALL {
         let mut switch = switch(scheme);
         deal_in_turn(&mut switch);
         let mut flows: BTreeMap<Port, u32> = BTreeMap::new();

@@ -6,9 +6,9 @@ use std::path::Path;
 use p4sched_dataplane::{MatchKey, Port};
 use p4sched_schedulers::aifo::AifoConfig;
 use p4sched_schedulers::window::WindowConfig;
-use p4sched_schedulers::{Headroom, Nanos, Rank};
+use p4sched_schedulers::{Config, Headroom, Nanos, Rank, Scheme};
 use p4sched_simulator::frames::{Datagram, RANKED_PORT};
-use p4sched_simulator::parameters::{Parameters, Scheme};
+use p4sched_simulator::parameters::Parameters;
 use p4sched_simulator::program::Program;
 use p4sched_simulator::switch::{Sent, Switch};
 use p4sched_simulator::workload::seeded;
@@ -32,12 +32,12 @@ fn aifo(macros: &[&str]) -> Switch {
     let route = [MatchKey::Lpm(vec![10, 200, 0, 0], 16)];
     switch.set_entry("forwarding.ipv4_routes", &route, "forward", &[u64::from(PORT), 1]);
     switch.set_default("ranking.rank_sources", "set_rank_source", &[1]);
-    let parameters = Parameters::Aifo(AifoConfig {
+    let parameters = Parameters::new(Config::Aifo(AifoConfig {
         target: TARGET,
         capacity: TARGET,
         headroom: Headroom::new(0, 8).unwrap(),
         window: WindowConfig::unsampled(32),
-    });
+    }));
     switch.set_port(PORT, &parameters, true, RATE_BPS);
     switch
 }
@@ -59,7 +59,7 @@ fn frame(id: u64, rank: Rank) -> Vec<u8> {
 }
 
 fn length(switch: &Switch) -> u64 {
-    switch.counts(PORT).depths[0]
+    switch.counts(PORT).lengths[0]
 }
 
 /// The longest queue, in packets, while a packet of a random rank comes every 1000 ns: 11 Gbit/s over 10.

@@ -11,9 +11,14 @@
 //! Without division, with k = K / 2^m:  q C (2^m - K) <= |W| (C - c) 2^m. Since q <= |W|, this includes c <= k C.
 //! A queue longer than its target admits nothing. C is a target; the physical queue may be longer.
 
-use crate::config::{ConfigError, Headroom, MAX_PACKETS, in_range};
+use std::slice;
+
+use rand::{Rng, RngCore};
+
+use crate::config::{ConfigError, Headroom, MAX_PACKETS, Sizes, in_range};
 use crate::fifo::Fifo;
 use crate::scheduler::{Nanos, Packet, Rank, Scheduler, Verdict};
+use crate::scheme::{Compared, Discipline, P4, Reference, TailDrop};
 use crate::window::{Window, WindowConfig};
 
 /// Parameters of [`Aifo`].
@@ -76,29 +81,6 @@ impl Aifo {
         })
     }
 
-    /// Changes the parameters while running. Queue and window keep their content.
-    ///
-    /// # Errors
-    /// As [`AifoConfig::check`]; nothing has changed then.
-    pub fn reconfigure(&mut self, config: AifoConfig) -> Result<(), ConfigError> {
-        config.check()?;
-        self.queue.resize(config.capacity)?;
-        self.window.reconfigure(config.window)?;
-        self.target = config.target as u64;
-        self.headroom = config.headroom;
-        Ok(())
-    }
-
-    /// The window.
-    pub fn window(&self) -> &Window {
-        &self.window
-    }
-
-    /// The window, e.g. to start it from known ranks.
-    pub fn window_mut(&mut self) -> &mut Window {
-        &mut self.window
-    }
-
     /// Whether the admission rule lets this rank in now.
     pub fn admits(&self, rank: Rank) -> bool {
         let length = self.queue.len() as u64;
@@ -125,5 +107,75 @@ impl Scheduler for Aifo {
 
     fn len(&self) -> usize {
         self.queue.len()
+    }
+}
+
+impl Reference for Aifo {
+    type Config = AifoConfig;
+
+    const P4: P4 = P4 {
+        program: "aifo",
+        table: "aifo_params",
+        action: "set_aifo",
+        parameters: &[
+            "target_packets",
+            "capacity_packets",
+            "headroom_256",
+            "window_ranks",
+            "sampling",
+        ],
+        discipline: Discipline::Fifo,
+        tail_drop: TailDrop::Program,
+        ranks: true,
+        verdicts: true,
+    };
+
+    fn model(config: &AifoConfig) -> Result<Aifo, ConfigError> {
+        Aifo::new(*config)
+    }
+
+    fn reconfigure(&mut self, config: &AifoConfig) -> Result<(), ConfigError> {
+        config.check()?;
+        self.queue.reconfigure(&config.capacity)?;
+        self.window.reconfigure(config.window)?;
+        self.target = config.target as u64;
+        self.headroom = config.headroom;
+        Ok(())
+    }
+
+    fn config(sizes: &Sizes) -> Result<AifoConfig, ConfigError> {
+        Ok(AifoConfig {
+            target: sizes.buffer(),
+            capacity: sizes.buffer(),
+            headroom: sizes.headroom,
+            window: WindowConfig::unsampled(sizes.window),
+        })
+    }
+
+    fn draw(random: &mut dyn RngCore, _before: Option<&AifoConfig>) -> AifoConfig {
+        AifoConfig {
+            target: random.random_range(1..=40),
+            capacity: random.random_range(1..=60),
+            headroom: Headroom::draw(random),
+            window: WindowConfig::draw(random),
+        }
+    }
+
+    fn queue_sizes(config: &AifoConfig) -> &[usize] {
+        slice::from_ref(&config.capacity)
+    }
+
+    fn arguments(config: &AifoConfig, _sizes: &[usize]) -> Vec<u64> {
+        let (target, capacity) = (config.target as u64, config.capacity as u64);
+        let [size, sampling] = config.window.arguments();
+        vec![target, capacity, config.headroom.numerator(), size, sampling]
+    }
+
+    fn compare(&self, register: &dyn Fn(&str) -> u64) -> Option<Compared> {
+        Some(self.window.compare(register))
+    }
+
+    fn remember(&mut self, past: &[Rank]) -> Result<(), ConfigError> {
+        self.window.remember(past)
     }
 }

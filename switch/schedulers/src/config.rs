@@ -2,6 +2,10 @@
 //!
 //! The limits keep every product of the division-free inequalities within 64 bits.
 
+use rand::{Rng, RngCore};
+
+use crate::scheme::MAX_P4_QUEUES;
+
 /// Longest sliding window, in ranks.
 pub const MAX_WINDOW: usize = 1 << 16;
 /// Largest buffer or queue, in packets.
@@ -46,6 +50,14 @@ pub enum ConfigError {
         /// The value before it.
         before: u64,
     },
+    /// A scheme of which sizes say too little.
+    #[error("sizes of queues and windows do not make a configuration of {scheme}: {reason}")]
+    MoreThanSizes {
+        /// The scheme.
+        scheme: &'static str,
+        /// What it needs.
+        reason: &'static str,
+    },
     /// Two lists that belong together differ in length.
     #[error("{parameter}: {found} values given, {expected} needed ({reason})")]
     Count {
@@ -58,6 +70,52 @@ pub enum ConfigError {
         /// Why that many.
         reason: &'static str,
     },
+}
+
+/// Sizes that make schemes comparable. Each scheme takes what it has from them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Sizes {
+    /// Queues of a scheme that has several.
+    pub queues: usize,
+    /// Packets in each of them. The one queue of another scheme holds as many as all of them together.
+    pub queue_size: usize,
+    /// |W| of the windows and T of RIFO, in packets.
+    pub window: usize,
+    /// k.
+    pub headroom: Headroom,
+    /// Shift of the ranks in the window of PACKS (PACKS figure 11).
+    pub window_shift: i64,
+}
+
+impl Sizes {
+    /// PACKS 6.1: 8 queues of 10 packets, |W| = 1000, k = 0.
+    pub const PAPER: Sizes = Sizes {
+        queues: 8,
+        queue_size: 10,
+        window: 1000,
+        headroom: Headroom::NONE,
+        window_shift: 0,
+    };
+
+    /// What all queues hold together, in packets.
+    pub fn buffer(&self) -> usize {
+        self.queues * self.queue_size
+    }
+
+    /// The size of each queue.
+    pub fn each(&self) -> Vec<usize> {
+        vec![self.queue_size; self.queues]
+    }
+}
+
+/// A random number of queues that a program can have.
+pub(crate) fn draw_count(random: &mut dyn RngCore) -> usize {
+    random.random_range(1..=MAX_P4_QUEUES)
+}
+
+/// Random sizes of so many queues.
+pub(crate) fn draw_sizes(random: &mut dyn RngCore, count: usize) -> Vec<usize> {
+    (0..count).map(|_| random.random_range(1..=16)).collect()
 }
 
 /// Checks that `value` lies in `min..=max`.
@@ -129,6 +187,12 @@ impl Headroom {
         in_range("denominator of the headroom", whole as usize, 1, u32::MAX as usize, "")?;
         let numerator = (u64::from(part) << 8).div_ceil(u64::from(whole));
         Headroom::new(u32::try_from(numerator).unwrap_or(u32::MAX), 8)
+    }
+
+    /// A random headroom that a program can have: none, 0.1, or any in 1/256.
+    pub(crate) fn draw(random: &mut dyn RngCore) -> Headroom {
+        let numerator = [0, 26, random.random_range(0..256)][random.random_range(0..3)];
+        Headroom { numerator, shift: 8 }
     }
 
     /// K, so that k = K / [`Headroom::unit`].

@@ -18,14 +18,19 @@
 
 use std::collections::HashMap;
 
-use crate::config::{ConfigError, in_range};
+use rand::{Rng, RngCore};
+
+use crate::config::{self, ConfigError, Sizes, in_range};
 use crate::priority_queues::PriorityQueues;
 use crate::scheduler::{Nanos, Packet, Scheduler, Verdict};
+use crate::scheme::{self, Discipline, P4, Reference, TailDrop};
 
 /// Most bands: one for each priority.
 pub const MAX_BANDS: usize = 8;
 /// Scale of a user of weight 1; a user of weight w has 256 / w.
 pub const UNIT_SCALE: u32 = 256;
+/// The edge of a band that no user reaches.
+const UNREACHABLE: u32 = u32::MAX;
 /// Traffic that nobody classified, such as the ACKs on their way back to the users.
 pub const UNCLASSIFIED: u32 = 0;
 
@@ -49,6 +54,26 @@ pub enum Estimator {
 }
 
 impl Estimator {
+    /// One of the two, with random edges around the rates of users.
+    fn draw(random: &mut dyn RngCore, bands: usize) -> Estimator {
+        let mut edges: Vec<u32> = (1..bands).map(|_| 1 << random.random_range(8..24)).collect();
+        for edge in &mut edges {
+            *edge += random.random_range(0..*edge);
+        }
+        edges.sort_unstable();
+        edges.dedup();
+        while edges.len() + 1 < bands {
+            edges.push(edges.last().map_or(1000, |edge| edge + 1000));
+        }
+        if random.random() {
+            let interval_us = 1 << random.random_range(4..16);
+            return Estimator::Average { interval_us, edges };
+        }
+        let bits = random.random_range(8..=28);
+        let burst = random.random_range(1 << 7..1 << bits);
+        Estimator::TokenBuckets { rates: edges, burst }
+    }
+
     fn edges(&self) -> &[u32] {
         match self {
             Estimator::Average { edges, .. } => edges,
@@ -100,7 +125,7 @@ impl FdpaConfig {
             }
             Estimator::TokenBuckets { burst, .. } => in_range("burst", burst as usize, 1, (1 << 28) - 1, "bytes")?,
         }
-        crate::config::queue_sizes(&self.queue_sizes)
+        config::queue_sizes(&self.queue_sizes)
     }
 }
 
@@ -207,22 +232,6 @@ impl Fdpa {
         })
     }
 
-    /// Changes the parameters while running. Queues and estimators keep their content.
-    ///
-    /// # Errors
-    /// As [`FdpaConfig::check`], or if the number of bands would change; nothing has changed then.
-    pub fn reconfigure(&mut self, config: FdpaConfig) -> Result<(), ConfigError> {
-        config.check()?;
-        self.queues.resize(&config.queue_sizes)?;
-        self.config = config;
-        Ok(())
-    }
-
-    /// Gives a user the weight [`UNIT_SCALE`] / scale.
-    pub fn set_scale(&mut self, user: u32, scale: u32) {
-        self.scales.insert(user, scale);
-    }
-
     /// The band of an arriving packet, counted from 0. Updates the estimators.
     fn band(&mut self, now_us: u32, packet: &Packet) -> usize {
         if packet.user == UNCLASSIFIED {
@@ -273,6 +282,109 @@ impl Scheduler for Fdpa {
 
     fn len(&self) -> usize {
         self.queues.len()
+    }
+}
+
+impl Reference for Fdpa {
+    type Config = FdpaConfig;
+
+    const P4: P4 = P4 {
+        program: "fdpa",
+        table: "fdpa_params",
+        action: "set_bands",
+        parameters: &[
+            "interval_us",
+            "edge_1",
+            "edge_2",
+            "edge_3",
+            "edge_4",
+            "edge_5",
+            "edge_6",
+            "edge_7",
+            "token_bucket",
+            "rate_1",
+            "rate_2",
+            "rate_3",
+            "rate_4",
+            "rate_5",
+            "rate_6",
+            "rate_7",
+            "burst_bytes",
+            "flowlet_gap_us",
+            "depth_1",
+            "depth_2",
+            "depth_3",
+            "depth_4",
+            "depth_5",
+            "depth_6",
+            "depth_7",
+            "depth_8",
+        ],
+        discipline: Discipline::Strict,
+        tail_drop: TailDrop::Either,
+        ranks: false,
+        verdicts: false,
+    };
+
+    fn model(config: &FdpaConfig) -> Result<Fdpa, ConfigError> {
+        Fdpa::new(config.clone())
+    }
+
+    /// The number of bands must stay.
+    fn reconfigure(&mut self, config: &FdpaConfig) -> Result<(), ConfigError> {
+        config.check()?;
+        self.queues.resize(&config.queue_sizes)?;
+        self.config = config.clone();
+        Ok(())
+    }
+
+    fn config(_sizes: &Sizes) -> Result<FdpaConfig, ConfigError> {
+        Err(ConfigError::MoreThanSizes {
+            scheme: "FDPA",
+            reason: "the edges of its bands are rates",
+        })
+    }
+
+    fn draw(random: &mut dyn RngCore, before: Option<&FdpaConfig>) -> FdpaConfig {
+        let bands = before.map_or_else(|| config::draw_count(random), |before| before.queue_sizes.len());
+        let estimator = Estimator::draw(random, bands);
+        let flowlet_gap_us = if random.random() {
+            0
+        } else {
+            1 << random.random_range(2..14)
+        };
+        FdpaConfig {
+            estimator,
+            flowlet_gap_us,
+            queue_sizes: config::draw_sizes(random, bands),
+        }
+    }
+
+    fn queue_sizes(config: &FdpaConfig) -> &[usize] {
+        &config.queue_sizes
+    }
+
+    fn arguments(config: &FdpaConfig, sizes: &[usize]) -> Vec<u64> {
+        let seven = |values: &[u32]| -> Vec<u64> {
+            let value = |band: usize| values.get(band).copied().unwrap_or(UNREACHABLE);
+            (0..MAX_BANDS - 1).map(|band| u64::from(value(band))).collect()
+        };
+        let none = vec![0; MAX_BANDS - 1];
+        let (interval, edges, buckets, rates, burst) = match &config.estimator {
+            Estimator::Average { interval_us, edges } => (*interval_us, seven(edges), 0, none, 0),
+            Estimator::TokenBuckets { rates, burst } => (1, none, 1, seven(rates), *burst),
+        };
+        let mut arguments = vec![u64::from(interval)];
+        arguments.extend(edges);
+        arguments.push(buckets);
+        arguments.extend(rates);
+        arguments.extend([u64::from(burst), u64::from(config.flowlet_gap_us)]);
+        arguments.extend(scheme::eight(sizes));
+        arguments
+    }
+
+    fn set_user_scale(&mut self, user: u32, scale: u32) {
+        self.scales.insert(user, scale);
     }
 }
 
@@ -427,7 +539,7 @@ mod tests {
     #[test]
     fn a_user_of_double_weight_may_send_twice_as_fast() {
         let mut fdpa = Fdpa::new(average()).unwrap();
-        fdpa.set_scale(2, UNIT_SCALE / 2);
+        fdpa.set_user_scale(2, UNIT_SCALE / 2);
         assert_eq!(steady_queue(&mut fdpa, 1, 2 * MS), 1);
         assert_eq!(steady_queue(&mut fdpa, 2, 2 * MS), 0);
     }

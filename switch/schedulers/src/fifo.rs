@@ -4,9 +4,13 @@
 //!   dequeue: the oldest packet
 
 use std::collections::VecDeque;
+use std::slice;
 
-use crate::config::{ConfigError, MAX_PACKETS, in_range};
+use rand::{Rng, RngCore};
+
+use crate::config::{ConfigError, MAX_PACKETS, Sizes, in_range};
 use crate::scheduler::{Nanos, Packet, Scheduler, Verdict};
+use crate::scheme::{Discipline, P4, Reference, TailDrop};
 
 /// One queue with tail drop.
 #[derive(Clone, Debug)]
@@ -27,16 +31,6 @@ impl Fifo {
             capacity,
         })
     }
-
-    /// Changes the capacity, in packets. Packets that wait stay.
-    ///
-    /// # Errors
-    /// As [`Fifo::new`].
-    pub fn resize(&mut self, capacity: usize) -> Result<(), ConfigError> {
-        in_range("queue size C", capacity, 1, MAX_PACKETS, "packets")?;
-        self.capacity = capacity;
-        Ok(())
-    }
 }
 
 impl Scheduler for Fifo {
@@ -54,5 +48,47 @@ impl Scheduler for Fifo {
 
     fn len(&self) -> usize {
         self.queue.len()
+    }
+}
+
+impl Reference for Fifo {
+    /// C, in packets.
+    type Config = usize;
+
+    const P4: P4 = P4 {
+        program: "fifo",
+        table: "fifo_params",
+        action: "set_depth",
+        parameters: &["depth"],
+        discipline: Discipline::Fifo,
+        tail_drop: TailDrop::Either,
+        ranks: true,
+        verdicts: false,
+    };
+
+    fn model(&capacity: &usize) -> Result<Fifo, ConfigError> {
+        Fifo::new(capacity)
+    }
+
+    fn reconfigure(&mut self, &capacity: &usize) -> Result<(), ConfigError> {
+        in_range("queue size C", capacity, 1, MAX_PACKETS, "packets")?;
+        self.capacity = capacity;
+        Ok(())
+    }
+
+    fn config(sizes: &Sizes) -> Result<usize, ConfigError> {
+        Ok(sizes.buffer())
+    }
+
+    fn draw(random: &mut dyn RngCore, _before: Option<&usize>) -> usize {
+        random.random_range(1..=40)
+    }
+
+    fn queue_sizes(capacity: &usize) -> &[usize] {
+        slice::from_ref(capacity)
+    }
+
+    fn arguments(_capacity: &usize, sizes: &[usize]) -> Vec<u64> {
+        vec![sizes.first().map_or(0, |&size| size as u64)]
     }
 }

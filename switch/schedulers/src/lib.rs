@@ -6,33 +6,46 @@
 //!
 //! Everything here is pure: time, packets and randomness are arguments.
 //!
+//! The list in [`each_scheme`] is the registry: one line makes a file of `src/` a scheme that the simulator, the differential
+//! test and the commands know. Models that have no program:
+//!
 //! | module | scheduler | from |
 //! |---|---|---|
-//! | [`fifo`] | tail drop | baseline of every paper |
-//! | [`pifo`] | push-in first-out, the ideal | Sivaraman et al., SIGCOMM 2016 |
-//! | [`sp_pifo`] | strict-priority queues with adaptive bounds | Alcoz et al., NSDI 2020 |
-//! | [`aifo`] | one FIFO behind a quantile admission | Yu et al., SIGCOMM 2021 |
-//! | [`rifo`] | one FIFO behind a min-max admission | "RIFO: Pushing the Efficiency of Programmable Packet Schedulers" |
-//! | [`packs`] | quantile admission and queue mapping | Alcoz et al., NSDI 2025 |
-//! | [`fdpa`] | rate bands per user over strict priorities | Cascone et al., 2017 |
 //! | [`afq`] | approximate fair queueing, a calendar of rounds | Sharma et al., NSDI 2018 |
 //! | [`drr`] | deficit round robin | Shreedhar and Varghese, SIGCOMM 1995 |
 //! | [`stfq`] | start-time fair queueing as a rank function | Goyal et al., SIGCOMM 1996 |
 
 pub mod afq;
-pub mod aifo;
 pub mod config;
 pub mod drr;
-pub mod fdpa;
-pub mod fifo;
-pub mod packs;
-pub mod pifo;
 pub mod priority_queues;
-pub mod rifo;
+mod registry;
 pub mod scheduler;
-pub mod sp_pifo;
+pub mod scheme;
 pub mod stfq;
 pub mod window;
 
-pub use config::{ConfigError, Headroom};
+pub use config::{ConfigError, Headroom, Sizes};
+use rand::RngCore;
 pub use scheduler::{Nanos, Packet, Rank, Scheduler, Verdict};
+pub use scheme::{Compared, P4, Reference};
+
+/// Calls a macro with the list of all schemes: `module: Type, "what it is";` for each. The module has the scheme's name,
+/// its type is a [`Reference`].
+#[macro_export]
+macro_rules! each_scheme {
+    ($call:ident) => {
+        $call! {
+            fifo: Fifo, "Tail drop, the baseline of every paper.";
+            pifo: Pifo, "Push-in first-out, the ideal (Sivaraman et al., SIGCOMM 2016).";
+            sp_pifo: SpPifo, "Strict-priority queues with adaptive bounds (Alcoz et al., NSDI 2020).";
+            aifo: Aifo, "One FIFO behind a quantile admission (Yu et al., SIGCOMM 2021).";
+            rifo: Rifo, "One FIFO behind a min-max admission (RIFO).";
+            packs: Packs, "Quantile admission and queue mapping (Alcoz et al., NSDI 2025).";
+            fdpa: Fdpa, "Rate bands per user over strict priorities (Cascone et al., 2017).";
+        }
+    };
+}
+
+use registry::schemes;
+each_scheme!(schemes);

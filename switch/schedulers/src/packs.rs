@@ -15,9 +15,12 @@
 //! condition becomes  q / |W| <= 1/(1-k) (B - b)/B i/n.  Theorem 2 does not hold for it: a packet that passes only at
 //! i = n is dropped when queue n is full, even if a more urgent queue has room.
 
-use crate::config::{self, ConfigError, Headroom};
+use rand::RngCore;
+
+use crate::config::{self, ConfigError, Headroom, Sizes};
 use crate::priority_queues::PriorityQueues;
 use crate::scheduler::{Nanos, Packet, Rank, Scheduler, Verdict};
+use crate::scheme::{self, Compared, Discipline, P4, Reference, TailDrop};
 use crate::window::{Window, WindowConfig};
 
 /// Which occupancy the queue mapping looks at.
@@ -91,34 +94,6 @@ impl Packs {
         })
     }
 
-    /// Changes the parameters while running. Queues and window keep their content.
-    ///
-    /// # Errors
-    /// As [`PacksConfig::check`], or if the number of queues would change; nothing has changed then.
-    pub fn reconfigure(&mut self, config: PacksConfig) -> Result<(), ConfigError> {
-        config.check()?;
-        self.queues.resize(&config.queue_sizes)?;
-        self.window.reconfigure(config.window)?;
-        self.buffer = config.queue_sizes.iter().sum::<usize>() as u64;
-        self.config = config;
-        Ok(())
-    }
-
-    /// The window.
-    pub fn window(&self) -> &Window {
-        &self.window
-    }
-
-    /// The window, e.g. to start it from known ranks.
-    pub fn window_mut(&mut self) -> &mut Window {
-        &mut self.window
-    }
-
-    /// b_i, in packets.
-    pub fn occupancy(&self, queue: usize) -> usize {
-        self.queues.occupancy(queue)
-    }
-
     /// Whether the quantile condition of `queue` holds for a rank that `smaller` entries of the window are below, when
     /// `free` packets fit into that queue and the more urgent ones (or, for [`Occupancy::Total`], into all).
     fn condition(&self, queue: usize, smaller: u64, free: u64) -> bool {
@@ -175,6 +150,83 @@ impl Scheduler for Packs {
 
     fn len(&self) -> usize {
         self.queues.len()
+    }
+}
+
+impl Reference for Packs {
+    type Config = PacksConfig;
+
+    const P4: P4 = P4 {
+        program: "packs",
+        table: "packs_params",
+        action: "set_packs",
+        parameters: &[
+            "size_1",
+            "size_2",
+            "size_3",
+            "size_4",
+            "size_5",
+            "size_6",
+            "size_7",
+            "size_8",
+            "headroom_256",
+            "window_ranks",
+            "sampling",
+        ],
+        discipline: Discipline::Strict,
+        tail_drop: TailDrop::Program,
+        ranks: true,
+        verdicts: true,
+    };
+
+    fn model(config: &PacksConfig) -> Result<Packs, ConfigError> {
+        Packs::new(config.clone())
+    }
+
+    /// The number of queues must stay.
+    fn reconfigure(&mut self, config: &PacksConfig) -> Result<(), ConfigError> {
+        config.check()?;
+        self.queues.resize(&config.queue_sizes)?;
+        self.window.reconfigure(config.window)?;
+        self.buffer = config.queue_sizes.iter().sum::<usize>() as u64;
+        self.config = config.clone();
+        Ok(())
+    }
+
+    fn config(sizes: &Sizes) -> Result<PacksConfig, ConfigError> {
+        Ok(PacksConfig {
+            headroom: sizes.headroom,
+            window_shift: sizes.window_shift,
+            ..PacksConfig::new(&sizes.each(), sizes.window)
+        })
+    }
+
+    fn draw(random: &mut dyn RngCore, before: Option<&PacksConfig>) -> PacksConfig {
+        let count = before.map_or_else(|| config::draw_count(random), |before| before.queue_sizes.len());
+        PacksConfig {
+            headroom: Headroom::draw(random),
+            window: WindowConfig::draw(random),
+            ..PacksConfig::new(&config::draw_sizes(random, count), 1)
+        }
+    }
+
+    fn queue_sizes(config: &PacksConfig) -> &[usize] {
+        &config.queue_sizes
+    }
+
+    fn arguments(config: &PacksConfig, sizes: &[usize]) -> Vec<u64> {
+        let mut arguments = scheme::eight(sizes);
+        arguments.push(config.headroom.numerator());
+        arguments.extend(config.window.arguments());
+        arguments
+    }
+
+    fn compare(&self, register: &dyn Fn(&str) -> u64) -> Option<Compared> {
+        Some(self.window.compare(register))
+    }
+
+    fn remember(&mut self, past: &[Rank]) -> Result<(), ConfigError> {
+        self.window.remember(past)
     }
 }
 

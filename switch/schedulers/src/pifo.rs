@@ -10,9 +10,14 @@
 //! Neither BMv2 nor Tofino can do it; every other scheme is measured against it.
 
 use std::collections::BTreeMap;
+use std::slice;
 
-use crate::config::{ConfigError, MAX_PACKETS, in_range};
+use rand::RngCore;
+
+use crate::config::{ConfigError, MAX_PACKETS, Sizes, in_range};
+use crate::fifo::Fifo;
 use crate::scheduler::{Nanos, Packet, Rank, Scheduler, Verdict};
+use crate::scheme::{Discipline, P4, Reference, TailDrop};
 
 /// A sorted queue that pushes out its least urgent packet when full.
 #[derive(Clone, Debug)]
@@ -58,5 +63,52 @@ impl Scheduler for Pifo {
 
     fn len(&self) -> usize {
         self.queue.len()
+    }
+}
+
+impl Reference for Pifo {
+    /// C, in packets.
+    type Config = usize;
+
+    /// The program of FIFO gives each packet its rank; the port sorts.
+    const P4: P4 = P4 {
+        discipline: Discipline::Pifo {
+            rank_field: "meta.rank",
+        },
+        tail_drop: TailDrop::Queue,
+        ..Fifo::P4
+    };
+
+    fn model(&capacity: &usize) -> Result<Pifo, ConfigError> {
+        Pifo::new(capacity)
+    }
+
+    fn reconfigure(&mut self, &capacity: &usize) -> Result<(), ConfigError> {
+        in_range(
+            "queue size C",
+            capacity,
+            self.queue.len().max(1),
+            MAX_PACKETS,
+            "packets",
+        )?;
+        self.capacity = capacity;
+        Ok(())
+    }
+
+    fn config(sizes: &Sizes) -> Result<usize, ConfigError> {
+        Fifo::config(sizes)
+    }
+
+    /// A capacity that stays: a smaller one would have to push out the packets that wait.
+    fn draw(random: &mut dyn RngCore, before: Option<&usize>) -> usize {
+        before.copied().unwrap_or_else(|| Fifo::draw(random, None))
+    }
+
+    fn queue_sizes(capacity: &usize) -> &[usize] {
+        slice::from_ref(capacity)
+    }
+
+    fn arguments(capacity: &usize, sizes: &[usize]) -> Vec<u64> {
+        Fifo::arguments(capacity, sizes)
     }
 }

@@ -19,9 +19,14 @@
 //! worked example, its figure 6 and its program use the free share. So a nearly full queue admits almost anything and
 //! tail drop decides, while a queue just above k B is strict. With Max = Min the score is 0/0, and the packet goes in.
 
-use crate::config::{ConfigError, Headroom, MAX_PACKETS, in_range};
+use std::slice;
+
+use rand::{Rng, RngCore};
+
+use crate::config::{ConfigError, Headroom, MAX_PACKETS, Sizes, in_range};
 use crate::fifo::Fifo;
 use crate::scheduler::{Nanos, Packet, Rank, Scheduler, Verdict};
+use crate::scheme::{Compared, Discipline, P4, Reference, TailDrop};
 
 /// How the two products of the admission rule are computed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -94,17 +99,6 @@ impl Rifo {
         })
     }
 
-    /// Changes the parameters while running. Queue, range and count keep their content.
-    ///
-    /// # Errors
-    /// As [`RifoConfig::check`]; nothing has changed then.
-    pub fn reconfigure(&mut self, config: RifoConfig) -> Result<(), ConfigError> {
-        config.check()?;
-        self.queue.resize(config.capacity)?;
-        self.config = config;
-        Ok(())
-    }
-
     /// (Min, Max) of the tracking range.
     pub fn range(&self) -> (Rank, Rank) {
         (self.min, self.max)
@@ -161,5 +155,66 @@ impl Scheduler for Rifo {
 
     fn len(&self) -> usize {
         self.queue.len()
+    }
+}
+
+impl Reference for Rifo {
+    type Config = RifoConfig;
+
+    const P4: P4 = P4 {
+        program: "rifo",
+        table: "rifo_params",
+        action: "set_rifo",
+        parameters: &["capacity_packets", "headroom_256", "tracking_packets"],
+        discipline: Discipline::Fifo,
+        tail_drop: TailDrop::Program,
+        ranks: true,
+        verdicts: true,
+    };
+
+    fn model(config: &RifoConfig) -> Result<Rifo, ConfigError> {
+        Rifo::new(*config)
+    }
+
+    fn reconfigure(&mut self, config: &RifoConfig) -> Result<(), ConfigError> {
+        config.check()?;
+        self.queue.reconfigure(&config.capacity)?;
+        self.config = *config;
+        Ok(())
+    }
+
+    fn config(sizes: &Sizes) -> Result<RifoConfig, ConfigError> {
+        Ok(RifoConfig {
+            capacity: sizes.buffer(),
+            tracking_range: sizes.window,
+            headroom: sizes.headroom,
+            products: Products::Exact,
+        })
+    }
+
+    fn draw(random: &mut dyn RngCore, _before: Option<&RifoConfig>) -> RifoConfig {
+        RifoConfig {
+            capacity: random.random_range(1..=40),
+            tracking_range: random.random_range(1..=100),
+            headroom: Headroom::draw(random),
+            products: Products::Exact,
+        }
+    }
+
+    fn queue_sizes(config: &RifoConfig) -> &[usize] {
+        slice::from_ref(&config.capacity)
+    }
+
+    fn arguments(config: &RifoConfig, _sizes: &[usize]) -> Vec<u64> {
+        let (capacity, tracking_range) = (config.capacity as u64, config.tracking_range as u64);
+        vec![capacity, config.headroom.numerator(), tracking_range]
+    }
+
+    fn compare(&self, register: &dyn Fn(&str) -> u64) -> Option<Compared> {
+        Some(Compared {
+            name: "Min, Max",
+            model: vec![u64::from(self.min), u64::from(self.max)],
+            program: vec![register("rank_range.min_rank"), register("rank_range.max_rank")],
+        })
     }
 }

@@ -12,13 +12,16 @@
 //! papers' figures come out visibly different then. The push-down happens for a dropped packet too, since the
 //! inversion was detected all the same.
 //!
-//! The papers have a fixed n. Here queues may come and go: one that comes has the bound 0, as all do at the start, so the
-//! first packets that it takes may be of any rank; packets in one that goes are still served. Until they are sorted again
-//! the cost of a push-down is what takes the smallest bound down to r, so that no bound falls below 0.
+//! The papers have a fixed n. Here n may change. A new queue has the bound 0, as all queues have at the start: its first
+//! packets may have any rank, and the bounds are not sorted for a while. In that time, the cost of a push-down is the
+//! smallest bound minus r, so that no bound falls below 0. The packets of a queue that goes are still served.
 
-use crate::config::ConfigError;
+use rand::RngCore;
+
+use crate::config::{self, ConfigError, Sizes};
 use crate::priority_queues::PriorityQueues;
 use crate::scheduler::{Nanos, Packet, Rank, Scheduler, Verdict};
+use crate::scheme::{self, Compared, Discipline, P4, Reference, TailDrop};
 
 /// Strict-priority queues behind bounds that adapt to each packet.
 #[derive(Clone, Debug)]
@@ -41,18 +44,6 @@ impl SpPifo {
             bounds: vec![0; queue_sizes.len()],
             count: queue_sizes.len(),
         })
-    }
-
-    /// Changes the queue sizes and the number of queues. Packets that wait stay; so do the bounds, but of queues that are
-    /// still missing when the next packet comes.
-    ///
-    /// # Errors
-    /// As [`PriorityQueues::new`].
-    pub fn reconfigure(&mut self, queue_sizes: &[usize]) -> Result<(), ConfigError> {
-        self.queues.replace(queue_sizes)?;
-        self.count = queue_sizes.len();
-        self.bounds.resize(self.bounds.len().max(self.count), 0);
-        Ok(())
     }
 
     /// b_1 to b_n.
@@ -87,5 +78,66 @@ impl Scheduler for SpPifo {
 
     fn len(&self) -> usize {
         self.queues.len()
+    }
+}
+
+impl Reference for SpPifo {
+    /// Queue sizes in packets, the most urgent queue first.
+    type Config = Vec<usize>;
+
+    const P4: P4 = P4 {
+        program: "sp_pifo",
+        table: "sp_pifo_params",
+        action: "set_sp_pifo",
+        parameters: &[
+            "size_1", "size_2", "size_3", "size_4", "size_5", "size_6", "size_7", "size_8",
+        ],
+        discipline: Discipline::Strict,
+        tail_drop: TailDrop::Program,
+        ranks: true,
+        verdicts: true,
+    };
+
+    fn model(sizes: &Vec<usize>) -> Result<SpPifo, ConfigError> {
+        SpPifo::new(sizes)
+    }
+
+    /// The number of queues may change too. A queue that goes loses its bound at the next arrival.
+    fn reconfigure(&mut self, sizes: &Vec<usize>) -> Result<(), ConfigError> {
+        self.queues.replace(sizes)?;
+        self.count = sizes.len();
+        self.bounds.resize(self.bounds.len().max(self.count), 0);
+        Ok(())
+    }
+
+    fn config(sizes: &Sizes) -> Result<Vec<usize>, ConfigError> {
+        Ok(sizes.each())
+    }
+
+    fn draw(random: &mut dyn RngCore, _before: Option<&Vec<usize>>) -> Vec<usize> {
+        let count = config::draw_count(random);
+        config::draw_sizes(random, count)
+    }
+
+    fn queue_sizes(sizes: &Vec<usize>) -> &[usize] {
+        sizes
+    }
+
+    fn arguments(_sizes: &Vec<usize>, sizes: &[usize]) -> Vec<u64> {
+        scheme::eight(sizes)
+    }
+
+    /// A register holds a bound and all that push-downs took off since; its top bit is 0 before the first push-up.
+    fn compare(&self, register: &dyn Fn(&str) -> u64) -> Option<Compared> {
+        let lowered = register("mapping.lowered_by") as u32;
+        let bound = |queue| match register(&format!("mapping.queue_{queue}.raised_bound")) {
+            raised if raised >> 32 == 1 => (raised as u32).wrapping_sub(lowered),
+            _ => 0,
+        };
+        Some(Compared {
+            name: "bounds",
+            model: self.bounds().iter().map(|&bound| u64::from(bound)).collect(),
+            program: (1..=self.count).map(|queue| u64::from(bound(queue))).collect(),
+        })
     }
 }

@@ -11,8 +11,11 @@
 //! arriving packet. Cells therefore start at the largest rank. A switch whose registers start at 0 has the same by
 //! storing the complement of the rank and counting the cells *larger* than the complement of the arriving one.
 
+use rand::{Rng, RngCore};
+
 use crate::config::{ConfigError, MAX_WINDOW, in_range};
 use crate::scheduler::Rank;
+use crate::scheme::{Compared, MAX_P4_WINDOW};
 
 /// Content of a cell that was never written.
 pub const EMPTY: Rank = Rank::MAX;
@@ -30,6 +33,24 @@ impl WindowConfig {
     /// A window of this many ranks, written at every arrival.
     pub fn unsampled(size: usize) -> WindowConfig {
         WindowConfig { size, sample_every: 1 }
+    }
+
+    /// A random window that a program has registers for.
+    pub(crate) fn draw(random: &mut dyn RngCore) -> WindowConfig {
+        let sample_every = if random.random() {
+            1
+        } else {
+            random.random_range(1..=20)
+        };
+        WindowConfig {
+            size: random.random_range(1..=MAX_P4_WINDOW),
+            sample_every,
+        }
+    }
+
+    /// |W| and S as arguments of a program's action.
+    pub(crate) fn arguments(self) -> [u64; 2] {
+        [self.size as u64, self.sample_every as u64]
     }
 
     /// # Errors
@@ -90,6 +111,24 @@ impl Window {
         Ok(())
     }
 
+    /// Starts from the last of these ranks, the oldest first, instead of from empty cells.
+    ///
+    /// # Errors
+    /// If they are fewer than |W|.
+    pub fn remember(&mut self, past: &[Rank]) -> Result<(), ConfigError> {
+        self.fill(&past[past.len().saturating_sub(self.config.size)..])
+    }
+
+    /// The cells, beside the registers of `p4/include/window.p4`, which hold complements.
+    pub(crate) fn compare(&self, register: &dyn Fn(&str) -> u64) -> Compared {
+        let held = |number| !(register(&format!("window.cell_{number}.entry")) as u32);
+        Compared {
+            name: "window, by register",
+            model: self.cells().iter().map(|&rank| u64::from(rank)).collect(),
+            program: (0..self.config.size).map(|number| u64::from(held(number))).collect(),
+        }
+    }
+
     /// Changes size and sampling while running. The cells keep their content: a window made longer again sees what
     /// its cells held before.
     ///
@@ -129,8 +168,8 @@ impl Window {
         self.config.size as u64
     }
 
-    /// The cells in register order, for comparison with a P4 program's registers.
-    pub fn cells(&self) -> &[Rank] {
+    /// The cells in use, in the order of the registers.
+    fn cells(&self) -> &[Rank] {
         &self.cells[..self.config.size]
     }
 

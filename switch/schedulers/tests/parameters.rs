@@ -5,7 +5,7 @@ use p4sched_schedulers::packs::{Occupancy, Packs, PacksConfig};
 use p4sched_schedulers::rifo::{Rifo, RifoConfig};
 use p4sched_schedulers::sp_pifo::SpPifo;
 use p4sched_schedulers::window::WindowConfig;
-use p4sched_schedulers::{Headroom, Packet, Rank, Scheduler, Verdict};
+use p4sched_schedulers::{Headroom, Packet, Rank, Reference, Scheduler, Verdict};
 
 fn packet(rank: Rank) -> Packet {
     Packet {
@@ -57,7 +57,7 @@ fn zero_lengths_windows_and_samplings_are_refused_by_name() {
 #[test]
 fn the_number_of_queues_stays_while_packets_wait_in_them() {
     let mut packs = Packs::new(PacksConfig::new(&[10; 4], 16)).unwrap();
-    let fewer = packs.reconfigure(PacksConfig::new(&[10; 3], 16));
+    let fewer = packs.reconfigure(&PacksConfig::new(&[10; 3], 16));
     let expected =
         "queue sizes B_i: 3 values given, 4 needed (the number of queues is fixed while packets wait in them)";
     assert_eq!(message(fewer), expected);
@@ -74,19 +74,19 @@ fn a_change_of_parameters_loses_no_packet_and_applies_to_the_next() {
             assert!(scheduler.enqueue(0, packet(3)).is_queued());
         }
     }
-    aifo.reconfigure(AifoConfig {
+    aifo.reconfigure(&AifoConfig {
         target: 3,
         capacity: 3,
         ..AifoConfig::paper()
     })
     .unwrap();
-    rifo.reconfigure(RifoConfig {
+    rifo.reconfigure(&RifoConfig {
         capacity: 3,
         ..RifoConfig::paper()
     })
     .unwrap();
-    packs.reconfigure(PacksConfig::new(&[1; 4], 4)).unwrap();
-    sp_pifo.reconfigure(&[1; 4]).unwrap();
+    packs.reconfigure(&PacksConfig::new(&[1; 4], 4)).unwrap();
+    sp_pifo.reconfigure(&vec![1; 4]).unwrap();
     assert_eq!(
         aifo.enqueue(0, packet(3)),
         Verdict::DroppedByAdmission,
@@ -139,7 +139,7 @@ fn packs_on_tofino_2_shares_the_total_occupancy_over_the_queues() {
         ..PacksConfig::new(&[2; 4], 4)
     };
     let mut packs = Packs::new(config).unwrap();
-    packs.window_mut().fill(&[1, 1, 9, 9]).unwrap();
+    packs.remember(&[1, 1, 9, 9]).unwrap();
     assert_eq!(
         packs.enqueue(0, packet(5)),
         Verdict::Queued { queue: 1 },

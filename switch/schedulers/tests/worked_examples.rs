@@ -8,7 +8,7 @@ use p4sched_schedulers::priority_queues::PriorityQueues;
 use p4sched_schedulers::rifo::{Products, Rifo, RifoConfig};
 use p4sched_schedulers::sp_pifo::SpPifo;
 use p4sched_schedulers::window::{Window, WindowConfig};
-use p4sched_schedulers::{Headroom, Packet, Rank, Scheduler, Verdict};
+use p4sched_schedulers::{Headroom, Packet, Rank, Reference, Scheduler, Verdict};
 
 fn packet(rank: Rank) -> Packet {
     Packet {
@@ -82,7 +82,7 @@ fn aifo_figure_4(queued: usize) -> Aifo {
         },
     })
     .unwrap();
-    aifo.window_mut().fill(&[1, 2, 7, 8]).unwrap();
+    aifo.remember(&[1, 2, 7, 8]).unwrap();
     for _ in 0..queued {
         assert_eq!(aifo.enqueue(0, packet(0)), Verdict::Queued { queue: 0 });
     }
@@ -301,17 +301,17 @@ fn a_queue_that_comes_later_starts_with_the_bound_0_and_one_that_goes_is_still_s
     }
     // 5 and 9 raised b_2, 7 raised b_1; 4 < b_1 lowered both by 3.
     assert_eq!(sp_pifo.bounds(), [4, 6]);
-    sp_pifo.reconfigure(&[4, 4, 4]).unwrap();
+    sp_pifo.reconfigure(&vec![4, 4, 4]).unwrap();
     assert_eq!(sp_pifo.bounds(), [4, 6, 0]);
     assert_eq!(sp_pifo.enqueue(0, packet(8)), Verdict::Queued { queue: 2 });
     assert_eq!(sp_pifo.enqueue(0, packet(7)), Verdict::Queued { queue: 1 });
     assert_eq!(sp_pifo.bounds(), [4, 7, 8]);
-    sp_pifo.reconfigure(&[4]).unwrap();
+    sp_pifo.reconfigure(&vec![4]).unwrap();
     assert_eq!(sp_pifo.enqueue(0, packet(9)), Verdict::Queued { queue: 0 });
     let ranks: Vec<u32> = std::iter::from_fn(|| sp_pifo.dequeue(0))
         .map(|packet| packet.rank)
         .collect();
     assert_eq!(ranks, [7, 4, 9, 5, 9, 7, 8]);
-    sp_pifo.reconfigure(&[4, 4]).unwrap();
+    sp_pifo.reconfigure(&vec![4, 4]).unwrap();
     assert_eq!(sp_pifo.bounds(), [9, 0], "queue 2 was missing when 9 came");
 }

@@ -2,11 +2,11 @@
 //! the program's counters, changes the parameters, and learns when each packet left.
 
 use p4sched_dataplane::{MatchKey, Port};
-use p4sched_schedulers::{Nanos, Rank};
+use p4sched_schedulers::scheme::{MAX_P4_WINDOW, P4, WINDOW_PARAMETER};
+use p4sched_schedulers::{Nanos, Rank, Scheme};
 use serde_json::{Value, json};
 
 use crate::frames::{Datagram, MIN_FRAME, RANKED_PORT};
-use crate::parameters::{MAX_P4_WINDOW, Scheme};
 use crate::program::{Program, ProgramError};
 use crate::switch::{Sent, Switch};
 
@@ -54,8 +54,8 @@ pub enum ControlledError {
     /// A window that the program has no registers for.
     #[error("a window of {0} ranks: the programs were compiled for 1 to {MAX_P4_WINDOW}")]
     Window(u64),
-    /// A program that does not decide by rank counts otherwise.
-    #[error("{0}.p4 counts no decisions by rank; of fifo and pifo only the departures are told")]
+    /// A program without an admission rule.
+    #[error("{0}.p4 counts no decisions by rank; only the departures are told")]
     NoCounters(&'static str),
     /// A line of the arrivals.
     #[error("arrivals, line {0}: {1}")]
@@ -95,7 +95,7 @@ pub fn arrivals(text: &str) -> Result<Vec<Arrival>, ControlledError> {
 #[derive(Debug)]
 pub struct ControlledPort {
     switch: Switch,
-    scheme: Scheme,
+    p4: P4,
     arrivals: Vec<Arrival>,
     /// Arrivals that have arrived.
     arrived: usize,
@@ -106,7 +106,7 @@ pub struct ControlledPort {
 }
 
 impl ControlledPort {
-    /// A link of this rate. `room`: packets that each of the traffic manager's queues holds.
+    /// A link of this rate. `queue_size`: of each queue of the traffic manager, in packets.
     ///
     /// # Errors
     /// If the program does not load.
@@ -114,17 +114,17 @@ impl ControlledPort {
         program: &Program,
         scheme: Scheme,
         rate_bps: u64,
-        room: u32,
+        queue_size: u32,
         arrivals: Vec<Arrival>,
     ) -> Result<ControlledPort, ControlledError> {
         let mut switch = Switch::new(program, scheme)?;
         let route = [MatchKey::Lpm(vec![10, 200, 0, 0], 16)];
         switch.set_entry("forwarding.ipv4_routes", &route, "forward", &[u64::from(PORT), 1]);
         switch.set_default("ranking.rank_sources", "set_rank_source", &[RANK_HEADER]);
-        switch.set_link(PORT, rate_bps, |_| room);
+        switch.set_link(PORT, rate_bps, |_| queue_size);
         Ok(ControlledPort {
             switch,
-            scheme,
+            p4: scheme.p4(),
             departed: vec![None; arrivals.len()],
             arrivals,
             arrived: 0,
@@ -138,16 +138,16 @@ impl ControlledPort {
     /// # Errors
     /// If the program takes another number of them, or has no such window.
     pub fn set_parameters(&mut self, data: &[u64]) -> Result<(), ControlledError> {
-        let (table, action, count, window) = match self.scheme {
-            Scheme::Aifo => ("aifo_params", "set_aifo", 5, Some(3)),
-            Scheme::Rifo => ("rifo_params", "set_rifo", 3, None),
-            Scheme::Packs => ("packs_params", "set_packs", 11, Some(9)),
-            Scheme::SpPifo => ("sp_pifo_params", "set_sp_pifo", 8, None),
-            Scheme::Fifo | Scheme::Pifo | Scheme::Fdpa => ("fifo_params", "set_depth", 1, None),
-        };
-        if data.len() != count {
-            return Err(ControlledError::ParameterCount(data.len(), action, count));
+        let P4 {
+            table,
+            action,
+            parameters,
+            ..
+        } = self.p4;
+        if data.len() != parameters.len() {
+            return Err(ControlledError::ParameterCount(data.len(), action, parameters.len()));
         }
+        let window = parameters.iter().position(|&name| name == WINDOW_PARAMETER);
         if let Some(size) = window.map(|at| data[at])
             && !(1..=MAX_P4_WINDOW as u64).contains(&size)
         {
@@ -188,8 +188,8 @@ impl ControlledPort {
     /// # Errors
     /// If the program has no such counters.
     pub fn counters(&self) -> Result<Value, ControlledError> {
-        if !self.scheme.is_ranked() {
-            return Err(ControlledError::NoCounters(self.scheme.program()));
+        if !self.p4.verdicts {
+            return Err(ControlledError::NoCounters(self.p4.program));
         }
         let first = usize::from(PORT) << 3;
         let verdict = |name: &str| {

@@ -9,15 +9,7 @@
 
 use std::collections::BTreeMap;
 
-use p4sched_schedulers::aifo::{Aifo, AifoConfig};
-use p4sched_schedulers::config::{ConfigError, Headroom};
-use p4sched_schedulers::fifo::Fifo;
-use p4sched_schedulers::packs::{Packs, PacksConfig};
-use p4sched_schedulers::pifo::Pifo;
-use p4sched_schedulers::rifo::{Products, Rifo, RifoConfig};
-use p4sched_schedulers::scheduler::{Nanos, Packet, Rank, Scheduler};
-use p4sched_schedulers::sp_pifo::SpPifo;
-use p4sched_schedulers::window::WindowConfig;
+use p4sched_schedulers::{ConfigError, Nanos, Packet, Rank, Scheduler, Scheme, Sizes};
 
 /// Length of every packet, in bytes.
 pub const PACKET_BYTES: u32 = 1500;
@@ -150,161 +142,19 @@ impl<S: Scheduler> Run<'_, S> {
     }
 }
 
-/// The schemes of the experiment.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum Scheme {
-    /// Tail drop.
-    Fifo,
-    /// The ideal.
-    Pifo,
-    /// Adaptive bounds.
-    SpPifo,
-    /// Quantile admission.
-    Aifo,
-    /// Min-max admission.
-    Rifo,
-    /// Quantile admission and mapping.
-    Packs,
-}
-
-impl Scheme {
-    /// All of them.
-    pub const ALL: [Scheme; 6] = [
-        Scheme::Fifo,
-        Scheme::Pifo,
-        Scheme::SpPifo,
-        Scheme::Aifo,
-        Scheme::Rifo,
-        Scheme::Packs,
-    ];
-
-    /// The name used on command lines and in file names.
-    pub fn name(self) -> &'static str {
-        match self {
-            Scheme::Fifo => "fifo",
-            Scheme::Pifo => "pifo",
-            Scheme::SpPifo => "sp_pifo",
-            Scheme::Aifo => "aifo",
-            Scheme::Rifo => "rifo",
-            Scheme::Packs => "packs",
-        }
-    }
-}
-
-/// Sizes of the experiment.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Setup {
-    /// Queues of SP-PIFO and PACKS.
-    pub queues: usize,
-    /// Packets in each of them; the single queues of the others hold as many as all of them together.
-    pub queue_size: usize,
-    /// |W| of AIFO and PACKS, and T of RIFO, in packets.
-    pub window: usize,
-    /// k of AIFO, RIFO and PACKS.
-    pub headroom: Headroom,
-    /// Shift of the ranks in the window of PACKS (figure 11).
-    pub window_shift: i64,
-}
-
-impl Setup {
-    /// PACKS 6.1: 8 queues of 10 packets, |W| = 1000, k = 0.
-    pub const PAPER: Setup = Setup {
-        queues: 8,
-        queue_size: 10,
-        window: 1000,
-        headroom: Headroom::NONE,
-        window_shift: 0,
-    };
-
-    /// A scheduler of these sizes. If there is a past, AIFO and PACKS start with its last ranks in their windows.
-    ///
-    /// # Errors
-    /// If a size is 0 or too large, or there is a past shorter than the window.
-    pub fn scheduler(&self, scheme: Scheme, past: &[Rank]) -> Result<Box<dyn Scheduler>, ConfigError> {
-        let sizes = vec![self.queue_size; self.queues];
-        let buffer = self.queues * self.queue_size;
-        let window = WindowConfig::unsampled(self.window);
-        let headroom = self.headroom;
-        let recent = &past[past.len().saturating_sub(self.window)..];
-        Ok(match scheme {
-            Scheme::Fifo => Box::new(Fifo::new(buffer)?),
-            Scheme::Pifo => Box::new(Pifo::new(buffer)?),
-            Scheme::SpPifo => Box::new(SpPifo::new(&sizes)?),
-            Scheme::Aifo => {
-                let mut aifo = Aifo::new(AifoConfig {
-                    target: buffer,
-                    capacity: buffer,
-                    headroom,
-                    window,
-                })?;
-                if !past.is_empty() {
-                    aifo.window_mut().fill(recent)?;
-                }
-                Box::new(aifo)
-            }
-            Scheme::Rifo => {
-                let (tracking_range, products) = (self.window, Products::Exact);
-                Box::new(Rifo::new(RifoConfig {
-                    capacity: buffer,
-                    tracking_range,
-                    headroom,
-                    products,
-                })?)
-            }
-            Scheme::Packs => {
-                let window_shift = self.window_shift;
-                let config = PacksConfig {
-                    headroom,
-                    window_shift,
-                    ..PacksConfig::new(&sizes, self.window)
-                };
-                let mut packs = Packs::new(config)?;
-                if !past.is_empty() {
-                    packs.window_mut().fill(recent)?;
-                }
-                Box::new(packs)
-            }
-        })
-    }
-
-    /// Runs a scheme over these ranks at the paper's rates, from an empty window.
-    ///
-    /// # Errors
-    /// As [`Setup::scheduler`].
-    pub fn run(&self, scheme: Scheme, ranks: &[Rank]) -> Result<Outcome, ConfigError> {
-        Ok(run(&mut self.scheduler(scheme, &[])?, Link::PAPER, ranks))
-    }
-}
-
-/// Figure 10: PACKS with each of these window sizes. The windows start full of the last ranks of the past, so that a
-/// long one is not judged by the time it takes to fill.
+/// Runs the model of a scheme over these ranks at the paper's rates, from an empty window.
 ///
 /// # Errors
-/// If a window is 0, too large, or longer than the past.
-pub fn window_sizes(
-    setup: Setup,
-    windows: &[usize],
-    past: &[Rank],
-    ranks: &[Rank],
-) -> Result<Vec<(usize, Outcome)>, ConfigError> {
-    let sized = |&window| {
-        let mut packs = Setup { window, ..setup }.scheduler(Scheme::Packs, past)?;
-        Ok((window, run(&mut packs, Link::PAPER, ranks)))
-    };
-    windows.iter().map(sized).collect()
-}
-
-/// Figure 11: PACKS with its window's ranks shifted by each of these amounts.
-///
-/// # Errors
-/// If the setup is not valid.
-pub fn window_shifts(setup: Setup, shifts: &[i64], ranks: &[Rank]) -> Result<Vec<(i64, Outcome)>, ConfigError> {
-    let shifted = |&window_shift| Ok((window_shift, Setup { window_shift, ..setup }.run(Scheme::Packs, ranks)?));
-    shifts.iter().map(shifted).collect()
+/// As [`Sizes::model`].
+pub fn of_scheme(scheme: Scheme, sizes: &Sizes, ranks: &[Rank]) -> Result<Outcome, ConfigError> {
+    Ok(run(&mut sizes.model(scheme, &[])?, Link::PAPER, ranks))
 }
 
 #[cfg(test)]
 mod tests {
+    use p4sched_schedulers::fifo::Fifo;
+    use p4sched_schedulers::pifo::Pifo;
+
     use super::*;
 
     #[test]
@@ -352,20 +202,13 @@ mod tests {
             drain_mbps: 11,
         };
         let ranks: Vec<Rank> = (0..1000).map(|index| index * 37 % 100).collect();
-        for scheme in Scheme::ALL {
-            let mut scheduler = Setup {
-                window: 20,
-                ..Setup::PAPER
-            }
-            .scheduler(scheme, &[])
-            .unwrap();
-            let outcome = run(&mut scheduler, link, &ranks);
-            assert_eq!(
-                (outcome.total_drops(), outcome.total_inversions()),
-                (0, 0),
-                "{}",
-                scheme.name()
-            );
+        let sizes = Sizes {
+            window: 20,
+            ..Sizes::PAPER
+        };
+        for mut model in Scheme::ALL.iter().filter_map(|&scheme| sizes.model(scheme, &[]).ok()) {
+            let outcome = run(&mut model, link, &ranks);
+            assert_eq!((outcome.total_drops(), outcome.total_inversions()), (0, 0), "{model:?}");
             assert_eq!(outcome.sent.len(), 1000);
         }
     }

@@ -15,6 +15,7 @@
 //! | [`stepped`] | the experiment of PACKS 6.1 on a compiled program |
 //! | [`controlled`] | one port of a compiled program whose parameters a controller changes between steps |
 //! | [`frames`], [`traffic`] | packets as bytes, and random packets |
+//! | [`options`] | schemes as options of a command |
 //! | [`trace`] | arrivals and decisions for a switch whose time cannot be stepped |
 
 pub mod adversary;
@@ -22,6 +23,7 @@ pub mod controlled;
 pub mod frames;
 pub mod inversions;
 pub mod model;
+pub mod options;
 pub mod parameters;
 pub mod program;
 pub mod stepped;

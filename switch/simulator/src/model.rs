@@ -2,102 +2,12 @@
 
 use std::collections::{HashMap, VecDeque};
 
-use p4sched_schedulers::aifo::Aifo;
-use p4sched_schedulers::fdpa::Fdpa;
-use p4sched_schedulers::fifo::Fifo;
-use p4sched_schedulers::packs::Packs;
-use p4sched_schedulers::pifo::Pifo;
-use p4sched_schedulers::rifo::Rifo;
-use p4sched_schedulers::sp_pifo::SpPifo;
 use p4sched_schedulers::stfq::Stfq;
-use p4sched_schedulers::{ConfigError, Nanos, Packet, Scheduler, Verdict};
-
-use crate::parameters::{Parameters, Scheme};
+use p4sched_schedulers::{Config, ConfigError, Model, Nanos, P4, Packet, Scheduler, Verdict};
 
 /// The programs' ranks count start times in steps of 256 bytes.
 const START_TIME_SHIFT: u32 = 8;
 const NANOS_PER_SECOND: u64 = 1_000_000_000;
-
-/// The model of a scheduler.
-#[derive(Clone, Debug)]
-#[allow(missing_docs, reason = "each is the model of its name")]
-pub enum Model {
-    Fifo(Fifo),
-    Pifo(Pifo),
-    Fdpa(Box<Fdpa>),
-    Aifo(Aifo),
-    Rifo(Rifo),
-    Packs(Packs),
-    SpPifo(SpPifo),
-}
-
-impl Model {
-    /// The model with these parameters.
-    ///
-    /// # Errors
-    /// If the model does not take them.
-    pub fn new(parameters: &Parameters) -> Result<Model, ConfigError> {
-        Ok(match parameters {
-            Parameters::Fifo { capacity, .. } => Model::Fifo(Fifo::new(*capacity)?),
-            Parameters::Pifo { capacity } => Model::Pifo(Pifo::new(*capacity)?),
-            Parameters::Fdpa { config, .. } => Model::Fdpa(Box::new(Fdpa::new(config.clone())?)),
-            Parameters::Aifo(config) => Model::Aifo(Aifo::new(*config)?),
-            Parameters::Rifo(config) => Model::Rifo(Rifo::new(*config)?),
-            Parameters::Packs(config) => Model::Packs(Packs::new(config.clone())?),
-            Parameters::SpPifo(sizes) => Model::SpPifo(SpPifo::new(sizes)?),
-        })
-    }
-
-    /// Changes the parameters while packets wait. Parameters of another scheduler change nothing.
-    ///
-    /// # Errors
-    /// If the model does not take them.
-    pub fn reconfigure(&mut self, parameters: &Parameters) -> Result<(), ConfigError> {
-        match (self, parameters) {
-            (Model::Fifo(fifo), Parameters::Fifo { capacity, .. }) => fifo.resize(*capacity),
-            (Model::Fdpa(fdpa), Parameters::Fdpa { config, .. }) => fdpa.reconfigure(config.clone()),
-            (Model::Aifo(aifo), Parameters::Aifo(config)) => aifo.reconfigure(*config),
-            (Model::Rifo(rifo), Parameters::Rifo(config)) => rifo.reconfigure(*config),
-            (Model::Packs(packs), Parameters::Packs(config)) => packs.reconfigure(config.clone()),
-            (Model::SpPifo(sp_pifo), Parameters::SpPifo(sizes)) => sp_pifo.reconfigure(sizes),
-            _ => Ok(()),
-        }
-    }
-
-    fn scheduler_mut(&mut self) -> &mut dyn Scheduler {
-        match self {
-            Model::Fifo(model) => model,
-            Model::Pifo(model) => model,
-            Model::Fdpa(model) => &mut **model,
-            Model::Aifo(model) => model,
-            Model::Rifo(model) => model,
-            Model::Packs(model) => model,
-            Model::SpPifo(model) => model,
-        }
-    }
-}
-
-impl Scheduler for Model {
-    fn enqueue(&mut self, now: Nanos, packet: Packet) -> Verdict {
-        self.scheduler_mut().enqueue(now, packet)
-    }
-
-    fn dequeue(&mut self, now: Nanos) -> Option<Packet> {
-        self.scheduler_mut().dequeue(now)
-    }
-
-    fn len(&self) -> usize {
-        match self {
-            Model::Fifo(model) => model.len(),
-            Model::Pifo(model) => model.len(),
-            Model::Fdpa(model) => model.len(),
-            Model::Aifo(model) => model.len(),
-            Model::Rifo(model) => model.len(),
-            Model::Packs(model) => model.len(),
-            Model::SpPifo(model) => model.len(),
-        }
-    }
-}
 
 /// A model, with the ranks that packets bring or with those of start-time fair queueing.
 #[derive(Clone, Debug)]
@@ -134,7 +44,7 @@ pub struct Departed {
 /// One port of the reference.
 #[derive(Clone, Debug)]
 pub struct ModelPort {
-    scheme: Scheme,
+    p4: P4,
     ranked: Ranked,
     rate_bps: u64,
     /// The link is free from here on, and a fraction of a nanosecond later: `rest` / `rate_bps`.
@@ -144,7 +54,7 @@ pub struct ModelPort {
     backlogged_since: Nanos,
     /// BMv2 priority of each packet that waits.
     priorities: HashMap<u64, usize>,
-    depths: [u64; 8],
+    lengths: [u64; 8],
     departed: VecDeque<Departed>,
 }
 
@@ -152,16 +62,11 @@ impl ModelPort {
     /// A port with empty queues. `start_time`: ranks are virtual start times, whatever the packets say.
     ///
     /// # Errors
-    /// If the model does not take the parameters.
-    pub fn new(
-        scheme: Scheme,
-        parameters: &Parameters,
-        rate_bps: u64,
-        start_time: bool,
-    ) -> Result<ModelPort, ConfigError> {
-        let model = Model::new(parameters)?;
+    /// If the model refuses the configuration.
+    pub fn new(config: &Config, rate_bps: u64, start_time: bool) -> Result<ModelPort, ConfigError> {
+        let model = config.model()?;
         Ok(ModelPort {
-            scheme,
+            p4: config.scheme().p4(),
             ranked: if start_time {
                 Ranked::StartTime(Stfq::new(model, START_TIME_SHIFT)?)
             } else {
@@ -172,7 +77,7 @@ impl ModelPort {
             rest: 0,
             backlogged_since: 0,
             priorities: HashMap::new(),
-            depths: [0; 8],
+            lengths: [0; 8],
             departed: VecDeque::new(),
         })
     }
@@ -186,8 +91,8 @@ impl ModelPort {
     }
 
     /// Packets that wait, by BMv2 priority.
-    pub fn depths(&self) -> [u64; 8] {
-        self.depths
+    pub fn lengths(&self) -> [u64; 8] {
+        self.lengths
     }
 
     /// Virtual time in bytes, 0 where ranks are no start times.
@@ -206,14 +111,14 @@ impl ModelPort {
         }
     }
 
-    /// Changes the parameters while packets wait.
+    /// Changes the configuration while packets wait.
     ///
     /// # Errors
-    /// If the model does not take them.
-    pub fn reconfigure(&mut self, parameters: &Parameters) -> Result<(), ConfigError> {
+    /// If the model refuses it.
+    pub fn reconfigure(&mut self, config: &Config) -> Result<(), ConfigError> {
         match &mut self.ranked {
-            Ranked::Given(model) => model.reconfigure(parameters),
-            Ranked::StartTime(stfq) => stfq.scheduler_mut().reconfigure(parameters),
+            Ranked::Given(model) => model.reconfigure(config),
+            Ranked::StartTime(stfq) => stfq.scheduler_mut().reconfigure(config),
         }
     }
 
@@ -258,7 +163,7 @@ impl ModelPort {
 
     fn leave(&mut self, id: u64) {
         if let Some(priority) = self.priorities.remove(&id) {
-            self.depths[priority] -= 1;
+            self.lengths[priority] -= 1;
         }
     }
 
@@ -267,9 +172,7 @@ impl ModelPort {
         let empty = self.priorities.is_empty();
         let verdict = match &mut self.ranked {
             Ranked::Given(model) => {
-                if let Model::Fdpa(fdpa) = model {
-                    fdpa.set_scale(packet.user, scale);
-                }
+                model.set_user_scale(packet.user, scale);
                 model.enqueue(now, packet)
             }
             Ranked::StartTime(stfq) => {
@@ -296,9 +199,9 @@ impl ModelPort {
     }
 
     fn enter(&mut self, id: u64, queue: usize) -> usize {
-        let priority = self.scheme.priority(queue);
+        let priority = self.p4.priority(queue);
         self.priorities.insert(id, priority);
-        self.depths[priority] += 1;
+        self.lengths[priority] += 1;
         priority
     }
 

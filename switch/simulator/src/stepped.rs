@@ -6,17 +6,14 @@
 
 use std::collections::BTreeSet;
 
-use crate::inversions::{self, Outcome, Setup};
 use p4sched_dataplane::{MatchKey, Port};
-use p4sched_schedulers::aifo::AifoConfig;
-use p4sched_schedulers::packs::PacksConfig;
-use p4sched_schedulers::rifo::{Products, RifoConfig};
-use p4sched_schedulers::window::WindowConfig;
-use p4sched_schedulers::{Nanos, Rank};
+use p4sched_schedulers::scheme::{MAX_P4_QUEUES, MAX_P4_WINDOW, WINDOW_PARAMETER};
+use p4sched_schedulers::{ConfigError, Nanos, Rank, Scheme, Sizes};
 
 use crate::frames::{Datagram, RANKED_PORT};
+use crate::inversions::Outcome;
 use crate::model::Decision;
-use crate::parameters::{MAX_P4_WINDOW, Parameters, Scheme};
+use crate::parameters::Parameters;
 use crate::program::{Program, ProgramError};
 use crate::switch::{Counts, Sent, Switch};
 
@@ -34,6 +31,9 @@ pub enum SteppedError {
     /// There is no program to run.
     #[error(transparent)]
     Program(#[from] ProgramError),
+    /// A scheme that has no such experiment.
+    #[error(transparent)]
+    Config(#[from] ConfigError),
     /// A window that the programs have no registers for.
     #[error(
         "a window of {0} ranks does not fit into the P4 programs, which have {MAX_P4_WINDOW} registers for it; \
@@ -41,7 +41,7 @@ pub enum SteppedError {
     )]
     Window(usize),
     /// Queues that the programs do not have.
-    #[error("{0} queues: the P4 programs have 1 to 8")]
+    #[error("{0} queues: the P4 programs have 1 to {MAX_P4_QUEUES}")]
     Queues(usize),
     /// Queues larger than the programs can say.
     #[error("{0} queues of {1} packets: the P4 programs take 1 to {MAX_P4_PACKETS} packets in all")]
@@ -51,69 +51,27 @@ pub enum SteppedError {
 /// Largest size of a queue and largest target length that the P4 programs take: 16 bits.
 const MAX_P4_PACKETS: usize = 65_535;
 
-/// The program that stands for a scheme of the experiment.
-pub fn scheme(scheme: inversions::Scheme) -> Scheme {
-    match scheme {
-        inversions::Scheme::Fifo => Scheme::Fifo,
-        inversions::Scheme::Pifo => Scheme::Pifo,
-        inversions::Scheme::SpPifo => Scheme::SpPifo,
-        inversions::Scheme::Aifo => Scheme::Aifo,
-        inversions::Scheme::Rifo => Scheme::Rifo,
-        inversions::Scheme::Packs => Scheme::Packs,
-    }
-}
-
-/// The sizes of the experiment as a program's parameters.
-fn parameters(scheme: Scheme, setup: &Setup) -> Parameters {
-    let sizes = vec![setup.queue_size; setup.queues];
-    let buffer = setup.queue_size * setup.queues;
-    let headroom = setup.headroom;
-    match scheme {
-        Scheme::Pifo => Parameters::Pifo { capacity: buffer },
-        Scheme::SpPifo => Parameters::SpPifo(sizes),
-        Scheme::Aifo => Parameters::Aifo(AifoConfig {
-            target: buffer,
-            capacity: buffer,
-            headroom,
-            window: WindowConfig::unsampled(setup.window),
-        }),
-        Scheme::Rifo => Parameters::Rifo(RifoConfig {
-            capacity: buffer,
-            tracking_range: setup.window,
-            headroom,
-            products: Products::Exact,
-        }),
-        Scheme::Packs => Parameters::Packs(PacksConfig {
-            headroom,
-            ..PacksConfig::new(&sizes, setup.window)
-        }),
-        Scheme::Fifo | Scheme::Fdpa => Parameters::Fifo {
-            capacity: buffer,
-            at_ingress: true,
-        },
-    }
-}
-
 /// Runs a compiled program over these ranks, and then drains it.
 ///
 /// # Errors
 /// If the program does not load, or cannot have these sizes.
-pub fn run(program: &Program, scheme: Scheme, setup: &Setup, ranks: &[Rank]) -> Result<Outcome, SteppedError> {
-    let windowed = matches!(scheme, Scheme::Aifo | Scheme::Packs);
-    if windowed && !(1..=MAX_P4_WINDOW).contains(&setup.window) {
-        return Err(SteppedError::Window(setup.window));
+pub fn run(program: &Program, scheme: Scheme, sizes: &Sizes, ranks: &[Rank]) -> Result<Outcome, SteppedError> {
+    let windowed = scheme.p4().parameters.contains(&WINDOW_PARAMETER);
+    if windowed && !(1..=MAX_P4_WINDOW).contains(&sizes.window) {
+        return Err(SteppedError::Window(sizes.window));
     }
-    if !(1..=8).contains(&setup.queues) {
-        return Err(SteppedError::Queues(setup.queues));
+    if !(1..=MAX_P4_QUEUES).contains(&sizes.queues) {
+        return Err(SteppedError::Queues(sizes.queues));
     }
-    if !(1..=MAX_P4_PACKETS / setup.queues).contains(&setup.queue_size) {
-        return Err(SteppedError::Buffer(setup.queues, setup.queue_size));
+    if !(1..=MAX_P4_PACKETS / sizes.queues).contains(&sizes.queue_size) {
+        return Err(SteppedError::Buffer(sizes.queues, sizes.queue_size));
     }
+    let parameters = Parameters::new(scheme.config(sizes)?);
     let mut switch = Switch::new(program, scheme)?;
     let route = [MatchKey::Lpm(vec![10, 200, 0, 0], 16)];
     switch.set_entry("forwarding.ipv4_routes", &route, "forward", &[u64::from(PORT), 1]);
     switch.set_default("ranking.rank_sources", "set_rank_source", &[RANK_HEADER]);
-    switch.set_port(PORT, &parameters(scheme, setup), true, RATE_BPS);
+    switch.set_port(PORT, &parameters, true, RATE_BPS);
 
     let mut history = History::default();
     let (mut sent, mut frame, mut counts) = (Sent::default(), Vec::new(), Counts::default());

@@ -2,15 +2,16 @@
 
 use p4sched_dataplane::{ActionCall, Count, CounterId, DigestMessage, MatchKey, Pipeline, Port, RegisterId, TableId};
 use p4sched_engine::{Engine, FrameSink, Output, PortSettings};
-use p4sched_schedulers::Nanos;
+use p4sched_schedulers::scheme::{self, P4};
+use p4sched_schedulers::{Nanos, Scheme};
 use p4sched_traffic_manager::{Discipline, PortConfig};
 
 use crate::frames;
 use crate::model::Decision;
-use crate::parameters::{Parameters, Scheme};
+use crate::parameters::Parameters;
 use crate::program::{Program, ProgramError};
 
-/// Room of a queue that ingress keeps below it.
+/// Size of a queue that ingress keeps short, in packets.
 const PLENTY: u32 = 1 << 20;
 
 /// Frames that the switch sent.
@@ -49,7 +50,7 @@ pub struct Counts {
     /// Taken by each queue of the traffic manager, by priority.
     pub enqueued: [u64; 8],
     /// Waiting in each queue of the traffic manager.
-    pub depths: [u64; 8],
+    pub lengths: [u64; 8],
     /// Pushed out by the traffic manager.
     pub pushed_out: u64,
     /// Admitted, as the program counts.
@@ -80,7 +81,7 @@ const ETHERTYPE_WORKER: [u8; 2] = [0x88, 0xb5];
 #[derive(Debug)]
 pub struct Switch {
     engine: Engine,
-    scheme: Scheme,
+    p4: P4,
     counters: DecisionCounters,
 }
 
@@ -102,12 +103,13 @@ impl Switch {
     /// # Panics
     /// If the program lacks a table or counter that all programs of this project have.
     pub fn new(program: &Program, scheme: Scheme) -> Result<Switch, ProgramError> {
+        let p4 = scheme.p4();
         let pipeline = program.pipeline()?;
         let counter = |name: &str| {
-            let name = format!("{}.{name}", scheme.ingress());
+            let name = format!("{}.{name}", p4.ingress());
             known(pipeline.counter(&name), &name)
         };
-        let counters = if scheme.is_ranked() {
+        let counters = if p4.verdicts {
             DecisionCounters {
                 admitted: counter("carry_out.admitted"),
                 refused: Some(counter("carry_out.dropped_by_admission")),
@@ -126,11 +128,7 @@ impl Switch {
         engine
             .load(pipeline, program.queue_depth_registers())
             .unwrap_or_else(|error| panic!("{}: {error}", program.name()));
-        Ok(Switch {
-            engine,
-            scheme,
-            counters,
-        })
+        Ok(Switch { engine, p4, counters })
     }
 
     /// The program's tables and registers.
@@ -143,7 +141,7 @@ impl Switch {
     }
 
     fn call(&self, table: &str, action: &str, data: &[u64]) -> (TableId, ActionCall) {
-        let name = format!("{}.{table}", self.scheme.ingress());
+        let name = format!("{}.{table}", self.p4.ingress());
         let pipeline = self.pipeline();
         let id = known(pipeline.table(&name), &name);
         let holder = name.rsplit_once('.').map_or("", |(holder, _)| holder);
@@ -187,41 +185,45 @@ impl Switch {
         written.unwrap_or_else(|error| panic!("{error}"));
     }
 
-    /// Sets a port up: the scheduler's parameters as an entry or as the default action, rate and room of its queues.
+    /// Sets a port up: the scheduler's parameters as an entry or as the default action, rate and sizes of its queues.
     ///
     /// # Panics
     /// As [`Switch::set_entry`], or if the engine refuses the settings.
     pub fn set_port(&mut self, port: Port, parameters: &Parameters, by_default: bool, rate_bps: u64) {
-        let (table, action, data) = parameters.action();
+        let P4 { table, action, .. } = self.p4;
+        let data = parameters.arguments();
         if by_default {
             self.set_default(table, action, &data);
         } else {
             self.set_entry(table, &[MatchKey::Exact(bytes(u64::from(port)))], action, &data);
         }
         self.set_link(port, rate_bps, |priority| {
-            parameters.room(priority).map_or(PLENTY, |room| room as u32)
+            parameters.queue_size(priority).map_or(PLENTY, |size| size as u32)
         });
     }
 
-    /// Sets the link of a port up: its rate, and the room in packets of its queues by priority.
+    /// Sets the link of a port up: its rate, and the sizes in packets of its queues by priority.
     ///
     /// # Panics
     /// If the engine refuses the settings.
-    pub fn set_link(&mut self, port: Port, rate_bps: u64, room: impl Fn(usize) -> u32) {
-        let pifo = self.scheme == Scheme::Pifo;
+    pub fn set_link(&mut self, port: Port, rate_bps: u64, size: impl Fn(usize) -> u32) {
+        let (discipline, rank_field) = match self.p4.discipline {
+            scheme::Discipline::Fifo => (Discipline::Fifo, None),
+            scheme::Discipline::Strict => (Discipline::Strict, None),
+            scheme::Discipline::Pifo { rank_field } => (Discipline::Pifo, Some(rank_field.to_owned())),
+        };
         let mut config = PortConfig {
             rate_bps,
-            discipline: if pifo { Discipline::Pifo } else { Discipline::Strict },
-            buffer_packets: room(0),
+            discipline,
+            buffer_packets: size(0),
             ..PortConfig::default()
         };
         for (priority, queue) in config.queues.iter_mut().enumerate() {
-            // The one queue of FIFO has priority 0, the bands of FDPA have 7 and below.
-            queue.depth_packets = room(priority);
+            queue.depth_packets = size(priority);
         }
         let settings = PortSettings {
             config,
-            rank_field: pifo.then(|| "meta.rank".to_owned()),
+            rank_field,
             user_field: None,
         };
         let set = self.engine.set_port(port, settings);
@@ -275,7 +277,7 @@ impl Switch {
         };
         Counts {
             enqueued: std::array::from_fn(|queue| stats.queues[queue].enqueued.packets),
-            depths: std::array::from_fn(|queue| stats.queues[queue].depth.packets),
+            lengths: std::array::from_fn(|queue| stats.queues[queue].depth.packets),
             pushed_out: stats.total(|queue| queue.pushed_out).packets,
             admitted: port_sum(self.counters.admitted),
             refused: self.counters.refused.map_or(0, port_sum),
@@ -288,7 +290,7 @@ impl Switch {
     /// # Panics
     /// If the program has no such counter or cell.
     pub fn counter(&self, name: &str, cell: usize) -> Count {
-        let name = format!("{}.{name}", self.scheme.ingress());
+        let name = format!("{}.{name}", self.p4.ingress());
         let id = known(self.pipeline().counter(&name), &name);
         let count = self.pipeline().counter_read(id, cell);
         count.unwrap_or_else(|error| panic!("{error}"))

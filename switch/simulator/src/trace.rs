@@ -4,14 +4,14 @@
 //! burst is sent right behind a departure, so that all of it is decided before the next one.
 
 use crate::workload::seeded;
-use p4sched_schedulers::{ConfigError, Packet, Scheduler, Verdict};
+use p4sched_schedulers::scheme::Discipline;
+use p4sched_schedulers::{ConfigError, Model, P4, Packet, Scheduler, Scheme, Verdict};
 use rand::Rng;
 use rand_chacha::ChaCha8Rng;
 use serde_json::{Value, json};
 
 use crate::frames::{Datagram, RANKED_PORT};
-use crate::model::Model;
-use crate::parameters::{Parameters, Scheme};
+use crate::parameters::Parameters;
 use crate::traffic::PortTraffic;
 
 /// Bursts between two changes of the parameters or of the traffic, on average.
@@ -20,12 +20,17 @@ const CHANGE_EVERY: u32 = 25;
 /// Why there is no trace.
 #[derive(Debug, thiserror::Error)]
 pub enum TraceError {
-    /// A scheme whose decisions depend on several queues or on a sorted one: BMv2 has no link behind its queues.
-    #[error("no trace of {0:?}: only fifo, aifo and rifo have one queue that is served in order")]
+    /// A scheme whose decisions depend on several queues or on a sorted one.
+    #[error("no trace of {0:?}: it has not one queue that is served in order")]
     Scheme(Scheme),
     /// The model does not take its parameters.
     #[error(transparent)]
     Config(#[from] ConfigError),
+}
+
+/// Whether a scheme has one queue that is served in order. BMv2 has no link behind several queues, and none sorted.
+pub fn has_trace(scheme: Scheme) -> bool {
+    scheme.p4().discipline == Discipline::Fifo
 }
 
 /// The trace of `packets` packets as JSON:
@@ -38,7 +43,7 @@ pub enum TraceError {
 /// # Errors
 /// As [`TraceError`].
 pub fn trace(scheme: Scheme, seed: u64, packets: usize) -> Result<Value, TraceError> {
-    if !matches!(scheme, Scheme::Fifo | Scheme::Aifo | Scheme::Rifo) {
+    if !has_trace(scheme) {
         return Err(TraceError::Scheme(scheme));
     }
     let mut writer = Writer::new(scheme, seed)?;
@@ -47,7 +52,7 @@ pub fn trace(scheme: Scheme, seed: u64, packets: usize) -> Result<Value, TraceEr
         steps.push(writer.step()?);
     }
     Ok(json!({
-        "program": scheme.program(),
+        "program": scheme.p4().program,
         "seed": seed,
         "packets": writer.sent,
         "rank_source": if writer.by_tos { 2 } else { 1 },
@@ -78,7 +83,7 @@ impl Writer {
             scheme,
             traffic: PortTraffic::new(0, &mut random),
             by_tos: random.random(),
-            model: Model::new(&parameters)?,
+            model: parameters.config.model()?,
             changed: Some(parameters),
             // The first packet leaves at once: nobody knows whether before or after a second one.
             largest_burst: 1,
@@ -90,8 +95,8 @@ impl Writer {
 
     fn step(&mut self) -> Result<Value, TraceError> {
         let set = self.changed.take().map(|parameters| {
-            let (table, action, arguments) = parameters.action();
-            json!({"table": table, "action": action, "arguments": arguments})
+            let P4 { table, action, .. } = self.scheme.p4();
+            json!({"table": table, "action": action, "arguments": parameters.arguments()})
         });
         // Something must wait, or nothing would depart.
         let least = usize::from(self.model.len() == 0);
@@ -139,7 +144,7 @@ impl Writer {
         self.largest_burst = [2, 3, 5, 8][self.random.random_range(0..4)];
         if self.random.random() {
             let parameters = draw(self.scheme, &mut self.random);
-            self.model.reconfigure(&parameters)?;
+            self.model.reconfigure(&parameters.config)?;
             self.changed = Some(parameters);
         } else {
             self.traffic.change(&mut self.random);
@@ -148,14 +153,11 @@ impl Writer {
     }
 }
 
-/// Random parameters; FIFO's limit is the program's.
+/// Random parameters under which the program drops, not the queue.
 fn draw(scheme: Scheme, random: &mut ChaCha8Rng) -> Parameters {
-    match Parameters::draw(scheme, random, None) {
-        Parameters::Fifo { capacity, .. } => Parameters::Fifo {
-            capacity,
-            at_ingress: true,
-        },
-        other => other,
+    Parameters {
+        at_ingress: true,
+        ..Parameters::draw(scheme, random, None)
     }
 }
 

@@ -6,7 +6,7 @@ use p4sched_schedulers::packs::{Packs, PacksConfig};
 use p4sched_schedulers::pifo::Pifo;
 use p4sched_schedulers::sp_pifo::SpPifo;
 use p4sched_schedulers::window::WindowConfig;
-use p4sched_schedulers::{Headroom, Rank};
+use p4sched_schedulers::{Headroom, Rank, Reference};
 use p4sched_simulator::adversary::{BatchOutcome, Search, Trace, batch};
 use p4sched_simulator::workload::seeded;
 
@@ -17,7 +17,7 @@ const LONG_QUEUES: [usize; 3] = [60; 3];
 
 fn packs(trace: &Trace, queue_sizes: &[usize]) -> BatchOutcome {
     let mut packs = Packs::new(PacksConfig::new(queue_sizes, 4)).unwrap();
-    packs.window_mut().fill(&trace.window).unwrap();
+    packs.remember(&trace.window).unwrap();
     batch(&mut packs, &trace.ranks)
 }
 
@@ -30,7 +30,7 @@ fn aifo(trace: &Trace) -> BatchOutcome {
         window,
     })
     .unwrap();
-    aifo.window_mut().fill(&trace.window).unwrap();
+    aifo.remember(&trace.window).unwrap();
     batch(&mut aifo, &trace.ranks)
 }
 

@@ -4,8 +4,8 @@
 use std::collections::BTreeMap;
 
 use p4sched_schedulers::packs::{Packs, PacksConfig};
-use p4sched_schedulers::{Headroom, Rank};
-use p4sched_simulator::inversions::{Link, Outcome, Scheme, Setup, run, window_shifts, window_sizes};
+use p4sched_schedulers::{ConfigError, Headroom, Rank, Scheme, Sizes};
+use p4sched_simulator::inversions::{Link, Outcome, of_scheme, run};
 use p4sched_simulator::workload::{RankDistribution, RankSampler, independent, seeded};
 
 const SECOND: u64 = 1_000_000_000;
@@ -17,11 +17,16 @@ fn stream(distribution: RankDistribution, count: usize, seed: u64) -> Vec<Rank> 
 fn one_second(distribution: RankDistribution) -> BTreeMap<Scheme, Outcome> {
     let ranks = stream(distribution, Link::PAPER.arrivals_in(SECOND), 1);
     let run = |scheme| {
-        let outcome = Setup::PAPER.run(scheme, &ranks).unwrap();
+        let outcome = of_scheme(scheme, &Sizes::PAPER, &ranks).unwrap();
         assert_only_the_excess_is_dropped(&outcome, ranks.len());
         (scheme, outcome)
     };
-    Scheme::ALL.into_iter().map(run).collect()
+    Scheme::ALL
+        .iter()
+        .copied()
+        .filter(|scheme| scheme.p4().ranks)
+        .map(run)
+        .collect()
 }
 
 /// An empty system admits every packet and each service time holds an arrival, so the link never idles: a packet starts
@@ -40,6 +45,28 @@ fn assert_only_the_excess_is_dropped(outcome: &Outcome, arrivals: usize) {
 fn ratios(outcomes: &BTreeMap<Scheme, Outcome>) -> [f64; 3] {
     let packs = outcomes[&Scheme::Packs].total_inversions() as f64;
     [Scheme::SpPifo, Scheme::Aifo, Scheme::Fifo].map(|scheme| outcomes[&scheme].total_inversions() as f64 / packs)
+}
+
+/// Figure 10: PACKS with each of these window sizes. The windows start full of the last ranks of the past. So a long window
+/// is not judged by the time that it takes to fill.
+fn window_sizes(windows: &[usize], past: &[Rank], ranks: &[Rank]) -> Result<Vec<(usize, Outcome)>, ConfigError> {
+    let sized = |&window| {
+        let sizes = Sizes { window, ..Sizes::PAPER };
+        Ok((window, run(&mut sizes.model(Scheme::Packs, past)?, Link::PAPER, ranks)))
+    };
+    windows.iter().map(sized).collect()
+}
+
+/// Figure 11: PACKS with the ranks of its window shifted by each of these amounts.
+fn window_shifts(shifts: &[i64], ranks: &[Rank]) -> Vec<(i64, Outcome)> {
+    let shifted = |&window_shift| {
+        let sizes = Sizes {
+            window_shift,
+            ..Sizes::PAPER
+        };
+        (window_shift, of_scheme(Scheme::Packs, &sizes, ranks).unwrap())
+    };
+    shifts.iter().map(shifted).collect()
 }
 
 fn assert_within_15_percent(found: [f64; 3], expected: [f64; 3]) {
@@ -115,7 +142,7 @@ fn figure_10_longer_windows_make_fewer_inversions_and_spare_more_ranks() {
     let windows = [15, 25, 50, 100, 1000, 10_000];
     let ranks = stream(RankDistribution::Uniform, 300_000, 2);
     let past = stream(RankDistribution::Uniform, 10_000, 3);
-    let by_window = window_sizes(Setup::PAPER, &windows, &past, &ranks).unwrap();
+    let by_window = window_sizes(&windows, &past, &ranks).unwrap();
     let inversions: Vec<u64> = by_window
         .iter()
         .map(|(_, outcome)| outcome.total_inversions())
@@ -146,7 +173,7 @@ fn figure_10_longer_windows_make_fewer_inversions_and_spare_more_ranks() {
         less(5, 4)
     );
 
-    let sp_pifo = Setup::PAPER.run(Scheme::SpPifo, &ranks).unwrap();
+    let sp_pifo = of_scheme(Scheme::SpPifo, &Sizes::PAPER, &ranks).unwrap();
     let shortest = inversions[0] as f64 / sp_pifo.total_inversions() as f64;
     assert!(
         (0.70..0.70 * 1.15).contains(&shortest),
@@ -161,15 +188,15 @@ fn figure_10_longer_windows_make_fewer_inversions_and_spare_more_ranks() {
 fn figure_11_a_positive_shift_leads_to_fifo_and_a_negative_one_empties_the_queues() {
     let ranks = stream(RankDistribution::Uniform, 300_000, 4);
     let shifts = [-100, -50, 0, 25, 50, 75, 100];
-    let by_shift = window_shifts(Setup::PAPER, &shifts, &ranks).unwrap();
+    let by_shift = window_shifts(&shifts, &ranks);
     let inversions: Vec<u64> = by_shift.iter().map(|(_, outcome)| outcome.total_inversions()).collect();
     assert!(inversions.is_sorted(), "{inversions:?}");
-    let fifo = Setup::PAPER.run(Scheme::Fifo, &ranks).unwrap();
+    let fifo = of_scheme(Scheme::Fifo, &Sizes::PAPER, &ranks).unwrap();
     let at_100 = &by_shift[6].1;
     assert!((inversions[6] as f64 / fifo.total_inversions() as f64 - 1.0).abs() < 0.03);
     assert_eq!(at_100.lowest_rank_dropped(), Some(0));
 
-    let sp_pifo = Setup::PAPER.run(Scheme::SpPifo, &ranks).unwrap();
+    let sp_pifo = of_scheme(Scheme::SpPifo, &Sizes::PAPER, &ranks).unwrap();
     assert!(
         inversions[3] as f64 <= 0.66 * sp_pifo.total_inversions() as f64,
         "a shift of 25 still saves 34 %"
@@ -182,7 +209,7 @@ fn figure_11_a_positive_shift_leads_to_fifo_and_a_negative_one_empties_the_queue
 #[test]
 fn figure_11_a_negative_shift_drops_the_least_urgent_ranks_only_but_no_more_than_the_excess() {
     let ranks = stream(RankDistribution::Uniform, 300_000, 4);
-    for (shift, outcome) in window_shifts(Setup::PAPER, &[-75, -50, -25], &ranks).unwrap() {
+    for (shift, outcome) in window_shifts(&[-75, -50, -25], &ranks) {
         // The paper, with TCP: 75, 50 and 25 % of the packets, those of the lowest priority. A constant stream keeps the
         // link busy, so the excess of 9 % is all that is lost; it is lost among the same ranks.
         assert_only_the_excess_is_dropped(&outcome, ranks.len());
@@ -197,26 +224,22 @@ fn figure_11_a_negative_shift_drops_the_least_urgent_ranks_only_but_no_more_than
 #[test]
 fn a_setup_that_cannot_work_is_refused() {
     let ranks = [1, 2, 3];
-    let error = Setup {
+    let no_window = Sizes {
         window: 0,
-        ..Setup::PAPER
-    }
-    .run(Scheme::Packs, &ranks)
-    .unwrap_err();
+        ..Sizes::PAPER
+    };
+    let error = of_scheme(Scheme::Packs, &no_window, &ranks).unwrap_err();
     assert_eq!(error.to_string(), "window |W| = 0 is out of range: 1 to 65536 ranks");
-    let error = window_sizes(Setup::PAPER, &[10], &[1, 2], &ranks).unwrap_err();
+    let error = window_sizes(&[10], &[1, 2], &ranks).unwrap_err();
     assert_eq!(
         error.to_string(),
         "starting window: 2 values given, 10 needed (one rank for each cell of the window)"
     );
-    assert!(
-        Setup {
-            queues: 0,
-            ..Setup::PAPER
-        }
-        .run(Scheme::SpPifo, &ranks)
-        .is_err()
-    );
+    let no_queue = Sizes {
+        queues: 0,
+        ..Sizes::PAPER
+    };
+    assert!(of_scheme(Scheme::SpPifo, &no_queue, &ranks).is_err());
     assert!(Headroom::new(4, 2).is_err());
 }
 

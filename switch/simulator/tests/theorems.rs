@@ -9,7 +9,7 @@ use p4sched_schedulers::pifo::Pifo;
 use p4sched_schedulers::rifo::{Products, Rifo, RifoConfig};
 use p4sched_schedulers::sp_pifo::SpPifo;
 use p4sched_schedulers::window::WindowConfig;
-use p4sched_schedulers::{Headroom, Packet, Rank, Scheduler, Verdict};
+use p4sched_schedulers::{Headroom, Packet, Rank, Reference, Scheduler, Verdict};
 use p4sched_simulator::adversary::batch;
 use p4sched_simulator::inversions::{Link, run};
 use p4sched_simulator::workload::{RankDistribution, RankSampler, falling, independent, seeded};

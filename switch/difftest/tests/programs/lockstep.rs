@@ -1,41 +1,27 @@
 //! A program and its model, driven side by side.
 
-use std::collections::VecDeque;
 use std::fmt::Write as _;
 
-use p4sched_dataplane::{MatchKey, Port};
-use p4sched_schedulers::fdpa::{UNCLASSIFIED, UNIT_SCALE};
-use p4sched_schedulers::{Nanos, Packet};
+use p4sched_dataplane::MatchKey;
+use p4sched_schedulers::fdpa::UNCLASSIFIED;
+use p4sched_schedulers::scheme::{Discipline, MAX_P4_QUEUES};
+use p4sched_schedulers::{Compared, Nanos, Packet, Scheme};
+use p4sched_simulator::frames::{Datagram, is_forwarded};
+use p4sched_simulator::model::Decision;
+use p4sched_simulator::parameters::Parameters;
+use p4sched_simulator::program::{Program, ProgramError};
+use p4sched_simulator::switch::{Sent, Switch};
+use p4sched_simulator::traffic::{Arrivals, FLOWS, USERS};
 use p4sched_simulator::workload::seeded;
 use rand::Rng;
 use rand_chacha::ChaCha8Rng;
 
-use crate::state::compare;
-use p4sched_simulator::frames::{Datagram, RANKED_PORT, is_forwarded};
-use p4sched_simulator::model::{Decision, ModelPort};
-use p4sched_simulator::parameters::{Parameters, Scheme};
-use p4sched_simulator::program::{Program, ProgramError};
-use p4sched_simulator::switch::{Counts, Sent, Switch};
-use p4sched_simulator::traffic::{Arrivals, FLOWS, PortTraffic, USERS};
+use crate::lane::{self, Lane, RankSource};
 
-/// The ports of a trial. The first one's parameters are the default action, the others' are entries. The last one needs
-/// all nine bits.
-const PORTS: [Port; 3] = [1, 6, 300];
 /// Packets between two changes of something, on average.
 const CHANGE_EVERY: u32 = 300;
 /// Packets between two comparisons of all that both sides remember.
 const COMPARE_EVERY: u64 = 500;
-/// Decisions that a report shows.
-const HISTORY: usize = 8;
-
-/// Where ranks come from (the values of `set_rank_source`).
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum RankSource {
-    Static = 0,
-    Header = 1,
-    Tos = 2,
-    StartTime = 3,
-}
 
 /// What is to be compared.
 #[derive(Clone, Debug)]
@@ -104,58 +90,6 @@ pub enum Mismatch {
     Differ(String),
 }
 
-/// One port on both sides.
-struct Lane {
-    port: Port,
-    traffic: PortTraffic,
-    source: RankSource,
-    parameters: Parameters,
-    rate_bps: u64,
-    scales: [u32; USERS],
-    /// A user whom no entry classifies.
-    stranger: Option<usize>,
-    static_ranks: [u32; FLOWS],
-    model: ModelPort,
-    counts: Counts,
-    history: VecDeque<String>,
-}
-
-impl Lane {
-    /// The id of one of the port's users, 0 .. USERS - 1, in the program.
-    fn user(&self, user: usize) -> u32 {
-        match self.stranger {
-            Some(stranger) if stranger == user => UNCLASSIFIED,
-            _ => (1 + self.traffic.number() * USERS + user) as u32,
-        }
-    }
-
-    /// The packet as the model sees it. Flows are the cells that the program files them under.
-    fn packet(&self, scheme: Scheme, flow: usize, datagram: &Datagram) -> Packet {
-        let header = if datagram.destination_port == RANKED_PORT {
-            datagram.rank
-        } else {
-            u32::MAX
-        };
-        Packet {
-            id: datagram.id,
-            rank: match self.source {
-                RankSource::Static => self.static_ranks[flow],
-                RankSource::Header => header,
-                RankSource::Tos => u32::from(datagram.tos),
-                RankSource::StartTime => 0,
-            },
-            user: self.user(flow % USERS),
-            flow: cell(scheme, datagram),
-            len: datagram.len,
-        }
-    }
-}
-
-/// The cell of a flow: of its flowlet in FDPA, else of its virtual finish time.
-fn cell(scheme: Scheme, datagram: &Datagram) -> u32 {
-    datagram.flow_hash() % if scheme == Scheme::Fdpa { 4096 } else { 65536 }
-}
-
 /// Drives program and model side by side.
 ///
 /// # Errors
@@ -185,7 +119,7 @@ impl<'a> Lockstep<'a> {
     fn new(program: &Program, trial: &'a Trial) -> Result<Lockstep<'a>, Mismatch> {
         let mut random = seeded(trial.seed);
         let switch = Switch::new(program, trial.scheme)?;
-        let lanes = lanes(trial, &mut random)?;
+        let lanes = lane::lanes(trial, &mut random)?;
         let arrivals = Arrivals::draw(lanes.iter().map(|lane| lane.rate_bps).sum(), &mut random);
         // Now and then the 32 bits of microseconds that FDPA reckons in wrap around during the trial.
         let start = if random.random() {
@@ -225,7 +159,7 @@ impl<'a> Lockstep<'a> {
             for user in 0..USERS {
                 self.write_user(index, user);
             }
-            if self.trial.scheme != Scheme::Fdpa {
+            if self.trial.scheme.p4().ranks {
                 self.write_ranks(index);
             }
             self.write_parameters(index);
@@ -329,7 +263,7 @@ impl<'a> Lockstep<'a> {
         }
         let lane = &mut self.lanes[at];
         let (flow, datagram) = lane.traffic.next(number, &mut self.random);
-        let mut packet = lane.packet(self.trial.scheme, flow, &datagram);
+        let mut packet = lane.packet(&self.trial.scheme.p4(), flow, &datagram);
         if let Some(mistake) = self.trial.mistake {
             mistake(&mut lane.parameters.clone(), &mut packet);
         }
@@ -345,7 +279,7 @@ impl<'a> Lockstep<'a> {
         // Departures happened before this arrival: depths are compared on their own.
         let found = counts.decision_since(&lane.counts);
         let before = std::mem::replace(&mut lane.counts, counts);
-        note(lane, self.now, &packet, found);
+        lane.note(self.now, &packet, found);
         if found != Some(expected) {
             let seen = found.map_or_else(
                 || format!("counts went from {before:?} to {counts:?}"),
@@ -354,11 +288,11 @@ impl<'a> Lockstep<'a> {
             let what = format!("decision: the model says {expected:?}, the program {seen}");
             return Err(self.differ(at, &what));
         }
-        if counts.depths != lane.model.depths() {
+        if counts.lengths != lane.model.lengths() {
             let what = format!(
                 "queues (priority 0 to 7): model {:?}, switch {:?}",
-                lane.model.depths(),
-                counts.depths
+                lane.model.lengths(),
+                counts.lengths
             );
             return Err(self.differ(at, &what));
         }
@@ -397,17 +331,45 @@ impl<'a> Lockstep<'a> {
         self.advance()?;
         for at in 0..self.lanes.len() {
             let lane = &self.lanes[at];
-            for compared in compare(&self.switch, lane.port, &lane.model, self.trial.scheme) {
+            for compared in self.compare(lane) {
                 if compared.model != compared.program {
                     return Err(self.differ(at, &format!("{} differ", compared.name)));
                 }
             }
             let counts = self.switch.counts(lane.port);
-            if self.trial.scheme.is_ranked() && counts.admitted != counts.enqueued.iter().sum::<u64>() {
+            if self.trial.scheme.p4().verdicts && counts.admitted != counts.enqueued.iter().sum::<u64>() {
                 return Err(self.differ(at, &format!("the program counted {counts:?}")));
             }
         }
         Ok(())
+    }
+
+    /// Everything that both sides remember of a port and show.
+    fn compare(&self, lane: &Lane) -> Vec<Compared> {
+        let (p4, model) = (self.trial.scheme.p4(), &lane.model);
+        let port = usize::from(lane.port);
+        let length = |priority: usize| match p4.discipline {
+            Discipline::Strict => model.lengths()[priority],
+            // One buffer serves all priorities.
+            Discipline::Fifo | Discipline::Pifo { .. } => model.lengths().iter().sum(),
+        };
+        let cell = |queue| self.switch.register("queue_depths", port << 3 | queue);
+        let mut compared = vec![Compared {
+            name: "@queue_depth cells",
+            model: (0..MAX_P4_QUEUES).map(length).collect(),
+            program: (0..MAX_P4_QUEUES).map(cell).collect(),
+        }];
+        if p4.ranks {
+            compared.push(Compared {
+                name: "virtual time",
+                model: vec![model.virtual_time()],
+                program: vec![self.switch.register("virtual_time", port)],
+            });
+        }
+        let ingress = p4.ingress();
+        let register = |name: &str| self.switch.register(&format!("{ingress}.{name}"), port);
+        compared.extend(model.model().compare(&register));
+        compared
     }
 
     /// Changes something on one port, on both sides.
@@ -422,7 +384,7 @@ impl<'a> Lockstep<'a> {
                 self.reconfigure(at)?;
             }
             4 => {
-                lane.rate_bps = rate(random);
+                lane.rate_bps = lane::rate(random);
                 lane.model.set_rate(lane.rate_bps);
                 self.write_parameters(at);
             }
@@ -434,12 +396,12 @@ impl<'a> Lockstep<'a> {
             6 => {
                 let user = random.random_range(0..USERS);
                 if lane.stranger != Some(user) {
-                    lane.scales[user] = scale(random);
+                    lane.scales[user] = lane::scale(random);
                     self.write_user(at, user);
                 }
             }
-            _ if scheme != Scheme::Fdpa && lane.source != RankSource::StartTime => {
-                lane.source = source(random);
+            _ if scheme.p4().ranks && lane.source != RankSource::StartTime => {
+                lane.source = lane::source(random);
                 lane.static_ranks[random.random_range(0..FLOWS)] = random.random_range(0..100);
                 self.write_ranks(at);
             }
@@ -450,8 +412,8 @@ impl<'a> Lockstep<'a> {
 
     fn reconfigure(&mut self, at: usize) -> Result<(), Mismatch> {
         let lane = &mut self.lanes[at];
-        let told = told(self.trial, &lane.parameters);
-        if let Err(error) = lane.model.reconfigure(&told) {
+        let told = lane::told(self.trial, &lane.parameters);
+        if let Err(error) = lane.model.reconfigure(&told.config) {
             return Err(self.differ(at, &format!("the model refuses its parameters: {error}")));
         }
         self.write_parameters(at);
@@ -466,7 +428,7 @@ impl<'a> Lockstep<'a> {
         } = self.trial;
         let mut report = format!(
             "{}.p4 differs from its model ({scheme:?})\n  {what}\n",
-            scheme.program()
+            scheme.p4().program
         );
         let mut line = |name: &str, text: String| {
             let _ = writeln!(report, "  {name:<12} {text}");
@@ -483,7 +445,7 @@ impl<'a> Lockstep<'a> {
         );
         line("parameters", format!("{:?}", lane.parameters));
         line("weights", format!("256 / weight of the users: {:?}", lane.scales));
-        for compared in compare(&self.switch, lane.port, &lane.model, *scheme) {
+        for compared in self.compare(lane) {
             line("state", compared.name.to_owned());
             line("  model", format!("{:?}", compared.model));
             line("  program", format!("{:?}", compared.program));
@@ -491,7 +453,7 @@ impl<'a> Lockstep<'a> {
         if let Ok(datagram) = self.datagrams.last().ok_or(()) {
             line(
                 "virtual start",
-                format!("{:?}", lane.model.start_time(cell(*scheme, datagram))),
+                format!("{:?}", lane.model.start_time(lane::cell(&scheme.p4(), datagram))),
             );
         }
         for arrival in &lane.history {
@@ -499,99 +461,4 @@ impl<'a> Lockstep<'a> {
         }
         Mismatch::Differ(report)
     }
-}
-
-fn note(lane: &mut Lane, now: Nanos, packet: &Packet, decision: Option<Decision>) {
-    if lane.history.len() == HISTORY {
-        lane.history.pop_front();
-    }
-    let Packet {
-        id,
-        rank,
-        user,
-        flow,
-        len,
-    } = packet;
-    let text = format!("{now} ns: packet {id}, rank {rank}, user {user}, flow {flow}, {len} bytes -> {decision:?}");
-    lane.history.push_back(text);
-}
-
-/// Link rates from 5 Mbit/s to 5 Gbit/s.
-fn rate(random: &mut ChaCha8Rng) -> u64 {
-    (5e6 * 1000f64.powf(random.random::<f64>())) as u64
-}
-
-/// 256 / weight, for weights from 1/4 to 8.
-fn scale(random: &mut ChaCha8Rng) -> u32 {
-    [256, 128, 32, 1024, random.random_range(1..1000)][random.random_range(0..5)]
-}
-
-fn source(random: &mut ChaCha8Rng) -> RankSource {
-    [
-        RankSource::Static,
-        RankSource::Header,
-        RankSource::Header,
-        RankSource::Tos,
-    ][random.random_range(0..4)]
-}
-
-/// The parameters as the model is told them: others than the program if it is to be wrong.
-fn told(trial: &Trial, parameters: &Parameters) -> Parameters {
-    let mut told = parameters.clone();
-    if let Some(mistake) = trial.mistake {
-        let mut nobody = Packet {
-            id: 0,
-            rank: 0,
-            user: 0,
-            flow: 0,
-            len: 0,
-        };
-        mistake(&mut told, &mut nobody);
-    }
-    told
-}
-
-fn lanes(trial: &Trial, random: &mut ChaCha8Rng) -> Result<Vec<Lane>, Mismatch> {
-    let base = rate(random);
-    let mut lanes: Vec<Lane> = Vec::new();
-    let mut cells = Vec::new();
-    for (number, &port) in (0..).zip(&PORTS) {
-        let traffic = loop {
-            let traffic = PortTraffic::new(number, random);
-            let own: Vec<u32> = (0..FLOWS).map(|flow| cell(trial.scheme, &traffic.flow(flow))).collect();
-            // Flows of different ports that share a cell would meet in the program, and cannot in the models.
-            if own.iter().all(|cell| !cells.contains(cell)) {
-                cells.extend(own);
-                break traffic;
-            }
-        };
-        let parameters = Parameters::draw(trial.scheme, random, None);
-        // FIFO knows ranks only to count them, and PIFO drops after the flow was charged.
-        let start_time = trial.scheme.is_ranked() && random.random_range(0..3) == 0;
-        let rate_bps = (base as f64 * (0.5 + random.random::<f64>())) as u64;
-        let model = ModelPort::new(trial.scheme, &told(trial, &parameters), rate_bps, start_time);
-        let stranger = random.random_bool(0.5).then(|| random.random_range(0..USERS));
-        let mut scales = std::array::from_fn(|_| scale(random));
-        if let Some(stranger) = stranger {
-            scales[stranger] = UNIT_SCALE;
-        }
-        lanes.push(Lane {
-            port,
-            traffic,
-            source: if start_time {
-                RankSource::StartTime
-            } else {
-                source(random)
-            },
-            parameters,
-            rate_bps,
-            scales,
-            stranger,
-            static_ranks: std::array::from_fn(|_| random.random_range(0..100)),
-            model: model.map_err(|error| Mismatch::Differ(format!("the model refuses its parameters: {error}")))?,
-            counts: Counts::default(),
-            history: VecDeque::new(),
-        });
-    }
-    Ok(lanes)
 }

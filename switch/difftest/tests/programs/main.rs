@@ -1,17 +1,17 @@
 //! Every program makes the decisions of its model, for every packet; and a wrong model is found out.
 
+mod lane;
 mod lockstep;
-mod state;
 
 use std::path::Path;
 
 use lockstep::{Mismatch, Tally, Trial, run};
-use p4sched_schedulers::{Headroom, Packet};
-use p4sched_simulator::inversions::{self, Setup};
-use p4sched_simulator::parameters::{Parameters, Scheme};
+use p4sched_schedulers::{Config, Headroom, Packet, Scheme, Sizes};
+use p4sched_simulator::parameters::Parameters;
 use p4sched_simulator::program::Program;
-use p4sched_simulator::stepped;
+use p4sched_simulator::switch::Switch;
 use p4sched_simulator::workload::{RankDistribution, RankSampler, independent, seeded};
+use p4sched_simulator::{inversions, stepped};
 
 /// Packets of each program.
 const PACKETS: u64 = if cfg!(debug_assertions) { 20_000 } else { 1_000_000 };
@@ -20,13 +20,14 @@ const PER_TRIAL: u64 = if cfg!(debug_assertions) { 5_000 } else { 20_000 };
 
 fn program(scheme: Scheme) -> Program {
     let p4 = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../p4");
-    Program::compile(&p4, scheme.program()).unwrap_or_else(|error| panic!("{error}"))
+    Program::compile(&p4, scheme.p4().program).unwrap_or_else(|error| panic!("{error}"))
 }
 
-fn check(scheme: Scheme) -> Tally {
+/// Drives program and model side by side over so many packets, a trial after the other.
+fn check(scheme: Scheme, packets: u64) -> Tally {
     let program = program(scheme);
     let mut tally = Tally::default();
-    for seed in 0..PACKETS / PER_TRIAL {
+    for seed in 0..packets / PER_TRIAL {
         let trial = Trial {
             scheme,
             seed,
@@ -36,46 +37,49 @@ fn check(scheme: Scheme) -> Tally {
         tally += run(&program, &trial).unwrap_or_else(|mismatch| panic!("\n{mismatch}"));
     }
     println!("{scheme:?}: {tally:?}");
-    assert_eq!(tally.packets, PACKETS);
-    assert!(tally.queued > PACKETS / 10, "hardly anything was queued: {tally:?}");
-    assert!(tally.full > PACKETS / 100, "hardly any queue was full: {tally:?}");
-    assert!(tally.changes > PACKETS / 1000, "hardly anything changed: {tally:?}");
+    assert_eq!(tally.packets, packets);
+    assert!(tally.queued > packets / 10, "hardly anything was queued: {tally:?}");
+    assert!(tally.full > packets / 100, "hardly any queue was full: {tally:?}");
+    assert!(tally.changes > packets / 1000, "hardly anything changed: {tally:?}");
     tally
 }
 
-#[test]
-fn fifo_decides_as_its_model() {
-    assert_eq!(check(Scheme::Fifo).refused, 0);
+macro_rules! test_each {
+    ($($module:ident: $Scheme:ident, $what:literal;)*) => {
+        $(
+            #[doc = $what]
+            #[test]
+            fn $module() {
+                super::check(p4sched_schedulers::Scheme::$Scheme, super::PACKETS);
+            }
+        )*
+    };
+}
+
+/// The test of each scheme has the scheme's name.
+mod decides_as_its_model {
+    p4sched_schedulers::each_scheme!(test_each);
 }
 
 #[test]
-fn fifo_on_a_sorted_port_is_pifo() {
-    assert!(check(Scheme::Pifo).pushed_out > PACKETS / 100);
+fn admission_rules_refuse_often_and_a_sorted_queue_often_pushes_out() {
+    let packets = PACKETS / 10;
+    for scheme in [Scheme::Aifo, Scheme::Rifo, Scheme::Packs] {
+        assert!(check(scheme, packets).refused > packets / 100, "{scheme:?}");
+    }
+    assert!(check(Scheme::Pifo, packets).pushed_out > packets / 100);
+    assert_eq!(check(Scheme::Fifo, packets).refused, 0);
 }
 
 #[test]
-fn fdpa_decides_as_its_model() {
-    check(Scheme::Fdpa);
-}
-
-#[test]
-fn aifo_decides_as_its_model() {
-    assert!(check(Scheme::Aifo).refused > PACKETS / 100);
-}
-
-#[test]
-fn rifo_decides_as_its_model() {
-    assert!(check(Scheme::Rifo).refused > PACKETS / 100);
-}
-
-#[test]
-fn packs_decides_as_its_model() {
-    assert!(check(Scheme::Packs).refused > PACKETS / 100);
-}
-
-#[test]
-fn sp_pifo_decides_as_its_model() {
-    check(Scheme::SpPifo);
+fn the_registry_names_the_parameters_of_each_program() {
+    for &scheme in Scheme::ALL {
+        let p4 = scheme.p4();
+        let switch = Switch::new(&program(scheme), scheme).unwrap();
+        let params = switch.action_params(p4.table, p4.action).iter();
+        let names: Vec<&str> = params.map(|(name, _)| name.as_str()).collect();
+        assert_eq!(names, p4.parameters, "{scheme:?}");
+    }
 }
 
 /// The report on a model that is wrong like this.
@@ -95,7 +99,7 @@ fn report(scheme: Scheme, mistake: fn(&mut Parameters, &mut Packet)) -> String {
 #[test]
 fn a_model_with_another_headroom_is_found_out() {
     let report = report(Scheme::Aifo, |parameters, _| {
-        if let Parameters::Aifo(config) = parameters {
+        if let Config::Aifo(config) = &mut parameters.config {
             let other = config.headroom.numerator() as u32 ^ 8;
             config.headroom = Headroom::new(other, 8).unwrap();
         }
@@ -115,7 +119,7 @@ fn a_model_with_another_headroom_is_found_out() {
 #[test]
 fn a_model_whose_queue_holds_one_packet_more_is_found_out() {
     let report = report(Scheme::Rifo, |parameters, _| {
-        if let Parameters::Rifo(config) = parameters {
+        if let Config::Rifo(config) = &mut parameters.config {
             config.capacity += 1;
         }
     });
@@ -195,14 +199,13 @@ fn programs_and_models_agree_on_the_inversions_of_the_packs_paper() {
     ] {
         let sampler = RankSampler::new(distribution, 100).unwrap();
         let ranks = independent(&sampler, count, &mut seeded(seed));
-        let setup = Setup {
+        let sizes = Sizes {
             window: 20,
-            ..Setup::PAPER
+            ..Sizes::PAPER
         };
-        for scheme in inversions::Scheme::ALL {
-            let compiled = program(stepped::scheme(scheme));
-            let found = stepped::run(&compiled, stepped::scheme(scheme), &setup, &ranks).unwrap();
-            let expected = setup.run(scheme, &ranks).unwrap();
+        for &scheme in Scheme::ALL.iter().filter(|scheme| scheme.p4().ranks) {
+            let found = stepped::run(&program(scheme), scheme, &sizes, &ranks).unwrap();
+            let expected = inversions::of_scheme(scheme, &sizes, &ranks).unwrap();
             assert!(found == expected, "{} of {distribution:?} ranks", scheme.name());
             assert!(expected.total_drops() > 0);
         }
@@ -211,6 +214,6 @@ fn programs_and_models_agree_on_the_inversions_of_the_packs_paper() {
 
 #[test]
 fn a_window_longer_than_the_programs_have_is_refused() {
-    let error = stepped::run(&program(Scheme::Packs), Scheme::Packs, &Setup::PAPER, &[1]).unwrap_err();
+    let error = stepped::run(&program(Scheme::Packs), Scheme::Packs, &Sizes::PAPER, &[1]).unwrap_err();
     assert!(error.to_string().contains("1 to 32 ranks"), "{error}");
 }

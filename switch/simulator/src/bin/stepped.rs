@@ -8,12 +8,12 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::{Parser, ValueEnum};
-use p4sched_schedulers::{Headroom, Rank};
-use p4sched_simulator::inversions::{Outcome, Scheme, Setup};
-use p4sched_simulator::parameters::MAX_P4_WINDOW;
+use p4sched_schedulers::scheme::MAX_P4_WINDOW;
+use p4sched_schedulers::{Headroom, Rank, Scheme, Sizes};
+use p4sched_simulator::inversions::{self, Outcome};
 use p4sched_simulator::program::Program;
-use p4sched_simulator::stepped;
 use p4sched_simulator::workload::{RankDistribution, RankSampler, independent, seeded};
+use p4sched_simulator::{options, stepped};
 use serde_json::{Map, Value, json};
 
 /// Window of the paper, in ranks.
@@ -23,6 +23,9 @@ const PAPER_WINDOW: usize = 1000;
 #[derive(Debug, Parser)]
 #[command(name = "p4sched-stepped", version)]
 struct Args {
+    /// Prints all schemes that there are, a line of JSON for each, and does nothing else.
+    #[arg(long)]
+    list_schemes: bool,
     /// What decides: the reference models or the compiled P4 programs.
     #[arg(long, value_enum, default_value = "model")]
     with: With,
@@ -35,8 +38,8 @@ struct Args {
     /// |W| of AIFO and PACKS and T of RIFO, in packets [default: 1000 for the models, 32 for P4].
     #[arg(long)]
     window: Option<usize>,
-    /// Schemes, separated by commas: fifo, pifo, sp_pifo, aifo, rifo, packs.
-    #[arg(long, value_delimiter = ',', value_parser = scheme, default_value = "fifo,pifo,sp_pifo,aifo,rifo,packs")]
+    /// Schemes, separated by commas.
+    #[arg(long, value_delimiter = ',', value_parser = options::scheme(options::is_ranked), default_values = options::names(options::is_ranked))]
     schemes: Vec<Scheme>,
     /// Seed of the ranks.
     #[arg(long, default_value_t = 1)]
@@ -80,12 +83,6 @@ fn count<const LEAST: usize, const MOST: usize>(text: &str) -> Result<usize, Str
     }
 }
 
-fn scheme(name: &str) -> Result<Scheme, String> {
-    let names: Vec<&str> = Scheme::ALL.iter().map(|scheme| scheme.name()).collect();
-    let found = Scheme::ALL.into_iter().find(|scheme| scheme.name() == name);
-    found.ok_or_else(|| format!("unknown scheme '{name}': use {}", names.join(", ")))
-}
-
 fn main() -> ExitCode {
     match run(&Args::parse()) {
         Ok(()) => ExitCode::SUCCESS,
@@ -98,6 +95,9 @@ fn main() -> ExitCode {
 }
 
 fn run(args: &Args) -> Result<(), Box<dyn Error>> {
+    if args.list_schemes {
+        return print(&options::listing());
+    }
     if args.with == With::P4 && args.window_shift != 0 {
         return Err("--window-shift: the P4 programs cannot shift their windows; use --with model".into());
     }
@@ -105,7 +105,7 @@ fn run(args: &Args) -> Result<(), Box<dyn Error>> {
         With::Model => PAPER_WINDOW,
         With::P4 => MAX_P4_WINDOW,
     });
-    let setup = Setup {
+    let sizes = Sizes {
         queues: args.queues,
         queue_size: args.queue_size,
         window,
@@ -117,13 +117,12 @@ fn run(args: &Args) -> Result<(), Box<dyn Error>> {
     let mut schemes = Map::new();
     for &scheme in &args.schemes {
         // Both refuse sizes that they cannot work with.
-        setup.scheduler(scheme, &[])?;
+        sizes.model(scheme, &[])?;
         let outcome = match args.with {
-            With::Model => setup.run(scheme, &ranks)?,
+            With::Model => inversions::of_scheme(scheme, &sizes, &ranks)?,
             With::P4 => {
-                let scheme = stepped::scheme(scheme);
-                let program = Program::compile(&args.p4_dir, scheme.program())?;
-                stepped::run(&program, scheme, &setup, &ranks)?
+                let program = Program::compile(&args.p4_dir, scheme.p4().program)?;
+                stepped::run(&program, scheme, &sizes, &ranks)?
             }
         };
         schemes.insert(scheme.name().to_owned(), summary(&outcome, args.rank_count));
@@ -143,14 +142,17 @@ fn run(args: &Args) -> Result<(), Box<dyn Error>> {
     });
     let text = format!("{summary:#}\n");
     match &args.output {
-        None => io::stdout()
-            .write_all(text.as_bytes())
-            .map_err(|error| format!("cannot write to standard output: {error}"))?,
+        None => print(&text)?,
         Some(file) => {
             std::fs::write(file, text).map_err(|error| format!("cannot write {}: {error}", file.display()))?;
         }
     }
     Ok(())
+}
+
+fn print(text: &str) -> Result<(), Box<dyn Error>> {
+    let printed = io::stdout().write_all(text.as_bytes());
+    printed.map_err(|error| format!("cannot write to standard output: {error}").into())
 }
 
 fn summary(outcome: &Outcome, rank_count: usize) -> Value {

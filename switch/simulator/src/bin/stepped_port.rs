@@ -13,8 +13,9 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::Parser;
+use p4sched_schedulers::Scheme;
 use p4sched_simulator::controlled::{ControlledPort, arrivals};
-use p4sched_simulator::parameters::Scheme;
+use p4sched_simulator::options;
 use p4sched_simulator::program::Program;
 use serde_json::Value;
 
@@ -22,8 +23,8 @@ use serde_json::Value;
 #[derive(Debug, Parser)]
 #[command(name = "p4sched-stepped-port", version)]
 struct Args {
-    /// fifo, pifo, sp_pifo, aifo, rifo or packs.
-    #[arg(long, value_parser = scheme)]
+    /// A scheme that knows ranks.
+    #[arg(long, value_parser = options::scheme(options::is_ranked))]
     scheme: Scheme,
     /// Rate of the link in bit/s of Ethernet frames.
     #[arg(long, value_parser = clap::value_parser!(u64).range(1000..=1_000_000_000_000))]
@@ -42,20 +43,6 @@ struct Args {
     output: PathBuf,
 }
 
-fn scheme(name: &str) -> Result<Scheme, String> {
-    match name {
-        "fifo" => Ok(Scheme::Fifo),
-        "pifo" => Ok(Scheme::Pifo),
-        "sp_pifo" => Ok(Scheme::SpPifo),
-        "aifo" => Ok(Scheme::Aifo),
-        "rifo" => Ok(Scheme::Rifo),
-        "packs" => Ok(Scheme::Packs),
-        _ => Err(format!(
-            "unknown scheme '{name}': use fifo, pifo, sp_pifo, aifo, rifo or packs"
-        )),
-    }
-}
-
 fn main() -> ExitCode {
     match run(&Args::parse()) {
         Ok(()) => ExitCode::SUCCESS,
@@ -70,7 +57,7 @@ fn main() -> ExitCode {
 fn run(args: &Args) -> Result<(), Box<dyn Error>> {
     let text = std::fs::read_to_string(&args.arrivals)
         .map_err(|error| format!("cannot read {}: {error}", args.arrivals.display()))?;
-    let program = Program::compile(&args.p4_dir, args.scheme.program())?;
+    let program = Program::compile(&args.p4_dir, args.scheme.p4().program)?;
     let mut port = ControlledPort::new(&program, args.scheme, args.rate_bps, args.room, arrivals(&text)?)?;
     let mut output = std::io::stdout().lock();
     for line in std::io::stdin().lock().lines() {

@@ -5,15 +5,15 @@ use std::io::{self, Write as _};
 use std::process::ExitCode;
 
 use clap::Parser;
-use p4sched_simulator::parameters::Scheme;
-use p4sched_simulator::trace;
+use p4sched_schedulers::Scheme;
+use p4sched_simulator::{options, trace};
 
 /// Arrivals, what the reference model decides on each, and which packet departs after each burst, as JSON.
 #[derive(Debug, Parser)]
 #[command(name = "p4sched-trace", version)]
 struct Args {
-    /// Scheme: fifo, aifo or rifo.
-    #[arg(value_parser = scheme)]
+    /// A scheme with one queue that is served in order.
+    #[arg(value_parser = options::scheme(trace::has_trace))]
     scheme: Scheme,
     /// Seed of everything random.
     #[arg(long, default_value_t = 1)]
@@ -21,14 +21,6 @@ struct Args {
     /// Packets that arrive, at least.
     #[arg(long, default_value_t = 2000, value_parser = clap::value_parser!(u32).range(..=1_000_000))]
     packets: u32,
-}
-
-fn scheme(name: &str) -> Result<Scheme, String> {
-    let schemes = [("fifo", Scheme::Fifo), ("aifo", Scheme::Aifo), ("rifo", Scheme::Rifo)];
-    let found = schemes.into_iter().find(|(known, _)| *known == name);
-    found
-        .map(|(_, scheme)| scheme)
-        .ok_or_else(|| format!("no trace of '{name}': use fifo, aifo or rifo"))
 }
 
 fn main() -> ExitCode {

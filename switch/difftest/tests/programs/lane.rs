@@ -1,0 +1,182 @@
+//! One port on both sides: what arrives there, what both are told, and the model. All of it is random.
+
+use std::collections::VecDeque;
+
+use p4sched_dataplane::Port;
+use p4sched_schedulers::fdpa::{UNCLASSIFIED, UNIT_SCALE};
+use p4sched_schedulers::{Nanos, P4, Packet};
+use p4sched_simulator::frames::{Datagram, RANKED_PORT};
+use p4sched_simulator::model::{Decision, ModelPort};
+use p4sched_simulator::parameters::Parameters;
+use p4sched_simulator::switch::Counts;
+use p4sched_simulator::traffic::{FLOWS, PortTraffic, USERS};
+use rand::Rng;
+use rand_chacha::ChaCha8Rng;
+
+use crate::lockstep::{Mismatch, Trial};
+
+/// The ports of a trial. The first one's parameters are the default action, the others' are entries. The last one needs
+/// all nine bits.
+const PORTS: [Port; 3] = [1, 6, 300];
+/// Decisions that a report shows.
+const HISTORY: usize = 8;
+
+/// Where ranks come from (the values of `set_rank_source`).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum RankSource {
+    Static = 0,
+    Header = 1,
+    Tos = 2,
+    StartTime = 3,
+}
+
+/// One port on both sides.
+pub struct Lane {
+    pub port: Port,
+    pub traffic: PortTraffic,
+    pub source: RankSource,
+    pub parameters: Parameters,
+    pub rate_bps: u64,
+    pub scales: [u32; USERS],
+    /// A user whom no entry classifies.
+    pub stranger: Option<usize>,
+    pub static_ranks: [u32; FLOWS],
+    pub model: ModelPort,
+    pub counts: Counts,
+    pub history: VecDeque<String>,
+}
+
+impl Lane {
+    /// The id of one of the port's users, 0 .. USERS - 1, in the program.
+    pub fn user(&self, user: usize) -> u32 {
+        match self.stranger {
+            Some(stranger) if stranger == user => UNCLASSIFIED,
+            _ => (1 + self.traffic.number() * USERS + user) as u32,
+        }
+    }
+
+    /// The packet as the model sees it. Flows are the cells that the program files them under.
+    pub fn packet(&self, p4: &P4, flow: usize, datagram: &Datagram) -> Packet {
+        let header = if datagram.destination_port == RANKED_PORT {
+            datagram.rank
+        } else {
+            u32::MAX
+        };
+        Packet {
+            id: datagram.id,
+            rank: match self.source {
+                RankSource::Static => self.static_ranks[flow],
+                RankSource::Header => header,
+                RankSource::Tos => u32::from(datagram.tos),
+                RankSource::StartTime => 0,
+            },
+            user: self.user(flow % USERS),
+            flow: cell(p4, datagram),
+            len: datagram.len,
+        }
+    }
+
+    /// Keeps a decision of the program for the report.
+    pub fn note(&mut self, now: Nanos, packet: &Packet, decision: Option<Decision>) {
+        if self.history.len() == HISTORY {
+            self.history.pop_front();
+        }
+        let Packet {
+            id,
+            rank,
+            user,
+            flow,
+            len,
+        } = packet;
+        let text = format!("{now} ns: packet {id}, rank {rank}, user {user}, flow {flow}, {len} bytes -> {decision:?}");
+        self.history.push_back(text);
+    }
+}
+
+/// The cell of a flow: of its virtual finish time in a program that knows ranks, else of its flowlet.
+pub fn cell(p4: &P4, datagram: &Datagram) -> u32 {
+    datagram.flow_hash() % if p4.ranks { 65536 } else { 4096 }
+}
+
+/// Link rates from 5 Mbit/s to 5 Gbit/s.
+pub fn rate(random: &mut ChaCha8Rng) -> u64 {
+    (5e6 * 1000f64.powf(random.random::<f64>())) as u64
+}
+
+/// 256 / weight, for weights from 1/4 to 8.
+pub fn scale(random: &mut ChaCha8Rng) -> u32 {
+    [256, 128, 32, 1024, random.random_range(1..1000)][random.random_range(0..5)]
+}
+
+/// A random source of the ranks that packets bring.
+pub fn source(random: &mut ChaCha8Rng) -> RankSource {
+    [
+        RankSource::Static,
+        RankSource::Header,
+        RankSource::Header,
+        RankSource::Tos,
+    ][random.random_range(0..4)]
+}
+
+/// The parameters as the model is told them: others than the program if it is to be wrong.
+pub fn told(trial: &Trial, parameters: &Parameters) -> Parameters {
+    let mut told = parameters.clone();
+    if let Some(mistake) = trial.mistake {
+        let mut nobody = Packet {
+            id: 0,
+            rank: 0,
+            user: 0,
+            flow: 0,
+            len: 0,
+        };
+        mistake(&mut told, &mut nobody);
+    }
+    told
+}
+
+/// The ports of a trial.
+pub fn lanes(trial: &Trial, random: &mut ChaCha8Rng) -> Result<Vec<Lane>, Mismatch> {
+    let p4 = trial.scheme.p4();
+    let base = rate(random);
+    let mut lanes: Vec<Lane> = Vec::new();
+    let mut cells = Vec::new();
+    for (number, &port) in (0..).zip(&PORTS) {
+        let traffic = loop {
+            let traffic = PortTraffic::new(number, random);
+            let own: Vec<u32> = (0..FLOWS).map(|flow| cell(&p4, &traffic.flow(flow))).collect();
+            // Flows of different ports that share a cell would meet in the program, and cannot in the models.
+            if own.iter().all(|cell| !cells.contains(cell)) {
+                cells.extend(own);
+                break traffic;
+            }
+        };
+        let parameters = Parameters::draw(trial.scheme, random, None);
+        // Only these programs charge a flow for what was admitted, and for nothing else.
+        let start_time = p4.ranks && p4.verdicts && random.random_range(0..3) == 0;
+        let rate_bps = (base as f64 * (0.5 + random.random::<f64>())) as u64;
+        let model = ModelPort::new(&told(trial, &parameters).config, rate_bps, start_time);
+        let stranger = random.random_bool(0.5).then(|| random.random_range(0..USERS));
+        let mut scales = std::array::from_fn(|_| scale(random));
+        if let Some(stranger) = stranger {
+            scales[stranger] = UNIT_SCALE;
+        }
+        lanes.push(Lane {
+            port,
+            traffic,
+            source: if start_time {
+                RankSource::StartTime
+            } else {
+                source(random)
+            },
+            parameters,
+            rate_bps,
+            scales,
+            stranger,
+            static_ranks: std::array::from_fn(|_| random.random_range(0..100)),
+            model: model.map_err(|error| Mismatch::Differ(format!("the model refuses its parameters: {error}")))?,
+            counts: Counts::default(),
+            history: VecDeque::new(),
+        });
+    }
+    Ok(lanes)
+}

@@ -1,0 +1,158 @@
+//! What the list of schemes in `lib.rs` declares: a module for each scheme, and the types that hold any of them.
+
+macro_rules! schemes {
+    ($($module:ident: $Type:ident, $what:literal;)*) => {
+        $(pub mod $module;)*
+
+        /// A scheduler that has a model here and a program in `p4/`.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+        pub enum Scheme {
+            $(#[doc = $what] $Type,)*
+        }
+
+        /// What a scheme is told.
+        #[derive(Clone, Debug, PartialEq, Eq)]
+        pub enum Config {
+            $(#[doc = $what] $Type(<$module::$Type as Reference>::Config),)*
+        }
+
+        /// The model of a scheme.
+        #[derive(Clone, Debug)]
+        pub enum Model {
+            $(#[doc = $what] $Type(Box<$module::$Type>),)*
+        }
+
+        impl Scheme {
+            /// All of them.
+            pub const ALL: &[Scheme] = &[$(Scheme::$Type,)*];
+
+            /// Its name on command lines, in file names and in `p4/`.
+            pub fn name(self) -> &'static str {
+                match self {
+                    $(Scheme::$Type => stringify!($module),)*
+                }
+            }
+
+            /// Its P4 program, and the port that the program needs.
+            pub fn p4(self) -> P4 {
+                match self {
+                    $(Scheme::$Type => <$module::$Type as Reference>::P4,)*
+                }
+            }
+
+            /// Its configuration for these sizes.
+            ///
+            /// # Errors
+            /// If it needs more than sizes.
+            pub fn config(self, sizes: &Sizes) -> Result<Config, ConfigError> {
+                Ok(match self {
+                    $(Scheme::$Type => Config::$Type(<$module::$Type as Reference>::config(sizes)?),)*
+                })
+            }
+
+            /// A random configuration that its program can have. It can follow `before`, if that is one of the same scheme.
+            pub fn draw(self, random: &mut dyn RngCore, before: Option<&Config>) -> Config {
+                match self {
+                    $(Scheme::$Type => {
+                        let before = match before {
+                            Some(Config::$Type(config)) => Some(config),
+                            _ => None,
+                        };
+                        Config::$Type(<$module::$Type as Reference>::draw(random, before))
+                    })*
+                }
+            }
+        }
+
+        impl Config {
+            /// The model, with empty queues.
+            ///
+            /// # Errors
+            /// If the model refuses the configuration.
+            pub fn model(&self) -> Result<Model, ConfigError> {
+                Ok(match self {
+                    $(Config::$Type(config) => {
+                        Model::$Type(Box::new(<$module::$Type as Reference>::model(config)?))
+                    })*
+                })
+            }
+
+            /// The scheme that it is for.
+            pub fn scheme(&self) -> Scheme {
+                match self {
+                    $(Config::$Type(_) => Scheme::$Type,)*
+                }
+            }
+
+            /// Sizes of the queues in packets, the most urgent one first.
+            pub fn queue_sizes(&self) -> &[usize] {
+                match self {
+                    $(Config::$Type(config) => <$module::$Type as Reference>::queue_sizes(config),)*
+                }
+            }
+
+            /// The arguments of the action [`P4::action`], in the order of [`P4::parameters`]. `sizes`: of the queues as the
+            /// program keeps to them; none if the traffic manager does.
+            pub fn arguments(&self, sizes: &[usize]) -> Vec<u64> {
+                match self {
+                    $(Config::$Type(config) => <$module::$Type as Reference>::arguments(config, sizes),)*
+                }
+            }
+        }
+
+        impl Model {
+            /// Changes the configuration while packets wait.
+            ///
+            /// # Errors
+            /// If the model refuses the configuration. Nothing has changed then.
+            ///
+            /// # Panics
+            /// If the configuration is one of another scheme.
+            pub fn reconfigure(&mut self, config: &Config) -> Result<(), ConfigError> {
+                match (self, config) {
+                    $((Model::$Type(model), Config::$Type(config)) => model.reconfigure(config),)*
+                    (_, config) => panic!("{config:?} is for another scheme"),
+                }
+            }
+
+            /// Gives a user the weight 256 / scale, if the scheme knows users.
+            pub fn set_user_scale(&mut self, user: u32, scale: u32) {
+                match self {
+                    $(Model::$Type(model) => model.set_user_scale(user, scale),)*
+                }
+            }
+
+            /// Starts the window, if there is one, with the last of these ranks.
+            ///
+            /// # Errors
+            /// If they are fewer than the window holds.
+            pub fn remember(&mut self, past: &[Rank]) -> Result<(), ConfigError> {
+                match self {
+                    $(Model::$Type(model) => model.remember(past),)*
+                }
+            }
+
+            /// What the scheme remembers, beside the same in the program. `register` reads the port's cell of a register,
+            /// named as below the ingress control.
+            pub fn compare(&self, register: &dyn Fn(&str) -> u64) -> Option<Compared> {
+                match self {
+                    $(Model::$Type(model) => model.compare(register),)*
+                }
+            }
+
+            fn scheduler(&self) -> &dyn Scheduler {
+                match self {
+                    $(Model::$Type(model) => model,)*
+                }
+            }
+
+            fn scheduler_mut(&mut self) -> &mut dyn Scheduler {
+                match self {
+                    $(Model::$Type(model) => model,)*
+                }
+            }
+        }
+    };
+}
+
+pub(crate) use schemes;

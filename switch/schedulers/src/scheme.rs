@@ -1,0 +1,232 @@
+//! What is the same question for every scheme: its P4 program, its configuration, and how model and program are compared.
+
+use rand::RngCore;
+
+use crate::config::{ConfigError, Sizes};
+use crate::scheduler::{Nanos, Packet, Rank, Scheduler, Verdict};
+use crate::{Model, Scheme};
+
+/// Most queues of a port: one for each BMv2 priority.
+pub const MAX_P4_QUEUES: usize = 8;
+/// The parameter of a program's action that says how long its window is.
+pub const WINDOW_PARAMETER: &str = "window_ranks";
+/// Longest window that the P4 programs have registers for, in ranks.
+pub const MAX_P4_WINDOW: usize = 32;
+
+/// The order in which the port of a program sends.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Discipline {
+    /// One queue, in order of arrival.
+    Fifo,
+    /// Eight queues; the most urgent one that has a packet sends.
+    Strict,
+    /// One queue, sorted by a field of the program. No P4 target has it.
+    Pifo {
+        /// The field, for example `meta.rank`.
+        rank_field: &'static str,
+    },
+}
+
+impl Discipline {
+    /// Its name in the configuration of a port.
+    pub fn name(self) -> &'static str {
+        match self {
+            Discipline::Fifo => "fifo",
+            Discipline::Strict => "strict",
+            Discipline::Pifo { .. } => "pifo",
+        }
+    }
+
+    /// True if no P4 target has it: the scheme is an ideal that others are measured against.
+    pub fn is_ideal(self) -> bool {
+        matches!(self, Discipline::Pifo { .. })
+    }
+}
+
+/// Who drops the packet that finds its queue full.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum TailDrop {
+    /// The program, at ingress.
+    Program,
+    /// The traffic manager.
+    Queue,
+    /// The program; or the traffic manager, if the program is told sizes of 0.
+    Either,
+}
+
+/// A P4 program, and the port that it needs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct P4 {
+    /// The file in `p4/`, without `.p4`.
+    pub program: &'static str,
+    /// The table of the parameters, below the ingress control. Its key is the egress port.
+    pub table: &'static str,
+    /// The action that sets the parameters.
+    pub action: &'static str,
+    /// The action's parameters, in order.
+    pub parameters: &'static [&'static str],
+    /// The discipline of the port.
+    pub discipline: Discipline,
+    /// Who drops at a full queue.
+    pub tail_drop: TailDrop,
+    /// The program knows ranks (`p4/include/rank.p4`).
+    pub ranks: bool,
+    /// The program counts its decisions by verdict: admitted, refused, full (`p4/include/carry_out.p4`).
+    pub verdicts: bool,
+}
+
+impl P4 {
+    /// The ingress control. The names of the program's tables and counters begin with it.
+    pub fn ingress(&self) -> String {
+        let mut name = String::new();
+        for word in self.program.split('_') {
+            name.push_str(&word[..1].to_uppercase());
+            name.push_str(&word[1..]);
+        }
+        name + "Ingress"
+    }
+
+    /// The BMv2 priority of the model's queue number `queue`.
+    pub fn priority(&self, queue: usize) -> usize {
+        match self.discipline {
+            Discipline::Strict => MAX_P4_QUEUES - 1 - queue,
+            Discipline::Fifo | Discipline::Pifo { .. } => 0,
+        }
+    }
+}
+
+/// What a scheduler remembers, in the model and in the P4 program.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Compared {
+    /// What it is, in the paper's words.
+    pub name: &'static str,
+    /// As the model has it.
+    pub model: Vec<u64>,
+    /// As the program has it.
+    pub program: Vec<u64>,
+}
+
+/// A model that a P4 program must equal, packet by packet.
+pub trait Reference: Scheduler + Sized {
+    /// What it is told.
+    type Config;
+    /// The program.
+    const P4: P4;
+
+    /// The model, with empty queues.
+    ///
+    /// # Errors
+    /// If a value is out of range.
+    fn model(config: &Self::Config) -> Result<Self, ConfigError>;
+
+    /// Changes the configuration. Packets that wait stay.
+    ///
+    /// # Errors
+    /// If a value is out of range. Nothing has changed then.
+    fn reconfigure(&mut self, config: &Self::Config) -> Result<(), ConfigError>;
+
+    /// The configuration for these sizes.
+    ///
+    /// # Errors
+    /// If the scheme needs more than sizes.
+    fn config(sizes: &Sizes) -> Result<Self::Config, ConfigError>;
+
+    /// A random configuration that the program can have, and that the model can change to while `before` is in force.
+    fn draw(random: &mut dyn RngCore, before: Option<&Self::Config>) -> Self::Config;
+
+    /// Sizes of the queues in packets, the most urgent one first.
+    fn queue_sizes(config: &Self::Config) -> &[usize];
+
+    /// The arguments of the action [`P4::action`]. `sizes`: [`Reference::queue_sizes`] if the program keeps to them, none
+    /// if the traffic manager does.
+    fn arguments(config: &Self::Config, sizes: &[usize]) -> Vec<u64>;
+
+    /// What the model remembers besides its queues, beside the port's cells of the program's registers.
+    fn compare(&self, _register: &dyn Fn(&str) -> u64) -> Option<Compared> {
+        None
+    }
+
+    /// Gives a user the weight 256 / scale.
+    fn set_user_scale(&mut self, _user: u32, _scale: u32) {}
+
+    /// Starts the window with the last of these ranks.
+    ///
+    /// # Errors
+    /// If they are fewer than the window holds.
+    fn remember(&mut self, _past: &[Rank]) -> Result<(), ConfigError> {
+        Ok(())
+    }
+}
+
+/// The sizes of eight queues as arguments, 0 for a queue that does not exist.
+pub(crate) fn eight(sizes: &[usize]) -> Vec<u64> {
+    let size = |queue: usize| sizes.get(queue).map_or(0, |&size| size as u64);
+    (0..MAX_P4_QUEUES).map(size).collect()
+}
+
+impl Scheme {
+    /// The scheme of this name.
+    pub fn named(name: &str) -> Option<Scheme> {
+        Scheme::ALL.iter().copied().find(|scheme| scheme.name() == name)
+    }
+}
+
+impl Sizes {
+    /// The model of a scheme. With a past, windows start with its last ranks.
+    ///
+    /// # Errors
+    /// If a size is out of range, the scheme needs more than sizes, or the past is shorter than the window.
+    pub fn model(&self, scheme: Scheme, past: &[Rank]) -> Result<Model, ConfigError> {
+        let mut model = scheme.config(self)?.model()?;
+        if !past.is_empty() {
+            model.remember(past)?;
+        }
+        Ok(model)
+    }
+}
+
+impl Scheduler for Model {
+    fn enqueue(&mut self, now: Nanos, packet: Packet) -> Verdict {
+        self.scheduler_mut().enqueue(now, packet)
+    }
+
+    fn dequeue(&mut self, now: Nanos) -> Option<Packet> {
+        self.scheduler_mut().dequeue(now)
+    }
+
+    fn len(&self) -> usize {
+        self.scheduler().len()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_scheme_is_found_by_its_name_and_its_program_has_one_argument_for_each_parameter() {
+        let random = &mut rand::rng();
+        for &scheme in Scheme::ALL {
+            assert_eq!(Scheme::named(scheme.name()), Some(scheme));
+            let config = scheme.draw(random, None);
+            assert_eq!(config.scheme(), scheme);
+            for sizes in [config.queue_sizes(), &[]] {
+                assert_eq!(
+                    config.arguments(sizes).len(),
+                    scheme.p4().parameters.len(),
+                    "{scheme:?}"
+                );
+            }
+        }
+        assert_eq!(Scheme::named("wfq"), None);
+    }
+
+    #[test]
+    fn the_ingress_control_has_the_name_of_the_program() {
+        let two_words = P4 {
+            program: "tail_drop",
+            ..Scheme::ALL[0].p4()
+        };
+        assert_eq!(two_words.ingress(), "TailDropIngress");
+    }
+}
