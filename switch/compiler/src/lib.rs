@@ -81,7 +81,7 @@ pub fn preprocess(input: &Input, includes: &dyn IncludeResolver, options: &Optio
         if front.reporter.has_errors() {
             Err(front.finish(options))
         } else {
-            Ok(preprocess::render(&tokens) + "\n")
+            Ok(syntax::token::render(&tokens) + "\n")
         }
     })
 }

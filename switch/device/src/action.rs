@@ -6,7 +6,7 @@ use p4sched_proto::p4::v1 as p4rt;
 
 use crate::Fault;
 use crate::bytestring::{canonical, full_width};
-use crate::index::{Index, Table};
+use crate::index::{Index, Profile, Table};
 
 /// An action with its parameters, checked: for the data plane, and canonical for later reads.
 #[derive(Debug, Clone)]
@@ -72,6 +72,26 @@ pub fn bind_for_table(
         _ => {}
     }
     bind(index, pipeline, &table.name, known.action, action)
+}
+
+/// Checks an action that is to become a member of a profile.
+///
+/// # Errors
+/// As [`bind`], and `INVALID_ARGUMENT` for an action that the profile's tables may not use.
+pub fn bind_for_profile(
+    index: &Index,
+    pipeline: &Pipeline,
+    profile: &Profile,
+    action: &p4rt::Action,
+) -> Result<Bound, Fault> {
+    let name = &index.action(action.action_id)?.name;
+    let place = pipeline.profile_action(profile.profile, name).ok_or_else(|| {
+        Fault::invalid(format!(
+            "{}: the tables of this profile do not use the action '{name}'",
+            profile.name
+        ))
+    })?;
+    bind(index, pipeline, &profile.name, place, action)
 }
 
 /// Checks the parameters of an action whose place in the pipeline is known.

@@ -7,7 +7,8 @@ use p4sched_proto::p4::v1::write_request::Atomicity;
 
 use crate::upcalls::{Sink, Upcalls};
 use crate::{
-    Code, Counts, Fault, Forwarding, Notification, Notify, Program, digest_lists, idle, p4data, packet_io, undo,
+    Code, Counts, Fault, Forwarding, Notification, Notify, Program, digest_lists, entities, idle, p4data, packet_io,
+    undo,
 };
 
 /// A P4Runtime device: one switch and everything a controller can see of it.
@@ -168,7 +169,7 @@ impl Device {
         let (forwarding, pipeline) = self.target()?;
         let results = updates
             .iter()
-            .map(|update| forwarding.write(pipeline, now, update))
+            .map(|update| entities::write(forwarding, pipeline, now, update))
             .collect();
         self.idle_scan = self.idle_scan.or(Some(now + idle::SCAN_EVERY));
         Ok(results)
@@ -183,11 +184,11 @@ impl Device {
         let mut undo = Vec::with_capacity(updates.len());
         for (position, update) in updates.iter().enumerate() {
             let inverse = undo::inverse(forwarding, pipeline, now, update);
-            match inverse.and_then(|inverse| forwarding.write(pipeline, now, update).map(|()| inverse)) {
+            match inverse.and_then(|inverse| entities::write(forwarding, pipeline, now, update).map(|()| inverse)) {
                 Ok(inverse) => undo.push(inverse),
                 Err(fault) => {
                     for update in undo.iter().rev().flatten() {
-                        let undone = forwarding.write(pipeline, now, update);
+                        let undone = entities::write(forwarding, pipeline, now, update);
                         debug_assert!(undone.is_ok(), "{update:?} takes back what succeeded: {undone:?}");
                     }
                     let aborted = || {
@@ -229,7 +230,7 @@ impl Device {
         let (forwarding, pipeline) = self.target()?;
         Ok(filters
             .iter()
-            .map(|filter| forwarding.read(pipeline, now, filter))
+            .map(|filter| entities::read(forwarding, pipeline, now, filter))
             .collect())
     }
 
@@ -269,15 +270,12 @@ impl Device {
     pub fn reconcile_and_commit(&mut self, mut program: Program, now: Nanos) -> Result<(), Fault> {
         if let (Some(forwarding), Some(pipeline)) = (&self.active, self.engine.pipeline()) {
             for update in undo::everything(forwarding, pipeline, now, &program.forwarding)? {
-                program
-                    .forwarding
-                    .write(&mut program.pipeline, now, &update)
-                    .map_err(|fault| {
-                        Fault::invalid(format!(
-                            "the new program cannot keep what was written: {}",
-                            fault.message
-                        ))
-                    })?;
+                entities::write(&mut program.forwarding, &mut program.pipeline, now, &update).map_err(|fault| {
+                    Fault::invalid(format!(
+                        "the new program cannot keep what was written: {}",
+                        fault.message
+                    ))
+                })?;
             }
         }
         self.commit(program)

@@ -2,11 +2,12 @@
 
 use p4sched_dataplane::{MatchKey, MatchKind};
 use p4sched_proto::p4::v1::field_match::FieldMatchType;
-use p4sched_proto::p4::v1::{FieldMatch, field_match};
+use p4sched_proto::p4::v1::{FieldMatch, TableEntry, field_match};
 
 use crate::Fault;
 use crate::bytestring::{byte_width, canonical, full_width, mask_top};
-use crate::index::Field;
+use crate::index::{Field, Table};
+use crate::store::Key;
 
 /// The key that a request names: values at full width, one per key field in order.
 ///
@@ -206,6 +207,26 @@ pub fn to_response(fields: &[Field], key: &[MatchKey]) -> Vec<FieldMatch> {
         })
     });
     matches.collect()
+}
+
+/// Key and priority of the entry that a message names.
+///
+/// # Errors
+/// `INVALID_ARGUMENT` for a malformed key or a priority where none is due (and the reverse).
+pub fn key_of(table: &Table, entry: &TableEntry) -> Result<Key, Fault> {
+    let name = &table.name;
+    let key = from_request(name, &table.fields, &entry.r#match)?;
+    if table.needs_priority && entry.priority <= 0 {
+        return Err(Fault::invalid(format!(
+            "{name}: entries of this table need a priority above 0"
+        )));
+    }
+    if !table.needs_priority && entry.priority != 0 {
+        return Err(Fault::invalid(format!(
+            "{name}: all matches are exact or lpm, the priority must be 0"
+        )));
+    }
+    Ok((key, entry.priority))
 }
 
 #[cfg(test)]

@@ -3,6 +3,7 @@
 use p4sched_dataplane::Pipeline;
 use p4sched_proto::p4::v1 as p4rt;
 
+use crate::entities::table_entries::adopt_initial;
 use crate::{Fault, Forwarding};
 
 /// A program that was parsed and checked, with its control-plane state. Made off the data-plane thread.
@@ -23,7 +24,8 @@ impl Program {
                 "p4_device_config is not a program of this switch (BMv2 JSON): {error}"
             ))
         })?;
-        let forwarding = Forwarding::new(config, &pipeline)?;
+        let mut forwarding = Forwarding::new(config, &pipeline)?;
+        adopt_initial(&mut forwarding, &pipeline)?;
         Ok(Program { pipeline, forwarding })
     }
 

@@ -6,7 +6,7 @@ use p4sched_proto::p4::v1::entity::Entity;
 use p4sched_proto::p4::v1::packet_replication_engine_entry::Type as Replication;
 use p4sched_proto::p4::v1::update::Type;
 
-use crate::entities::table_entries;
+use crate::entities::{self, table_entries};
 use crate::{Fault, Forwarding};
 
 fn update(kind: Type, entity: Entity) -> p4rt::Update {
@@ -41,7 +41,8 @@ pub fn inverse(
         Entity::DirectMeterEntry(entry) => single(forwarding, pipeline, now, entry.table_entry.as_ref())?,
         Entity::PacketReplicationEngineEntry(p4rt::PacketReplicationEngineEntry { r#type: None })
         | Entity::ExternEntry(_) => Vec::new(),
-        other => forwarding.read(
+        other => entities::read(
+            forwarding,
             pipeline,
             now,
             &p4rt::Entity {
@@ -81,7 +82,7 @@ pub fn everything(
     new: &Forwarding,
 ) -> Result<Vec<p4rt::Update>, Fault> {
     let mut updates = Vec::new();
-    let read = |entity: Entity| forwarding.read(pipeline, now, &p4rt::Entity { entity: Some(entity) });
+    let read = |entity: Entity| entities::read(forwarding, pipeline, now, &p4rt::Entity { entity: Some(entity) });
     let insert = |entities: Vec<Entity>, updates: &mut Vec<p4rt::Update>| {
         updates.extend(entities.into_iter().map(|entity| update(Type::Insert, entity)));
     };

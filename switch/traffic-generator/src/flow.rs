@@ -12,8 +12,10 @@ use crate::rank::Ranks;
 
 /// Bytes of Ethernet, IPv4 and UDP headers in a frame.
 pub const UDP_FRAME_OVERHEAD: u32 = 14 + 20 + 8;
+/// Flow header, the first bytes of a datagram: rank (4 bytes), flow (4), sequence number (8), time of sending in ns of the monotonic clock (8); big-endian.
+pub const FLOW_HEADER_BYTES: usize = 24;
 /// Smallest UDP frame: it carries the flow header.
-pub const MIN_UDP_FRAME: u32 = UDP_FRAME_OVERHEAD + crate::udp::HEADER_BYTES as u32;
+pub const MIN_UDP_FRAME: u32 = UDP_FRAME_OVERHEAD + FLOW_HEADER_BYTES as u32;
 /// Largest UDP frame, at an MTU of 1500 bytes.
 pub const MAX_UDP_FRAME: u32 = 1514;
 

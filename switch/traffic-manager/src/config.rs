@@ -2,7 +2,7 @@
 
 use thiserror::Error;
 
-use crate::{Nanos, Port};
+use crate::packet::{Nanos, Port};
 
 /// Priorities, and so strict queues, of a port: 0..=7, 7 the most urgent, as in BMv2.
 pub const QUEUES: usize = 8;

@@ -52,12 +52,6 @@ pub use config::{
     LARGEST_FRAME_BYTES, MAX_CALENDAR_QUEUES, MAX_DELAY_NS, MIN_QUANTUM_BYTES, MIN_RATE_BPS, PortConfig, QUEUES,
     QueueConfig,
 };
-pub use packet::{Departure, DropReason, Enqueued, Offered, Removed};
+pub use packet::{Departure, DropReason, Enqueued, Nanos, Offered, Port, Removed};
 pub use stats::{Count, PortStats, QueueStats};
 pub use traffic_manager::TrafficManager;
-
-/// Nanoseconds since the switch started.
-pub type Nanos = u64;
-
-/// Number of a port; 9 bits in v1model.
-pub type Port = u16;

@@ -1,6 +1,6 @@
 //! A clock that work at a fixed rate pushes forward, exactly.
 
-use crate::Nanos;
+use crate::packet::Nanos;
 
 const NANOS_PER_SECOND: u64 = 1_000_000_000;
 

@@ -1,6 +1,10 @@
 //! What goes into the traffic manager, and what comes out.
 
-use crate::{Nanos, Port};
+/// Nanoseconds since the switch started.
+pub type Nanos = u64;
+
+/// Number of a port; 9 bits in v1model.
+pub type Port = u16;
 
 /// A packet on its way into a queue.
 #[derive(Debug, Clone, PartialEq, Eq)]

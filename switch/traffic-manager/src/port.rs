@@ -1,16 +1,15 @@
 //! One port: a discipline, a link, and counts.
 
 use crate::afq::Afq;
+use crate::config::{Discipline, PortConfig, QUEUES};
 use crate::drr::Drr;
 use crate::fifo::Fifo;
 use crate::pace::Pace;
-use crate::packet::{Queued, Verdict};
+use crate::packet::{Departure, DropReason, Enqueued, Nanos, Offered, Port, Queued, Removed, Verdict};
 use crate::pifo::Pifo;
+use crate::stats::PortStats;
 use crate::stfq::Stfq;
 use crate::strict::Strict;
-use crate::{
-    Departure, Discipline, DropReason, Enqueued, Nanos, Offered, Port, PortConfig, PortStats, QUEUES, Removed,
-};
 
 /// Instant of "never".
 pub(crate) const NEVER: Nanos = Nanos::MAX;

@@ -1,6 +1,6 @@
 //! Counts. For every queue: enqueued = dequeued + pushed out + flushed + depth, in packets and in bytes.
 
-use crate::QUEUES;
+use crate::config::QUEUES;
 
 /// Packets, and their bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]

@@ -13,9 +13,9 @@
 
 use std::collections::VecDeque;
 
+use crate::config::{QUEUES, QueueConfig};
 use crate::pace::Pace;
-use crate::packet::{Queued, Verdict};
-use crate::{Nanos, QUEUES, QueueConfig};
+use crate::packet::{Nanos, Queued, Verdict};
 
 #[derive(Debug)]
 pub(crate) struct Strict<P> {

@@ -1,7 +1,9 @@
 //! All ports together: which one sends next.
 
+use crate::config::{ConfigError, PortConfig};
+use crate::packet::{Departure, Enqueued, Nanos, Offered, Port, Removed};
 use crate::port::{NEVER, PortQueues};
-use crate::{ConfigError, Departure, Enqueued, Nanos, Offered, Port, PortConfig, PortStats, Removed};
+use crate::stats::PortStats;
 
 /// Queues and links of all ports. `P` is the packet.
 ///

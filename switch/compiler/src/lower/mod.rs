@@ -17,11 +17,7 @@ mod storage;
 mod table;
 mod value;
 
-use std::{
-    cell::RefCell,
-    collections::{HashMap, HashSet},
-    rc::Rc,
-};
+use std::collections::{HashMap, HashSet};
 
 use crate::{
     diagnostics::Reporter,
@@ -29,10 +25,10 @@ use crate::{
     source::{SourceMap, Span},
     typed::{
         tree::{Expr, Maker, Program},
-        types::{ActionId, ControlId, InstanceId, ParserId, StructId, TableId, Type, VarId},
+        types::{ActionId, InstanceId, StructId, Type},
     },
 };
-use value::{Loc, Value};
+use value::{Frame, FrameRef, Loc, Object};
 
 /// Lowers a checked program. `None` if there was an error.
 pub(crate) fn lower(program: &Program, map: &SourceMap, reporter: &mut Reporter) -> Option<Ir> {
@@ -85,45 +81,6 @@ enum Block {
     Egress,
     Update,
     Deparser,
-}
-
-/// An instance.
-#[derive(Clone, Debug)]
-enum Object {
-    Control(ControlId, FrameRef),
-    Parser(ParserId, FrameRef),
-    Counter(usize),
-    Meter(usize),
-    Register(usize),
-    Profile(usize),
-    PacketIn,
-    PacketOut,
-    Unsupported,
-}
-
-/// What a parser or control instance, while its body is lowered, knows.
-#[derive(Debug)]
-struct Frame {
-    /// Full name of the instance.
-    path: String,
-    vars: HashMap<VarId, Value>,
-    objects: HashMap<InstanceId, Object>,
-    tables: HashMap<TableId, usize>,
-    value_sets: HashMap<crate::typed::types::ValueSetId, usize>,
-}
-
-type FrameRef = Rc<RefCell<Frame>>;
-
-impl Frame {
-    fn new(path: String) -> FrameRef {
-        Rc::new(RefCell::new(Frame {
-            path,
-            vars: HashMap::new(),
-            objects: HashMap::new(),
-            tables: HashMap::new(),
-            value_sets: HashMap::new(),
-        }))
-    }
 }
 
 /// Where `return` goes, and where it leaves the value.

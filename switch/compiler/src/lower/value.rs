@@ -1,11 +1,51 @@
-//! Places and values of any type.
+//! Places and values of any type, and the instances that hold them.
 
-use super::Object;
+use std::{cell::RefCell, collections::HashMap, rc::Rc};
+
 use crate::{
     ir::{Expr, ExprKind, FieldRef, HeaderRef, Ir, Ty},
     syntax::token::Symbol,
-    typed::types::StructId,
+    typed::types::{ControlId, InstanceId, ParserId, StructId, TableId, ValueSetId, VarId},
 };
+
+/// An instance.
+#[derive(Clone, Debug)]
+pub(super) enum Object {
+    Control(ControlId, FrameRef),
+    Parser(ParserId, FrameRef),
+    Counter(usize),
+    Meter(usize),
+    Register(usize),
+    Profile(usize),
+    PacketIn,
+    PacketOut,
+    Unsupported,
+}
+
+/// What a parser or control instance, while its body is lowered, knows.
+#[derive(Debug)]
+pub(super) struct Frame {
+    /// Full name of the instance.
+    pub path: String,
+    pub vars: HashMap<VarId, Value>,
+    pub objects: HashMap<InstanceId, Object>,
+    pub tables: HashMap<TableId, usize>,
+    pub value_sets: HashMap<ValueSetId, usize>,
+}
+
+pub(super) type FrameRef = Rc<RefCell<Frame>>;
+
+impl Frame {
+    pub fn new(path: String) -> FrameRef {
+        Rc::new(RefCell::new(Frame {
+            path,
+            vars: HashMap::new(),
+            objects: HashMap::new(),
+            tables: HashMap::new(),
+            value_sets: HashMap::new(),
+        }))
+    }
+}
 
 /// Where something is stored.
 #[derive(Clone, Debug)]

@@ -1,6 +1,6 @@
 //! Lines that start with `#`.
 
-use super::{MAX_INCLUDE_DEPTH, Preprocessor, condition::Conditions, macros::Macro};
+use super::{MAX_INCLUDE_DEPTH, Macro, Preprocessor, condition::Conditions};
 use crate::{
     diagnostics::suggestion,
     source::{FileId, Span},

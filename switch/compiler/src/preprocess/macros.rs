@@ -7,17 +7,9 @@ use crate::{
     source::Span,
     syntax::{
         lexer,
-        token::{IntLiteral, Symbol, Tok, Token},
+        token::{IntLiteral, Symbol, Tok, Token, render},
     },
 };
-
-/// A `#define`.
-#[derive(Clone)]
-pub(super) struct Macro {
-    /// Names of the parameters; `None` for an object-like macro.
-    pub parameters: Option<Vec<Symbol>>,
-    pub body: Vec<Token>,
-}
 
 const MAX_NESTING: usize = 200;
 
@@ -119,7 +111,7 @@ impl Preprocessor<'_> {
                 && let Some(k) = body.get(i).and_then(parameter)
             {
                 out.push(Token {
-                    tok: Tok::Str(super::render(&arguments[k]).into()),
+                    tok: Tok::Str(render(&arguments[k]).into()),
                     ..token.clone()
                 });
                 i += 1;
@@ -161,10 +153,10 @@ fn is_paste(body: &[Token], i: usize) -> bool {
 }
 
 fn paste(left: &Token, right: &Token) -> Token {
-    let text = super::render(std::slice::from_ref(&Token {
+    let text = render(std::slice::from_ref(&Token {
         starts_line: false,
         ..left.clone()
-    })) + &super::render(std::slice::from_ref(&Token {
+    })) + &render(std::slice::from_ref(&Token {
         starts_line: false,
         ..right.clone()
     }));

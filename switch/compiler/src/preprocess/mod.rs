@@ -11,10 +11,9 @@ use crate::{
     source::{FileId, SourceMap, Span},
     syntax::{
         lexer,
-        token::{IntText, Symbol, Tok, Token},
+        token::{Symbol, Tok, Token},
     },
 };
-use macros::Macro;
 
 /// Where included files come from.
 pub trait IncludeResolver: Sync {
@@ -35,6 +34,14 @@ pub struct Define {
 /// Deepest nesting of `#include`, of macro expansion, and most tokens that expansion may make.
 const MAX_INCLUDE_DEPTH: usize = 64;
 const MAX_TOKENS: usize = 4_000_000;
+
+/// A `#define`.
+#[derive(Clone)]
+pub(crate) struct Macro {
+    /// Names of the parameters; `None` for an object-like macro.
+    pub parameters: Option<Vec<Symbol>>,
+    pub body: Vec<Token>,
+}
 
 pub(crate) struct Preprocessor<'a> {
     map: &'a mut SourceMap,
@@ -131,27 +138,6 @@ impl Preprocessor<'_> {
 /// `#` starts a directive only before a word: `{#}` may be broken over lines.
 fn is_directive(line: &[Token]) -> bool {
     !matches!(line.get(1).map(|t| &t.tok), Some(Tok::Punct("}")))
-}
-
-/// The tokens as text again, a line for each line (the compiler's `-E`).
-#[must_use]
-pub(crate) fn render(tokens: &[Token]) -> String {
-    let mut text = String::new();
-    for token in tokens.iter().filter(|t| t.tok != Tok::End) {
-        if token.starts_line && !text.is_empty() {
-            text.push('\n');
-        } else if !token.joined && !text.is_empty() {
-            text.push(' ');
-        }
-        match &token.tok {
-            Tok::Word(w) => text.push_str(w),
-            Tok::Int(i) => text.push_str(&IntText(i).to_string()),
-            Tok::Str(s) => text.push_str(&format!("\"{}\"", s.replace('\\', "\\\\").replace('"', "\\\""))),
-            Tok::Punct(p) => text.push_str(p),
-            Tok::Bad(_) | Tok::End => {}
-        }
-    }
-    text
 }
 
 #[cfg(test)]

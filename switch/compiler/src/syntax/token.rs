@@ -145,3 +145,24 @@ pub const SOFT_KEYWORDS: &[&str] = &[
     "continue",
     "for",
 ];
+
+/// The tokens as text again, a line for each line (the compiler's `-E`).
+#[must_use]
+pub(crate) fn render(tokens: &[Token]) -> String {
+    let mut text = String::new();
+    for token in tokens.iter().filter(|t| t.tok != Tok::End) {
+        if token.starts_line && !text.is_empty() {
+            text.push('\n');
+        } else if !token.joined && !text.is_empty() {
+            text.push(' ');
+        }
+        match &token.tok {
+            Tok::Word(w) => text.push_str(w),
+            Tok::Int(i) => text.push_str(&IntText(i).to_string()),
+            Tok::Str(s) => text.push_str(&format!("\"{}\"", s.replace('\\', "\\\\").replace('"', "\\\""))),
+            Tok::Punct(p) => text.push_str(p),
+            Tok::Bad(_) | Tok::End => {}
+        }
+    }
+    text
+}

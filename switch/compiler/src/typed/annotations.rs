@@ -1,12 +1,14 @@
 //! What annotations say.
 
-use crate::{
-    syntax::{
-        ast::{Annotation, AnnotationBody, ExprKind},
-        token::Tok,
-    },
-    typed::tree::Annotations,
+use std::rc::Rc;
+
+use crate::syntax::{
+    ast::{Annotation, AnnotationBody, ExprKind},
+    token::Tok,
 };
+
+/// Annotations, shared by all that carry them.
+pub type Annotations = Rc<[Annotation]>;
 
 fn find<'a>(annotations: &'a Annotations, name: &str) -> Option<&'a Annotation> {
     annotations.iter().find(|a| &*a.name == name)

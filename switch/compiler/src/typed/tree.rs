@@ -3,6 +3,7 @@
 use std::rc::Rc;
 
 pub use super::{
+    annotations::Annotations,
     expr::{Builtin, Callee, Expr, ExprKind, StackProperty},
     stmt::{Block, Stmt, StmtKind},
 };
@@ -12,14 +13,8 @@ use super::types::{
 };
 use crate::{
     source::Span,
-    syntax::{
-        ast::{Annotation, Direction},
-        token::Symbol,
-    },
+    syntax::{ast::Direction, token::Symbol},
 };
-
-/// Annotations, shared by all that carry them.
-pub type Annotations = Rc<[Annotation]>;
 
 /// A whole checked program.
 #[derive(Default)]

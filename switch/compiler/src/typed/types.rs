@@ -2,7 +2,7 @@
 
 use std::rc::Rc;
 
-use super::tree::Annotations;
+use super::annotations::Annotations;
 use crate::{
     source::Span,
     syntax::{ast::Composite, token::Symbol},

@@ -6,8 +6,8 @@ use p4sched_proto::p4::v1 as p4rt;
 use p4sched_proto::p4::v1::entity::Entity;
 use p4sched_proto::p4::v1::update::Type;
 
-use super::counters::{key_part, owner, owners};
-use super::{cells, modify_only};
+use super::array::{cells, modify_only};
+use super::direct::{key_part, owner, owners};
 use crate::index::unknown;
 use crate::{Fault, Forwarding};
 

@@ -6,17 +6,11 @@ use p4sched_proto::p4::v1::action_profile_action::WatchKind;
 use p4sched_proto::p4::v1::action_profile_action_set::{ActionSelectionMode, SizeSemantics};
 use p4sched_proto::p4::v1::table_action::Type as ActionKind;
 
-use super::profiles::FIRST_RESERVED_ID;
-use crate::action::{self, Bound};
+use super::profiles::check_weights;
+use crate::action;
 use crate::index::{Index, Profile, Table};
+use crate::store::{FIRST_RESERVED_ID, OneShot};
 use crate::{Fault, Forwarding};
-
-/// Members and group behind a one-shot entry; a controller never sees them.
-#[derive(Debug, Clone)]
-pub struct OneShot {
-    group: u32,
-    members: Vec<u32>,
-}
 
 /// An entry's action, checked and ready for the data plane.
 pub struct Prepared {
@@ -111,7 +105,7 @@ fn check_set(profile: &Profile, set: &p4rt::ActionProfileActionSet) -> Result<()
         )));
     }
     let weights = set.action_profile_actions.iter().map(|action| action.weight);
-    super::profiles::check_weights(profile, weights, profile.max_group_size)?;
+    check_weights(profile, weights, profile.max_group_size)?;
     let watched = |action: &p4rt::ActionProfileAction| match &action.watch_kind {
         #[allow(deprecated, reason = "requests of older clients may carry it")]
         Some(WatchKind::Watch(port)) => *port != 0,
@@ -141,7 +135,7 @@ fn expand(
         let action = choice.action.as_ref();
         let action = action.ok_or_else(|| Fault::invalid(format!("{}: an action set with no action", table.name)))?;
         action::bind_for_table(index, pipeline, table, action, false)?;
-        bound.push(bind_for_profile(index, pipeline, profile, action)?);
+        bound.push(action::bind_for_profile(index, pipeline, profile, action)?);
     }
     let store = forwarding.profiles.entry(profile.id).or_default();
     let mut created = OneShot {
@@ -179,26 +173,6 @@ fn expand(
         response: ActionKind::ActionProfileActionSet(response),
         one_shot: Some(created),
     })
-}
-
-/// Checks an action that is to become a member of a profile.
-///
-/// # Errors
-/// As [`action::bind`], and `INVALID_ARGUMENT` for an action that the profile's tables may not use.
-pub fn bind_for_profile(
-    index: &Index,
-    pipeline: &Pipeline,
-    profile: &Profile,
-    action: &p4rt::Action,
-) -> Result<Bound, Fault> {
-    let name = &index.action(action.action_id)?.name;
-    let place = pipeline.profile_action(profile.profile, name).ok_or_else(|| {
-        Fault::invalid(format!(
-            "{}: the tables of this profile do not use the action '{name}'",
-            profile.name
-        ))
-    })?;
-    action::bind(index, pipeline, &profile.name, place, action)
 }
 
 /// Removes what stood behind a one-shot entry that is gone.

@@ -1,40 +1,18 @@
 //! Action profile members and groups.
 
-use std::collections::BTreeMap;
-
 use p4sched_dataplane::Pipeline;
 use p4sched_proto::p4::v1 as p4rt;
 use p4sched_proto::p4::v1::action_profile_group::member::WatchKind;
 use p4sched_proto::p4::v1::entity::Entity;
 use p4sched_proto::p4::v1::update::Type;
 
-use super::one_shot::bind_for_profile;
+use crate::action::bind_for_profile;
 use crate::index::Profile;
+use crate::store::{FIRST_RESERVED_ID, ProfileStore};
 use crate::{Code, Fault, Forwarding};
-
-/// Identifiers of members and groups from here on belong to one-shot entries.
-pub const FIRST_RESERVED_ID: u32 = 0xf000_0000;
 
 /// Largest sum of the weights of one group: each unit of weight is a slot of the group.
 const MAX_GROUP_SLOTS: i64 = 65536;
-
-/// What was written into one profile.
-#[derive(Debug, Default)]
-pub struct ProfileStore {
-    pub(crate) members: BTreeMap<u32, p4rt::ActionProfileMember>,
-    pub(crate) groups: BTreeMap<u32, p4rt::ActionProfileGroup>,
-    reserved: u32,
-}
-
-impl ProfileStore {
-    /// An identifier for a member or group of a one-shot entry. Wraps after 268 million of them; those still in use by
-    /// then are refused by the data plane.
-    pub(crate) fn reserve(&mut self) -> u32 {
-        let id = FIRST_RESERVED_ID + self.reserved;
-        self.reserved = (self.reserved + 1) % (u32::MAX - FIRST_RESERVED_ID);
-        id
-    }
-}
 
 fn check_id(profile: &Profile, what: &str, id: u32) -> Result<(), Fault> {
     if id == 0 || id >= FIRST_RESERVED_ID {

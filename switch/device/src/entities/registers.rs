@@ -5,7 +5,7 @@ use p4sched_proto::p4::v1 as p4rt;
 use p4sched_proto::p4::v1::entity::Entity;
 use p4sched_proto::p4::v1::update::Type;
 
-use super::{cells, modify_only};
+use super::array::{cells, modify_only};
 use crate::index::unknown;
 use crate::{Fault, Forwarding, p4data};
 

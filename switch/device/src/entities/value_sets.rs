@@ -5,7 +5,7 @@ use p4sched_proto::p4::v1 as p4rt;
 use p4sched_proto::p4::v1::entity::Entity;
 use p4sched_proto::p4::v1::update::Type;
 
-use super::modify_only;
+use super::array::modify_only;
 use crate::index::{Field, unknown};
 use crate::{Code, Fault, Forwarding, bits, match_key};
 

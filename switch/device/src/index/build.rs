@@ -16,56 +16,62 @@ use crate::{Fault, restriction};
 /// The annotation that hands a register to the traffic manager.
 const QUEUE_DEPTH: &str = "@queue_depth";
 
-pub(super) fn index(p4info: &p4info::P4Info, pipeline: &Pipeline) -> Result<Index, Fault> {
-    let mut ids = Identifiers::default();
-    let mut index = Index {
-        types: p4info.type_info.clone().unwrap_or_default(),
-        ..Index::default()
-    };
-    for action in &p4info.actions {
-        let (id, name) = ids.claim(Prefix::Action, action.preamble.as_ref())?;
-        let params = params(action)?;
-        let restriction = match &action.preamble {
-            Some(preamble) => restriction::of_action(preamble, &params)?,
-            None => None,
+impl Index {
+    /// Checks that P4Info and program belong together and indexes the former.
+    ///
+    /// # Errors
+    /// `INVALID_ARGUMENT`, naming the object that does not fit.
+    pub fn new(p4info: &p4info::P4Info, pipeline: &Pipeline) -> Result<Index, Fault> {
+        let mut ids = Identifiers::default();
+        let mut index = Index {
+            types: p4info.type_info.clone().unwrap_or_default(),
+            ..Index::default()
         };
-        let action = Action {
-            name,
-            params,
-            restriction,
-        };
-        index.actions.insert(id, action);
-    }
-    for table in &p4info.tables {
-        let (id, name) = ids.claim(Prefix::Table, table.preamble.as_ref())?;
-        let table = table_of(table, id, name, &index, pipeline)?;
-        index.tables.insert(id, table);
-    }
-    profiles(p4info, pipeline, &mut ids, &mut index)?;
-    direct_resources(p4info, pipeline, &mut ids, &mut index)?;
-    arrays(p4info, pipeline, &mut ids, &mut index)?;
-    value_sets_and_digests(p4info, pipeline, &mut ids, &mut index)?;
-    for header in &p4info.controller_packet_metadata {
-        let (_, name) = ids.claim(Prefix::ControllerHeader, header.preamble.as_ref())?;
-        let fields = header.metadata.iter().map(|field| {
-            Ok(HeaderField {
-                id: field.id,
-                name: field.name.clone(),
-                width: width("metadata", &field.name, field.bitwidth)?,
-            })
-        });
-        let fields = fields.collect::<Result<Vec<_>, Fault>>()?;
-        match name.as_str() {
-            "packet_in" => index.packet_in = Some(fields),
-            "packet_out" => index.packet_out = Some(fields),
-            _ => {
-                return Err(Fault::invalid(format!(
-                    "P4Info: controller header '{name}'; there are only 'packet_in' and 'packet_out'"
-                )));
+        for action in &p4info.actions {
+            let (id, name) = ids.claim(Prefix::Action, action.preamble.as_ref())?;
+            let params = params(action)?;
+            let restriction = match &action.preamble {
+                Some(preamble) => restriction::of_action(preamble, &params)?,
+                None => None,
+            };
+            let action = Action {
+                name,
+                params,
+                restriction,
+            };
+            index.actions.insert(id, action);
+        }
+        for table in &p4info.tables {
+            let (id, name) = ids.claim(Prefix::Table, table.preamble.as_ref())?;
+            let table = table_of(table, id, name, &index, pipeline)?;
+            index.tables.insert(id, table);
+        }
+        profiles(p4info, pipeline, &mut ids, &mut index)?;
+        direct_resources(p4info, pipeline, &mut ids, &mut index)?;
+        arrays(p4info, pipeline, &mut ids, &mut index)?;
+        value_sets_and_digests(p4info, pipeline, &mut ids, &mut index)?;
+        for header in &p4info.controller_packet_metadata {
+            let (_, name) = ids.claim(Prefix::ControllerHeader, header.preamble.as_ref())?;
+            let fields = header.metadata.iter().map(|field| {
+                Ok(HeaderField {
+                    id: field.id,
+                    name: field.name.clone(),
+                    width: width("metadata", &field.name, field.bitwidth)?,
+                })
+            });
+            let fields = fields.collect::<Result<Vec<_>, Fault>>()?;
+            match name.as_str() {
+                "packet_in" => index.packet_in = Some(fields),
+                "packet_out" => index.packet_out = Some(fields),
+                _ => {
+                    return Err(Fault::invalid(format!(
+                        "P4Info: controller header '{name}'; there are only 'packet_in' and 'packet_out'"
+                    )));
+                }
             }
         }
+        Ok(index)
     }
-    Ok(index)
 }
 
 fn width(kind: &str, name: &str, bitwidth: i32) -> Result<u32, Fault> {

@@ -1,17 +1,17 @@
 //! P4Info, checked against the loaded program and indexed by identifier.
 
 mod build;
+pub mod field;
 mod names;
 
 use std::collections::BTreeMap;
 
-use p4sched_dataplane::{
-    ActionId, CounterId, MatchKind, MeterId, Pipeline, ProfileId, RegisterId, TableId, ValueSetId,
-};
+use p4sched_dataplane::{ActionId, CounterId, MeterId, ProfileId, RegisterId, TableId, ValueSetId};
 use p4sched_proto::p4::config::v1 as p4info;
 
 use crate::Fault;
 use crate::restriction::Restriction;
+pub use field::{Field, Param};
 
 /// Everything a P4Info declares, by identifier, with the place of each object in the pipeline.
 #[derive(Debug, Default)]
@@ -73,21 +73,6 @@ pub struct Table {
     pub restriction: Option<Restriction>,
 }
 
-/// A key field.
-#[derive(Debug, Clone)]
-pub struct Field {
-    /// Identifier, unique in its table.
-    pub id: u32,
-    /// Name in P4Info.
-    pub name: String,
-    /// How it is matched.
-    pub kind: MatchKind,
-    /// How the program matches it: p4c makes ternary fields of optional ones.
-    pub in_program: MatchKind,
-    /// Width in bits.
-    pub width: u32,
-}
-
 /// An action as one table may use it.
 #[derive(Debug)]
 pub struct TableAction {
@@ -108,17 +93,6 @@ pub struct Action {
     pub params: Vec<Param>,
     /// What its parameters must meet.
     pub restriction: Option<Restriction>,
-}
-
-/// An action parameter.
-#[derive(Debug)]
-pub struct Param {
-    /// Identifier, unique in its action.
-    pub id: u32,
-    /// Name in P4Info.
-    pub name: String,
-    /// Width in bits.
-    pub width: u32,
 }
 
 /// An action profile or selector.
@@ -207,14 +181,6 @@ pub struct HeaderField {
 }
 
 impl Index {
-    /// Checks that P4Info and program belong together and indexes the former.
-    ///
-    /// # Errors
-    /// `INVALID_ARGUMENT`, naming the object that does not fit.
-    pub fn new(p4info: &p4info::P4Info, pipeline: &Pipeline) -> Result<Index, Fault> {
-        build::index(p4info, pipeline)
-    }
-
     /// The table of this identifier.
     ///
     /// # Errors

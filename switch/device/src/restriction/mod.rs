@@ -12,7 +12,7 @@ use p4sched_dataplane::{MatchKey, MatchKind};
 use p4sched_proto::p4::config::v1 as p4info;
 
 use crate::Fault;
-use crate::index::{Field, Param};
+use crate::index::field::{Field, Param};
 use check::{Checked, Names};
 use evaluate::Value;
 

@@ -4,7 +4,7 @@ use p4sched_dataplane::{MatchKey, MatchKind};
 use p4sched_proto::p4::config::v1::Preamble;
 
 use super::{Restriction, of_action, of_table};
-use crate::index::{Field, Param};
+use crate::index::field::{Field, Param};
 use crate::{Code, Fault};
 
 fn preamble(name: &str, annotation: &str) -> Preamble {

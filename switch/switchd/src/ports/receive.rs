@@ -4,7 +4,6 @@ use std::os::fd::{AsFd, BorrowedFd};
 
 use p4sched_dataplane::{Nanos, Port};
 
-use super::PortSpec;
 use super::frame::{complete_checksum, insert_tag};
 use super::socket::{RingFrame, RxRing, interface_index};
 use crate::clock::WallClockSample;
@@ -12,6 +11,15 @@ use crate::log;
 
 /// Between two looks for an interface that went away.
 const REATTACH_EVERY: Nanos = 500_000_000;
+
+/// A port and the interface behind it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PortSpec {
+    /// Port number as the program sees it.
+    pub number: Port,
+    /// Name of the network interface.
+    pub interface: String,
+}
 
 /// What one port received.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]

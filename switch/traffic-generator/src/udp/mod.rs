@@ -15,13 +15,10 @@ use socket2::{Domain, Protocol, Socket, Type};
 
 use crate::clock::monotonic_ns;
 use crate::error::{TrafficError, socket};
-use crate::flow::{UDP_FRAME_OVERHEAD, UdpFlow, distinct};
+use crate::flow::{FLOW_HEADER_BYTES, UDP_FRAME_OVERHEAD, UdpFlow, distinct};
 use log::Datagram;
 use schedule::Schedule;
 pub use schedule::write as write_schedule;
-
-/// Rank (4 bytes), flow (4), sequence number (8), time of sending in ns of the monotonic clock (8); big-endian.
-pub const HEADER_BYTES: usize = 24;
 
 /// What a sender did for one flow.
 #[derive(Clone, Debug, Serialize)]
@@ -260,7 +257,7 @@ fn collect(
     let mut datagram = [0; 2048];
     while start.elapsed() < duration {
         let Ok(length) = udp.recv(&mut datagram) else { continue };
-        if length < HEADER_BYTES {
+        if length < FLOW_HEADER_BYTES {
             continue;
         }
         let field = |at: usize| u64::from_be_bytes(datagram[at..at + 8].try_into().expect("eight bytes"));

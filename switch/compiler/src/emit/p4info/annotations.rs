@@ -6,10 +6,9 @@ use p4sched_proto::p4::config::v1::{
 };
 
 use crate::{
-    preprocess::render,
     syntax::{
         ast::{Annotation, AnnotationBody, Expr, ExprKind},
-        token::Tok,
+        token::{Tok, render},
     },
     typed::tree::Annotations,
 };

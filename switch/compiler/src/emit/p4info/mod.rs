@@ -10,25 +10,9 @@ mod types;
 use p4sched_proto::p4::config::v1::{self as pb, P4Info};
 
 use crate::{diagnostics::Reporter, ir::Ir, typed::tree::Program};
-use symbols::Symbols;
+use symbols::{Kind, Symbols};
 
 pub use text::p4info_text;
-
-/// First byte of an id: what kind of object it is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub(crate) enum Kind {
-    Action = 0x01,
-    Table = 0x02,
-    ValueSet = 0x03,
-    ControllerHeader = 0x04,
-    ActionProfile = 0x11,
-    Counter = 0x12,
-    DirectCounter = 0x13,
-    Meter = 0x14,
-    DirectMeter = 0x15,
-    Register = 0x16,
-    Digest = 0x17,
-}
 
 /// Writes P4Info for a lowered program.
 pub(crate) struct Emitter<'a> {

@@ -2,7 +2,21 @@
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
-use super::Kind;
+/// First byte of an id: what kind of object it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub(super) enum Kind {
+    Action = 0x01,
+    Table = 0x02,
+    ValueSet = 0x03,
+    ControllerHeader = 0x04,
+    ActionProfile = 0x11,
+    Counter = 0x12,
+    DirectCounter = 0x13,
+    Meter = 0x14,
+    DirectMeter = 0x15,
+    Register = 0x16,
+    Digest = 0x17,
+}
 
 /// Names of all objects, with their ids.
 #[derive(Default)]

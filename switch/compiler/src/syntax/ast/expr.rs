@@ -1,10 +1,18 @@
 //! Types and expressions as written.
 
-use super::Ident;
 use crate::{
     source::Span,
     syntax::token::{IntLiteral, Symbol},
 };
+
+/// A name and its place.
+#[derive(Clone, Debug)]
+pub struct Ident {
+    /// The name.
+    pub name: Symbol,
+    /// Its place.
+    pub span: Span,
+}
 
 /// A type as written.
 #[derive(Clone, Debug)]

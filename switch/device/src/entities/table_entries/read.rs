@@ -6,9 +6,10 @@ use p4sched_proto::p4::v1::entity::Entity;
 use p4sched_proto::p4::v1::table_action::Type as ActionKind;
 use p4sched_proto::p4::v1::update::Type;
 
-use super::{Stored, TableStore, key_of};
 use crate::entities::{counters, meters};
 use crate::index::Table;
+use crate::match_key::key_of;
+use crate::store::{Stored, TableStore};
 use crate::{Fault, Forwarding, action, match_key};
 
 /// Reads the entries, or the default actions, that a filter selects.

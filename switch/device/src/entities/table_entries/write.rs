@@ -5,9 +5,10 @@ use p4sched_proto::p4::v1 as p4rt;
 use p4sched_proto::p4::v1::table_action::Type as ActionKind;
 use p4sched_proto::p4::v1::update::Type;
 
-use super::{DefaultEntry, Key, Stored, key_of};
 use crate::entities::{counters, meters, one_shot};
 use crate::index::{Index, Table};
+use crate::match_key::key_of;
+use crate::store::{DefaultEntry, Key, Stored};
 use crate::{Fault, Forwarding, action, match_key};
 
 /// Inserts, modifies or deletes an entry, or modifies the default action.

@@ -1,0 +1,310 @@
+//! Declarations and the statements in them.
+
+use super::expr::{Arg, BinaryOp, Expr, Ident, TypeExpr};
+use crate::{
+    source::Span,
+    syntax::token::{Symbol, Token},
+};
+
+/// `@name`, `@name(...)` or `@name[...]`.
+#[derive(Clone, Debug)]
+pub struct Annotation {
+    /// The name, dots included.
+    pub name: Symbol,
+    /// What follows the name.
+    pub body: AnnotationBody,
+}
+
+/// The part of an annotation after its name.
+#[derive(Clone, Debug)]
+pub enum AnnotationBody {
+    /// Nothing.
+    None,
+    /// `(...)`: any tokens.
+    Unstructured(Vec<Token>),
+    /// `[a, b]`.
+    List(Vec<Expr>),
+    /// `[k = v]`.
+    Pairs(Vec<(Ident, Expr)>),
+}
+
+/// Direction of a parameter.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[allow(missing_docs, reason = "the names are the keywords")]
+pub enum Direction {
+    None,
+    In,
+    Out,
+    InOut,
+}
+
+impl Direction {
+    /// Whether the callee may write it.
+    #[must_use]
+    pub fn is_written(self) -> bool {
+        matches!(self, Direction::Out | Direction::InOut)
+    }
+
+    /// The keyword, followed by a space where there is one.
+    #[must_use]
+    pub fn text(self) -> &'static str {
+        match self {
+            Direction::None => "",
+            Direction::In => "in ",
+            Direction::Out => "out ",
+            Direction::InOut => "inout ",
+        }
+    }
+}
+
+/// A parameter.
+#[derive(Clone, Debug)]
+pub struct Param {
+    /// Its annotations.
+    pub annotations: Vec<Annotation>,
+    /// Its direction.
+    pub direction: Direction,
+    /// Its type.
+    pub ty: TypeExpr,
+    /// Its name.
+    pub name: Ident,
+    /// Its default value.
+    pub default: Option<Expr>,
+}
+
+/// A field of a struct or header.
+#[derive(Clone, Debug)]
+pub struct Field {
+    /// Its annotations.
+    pub annotations: Vec<Annotation>,
+    /// Its type.
+    pub ty: TypeExpr,
+    /// Its name.
+    pub name: Ident,
+}
+
+/// A declaration.
+#[derive(Clone, Debug)]
+pub struct Decl {
+    /// Its annotations.
+    pub annotations: Vec<Annotation>,
+    /// Its name (empty for `error` and `match_kind`).
+    pub name: Ident,
+    /// Which.
+    pub kind: DeclKind,
+    /// Its place.
+    pub span: Span,
+}
+
+/// Which of the three types with named fields.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[allow(missing_docs, reason = "the names are the keywords")]
+pub enum Composite {
+    Header,
+    Struct,
+    Union,
+}
+
+/// The forms of a declaration.
+#[derive(Clone, Debug)]
+pub enum DeclKind {
+    /// `const T x = e`
+    Const(TypeExpr, Expr),
+    /// `T x = e`
+    Variable(TypeExpr, Option<Expr>),
+    /// `T(args) x`
+    Instance(TypeExpr, Vec<Arg>),
+    /// `typedef T x`, or `type T x` (true)
+    Typedef(TypeExpr, bool),
+    /// `header`, `struct`, `header_union`
+    Composite(Composite, Vec<Ident>, Vec<Field>),
+    /// `enum`, with its underlying type if it has one
+    Enum(Option<TypeExpr>, Vec<(Ident, Option<Expr>)>),
+    /// `error { ... }`
+    Errors(Vec<Ident>),
+    /// `match_kind { ... }`
+    MatchKinds(Vec<Ident>),
+    /// `extern X { ... }`
+    Extern(Vec<Ident>, Vec<Method>),
+    /// `extern T f(...)`
+    ExternFunction(Method),
+    /// `T f(...) { ... }`
+    Function(Method, Block),
+    /// `action f(...) { ... }`
+    Action(Vec<Param>, Block),
+    /// `parser P(...)` without or with a body
+    Parser(Signature, Option<ParserBody>),
+    /// `control C(...)` without or with a body
+    Control(Signature, Option<ControlBody>),
+    /// `package P(...)`
+    Package(Vec<Ident>, Vec<Param>),
+    /// `table`
+    Table(Vec<TableProperty>),
+    /// `value_set<T>(n) x`
+    ValueSet(TypeExpr, Expr),
+}
+
+/// A function or method of an extern.
+#[derive(Clone, Debug)]
+pub struct Method {
+    /// Its annotations.
+    pub annotations: Vec<Annotation>,
+    /// Its name; that of the extern for a constructor.
+    pub name: Ident,
+    /// Its type parameters.
+    pub type_params: Vec<Ident>,
+    /// What it returns; `None` for a constructor.
+    pub result: Option<TypeExpr>,
+    /// Its parameters.
+    pub params: Vec<Param>,
+}
+
+/// What a parser or control takes.
+#[derive(Clone, Debug)]
+pub struct Signature {
+    /// Its type parameters.
+    pub type_params: Vec<Ident>,
+    /// The parameters of `apply`.
+    pub params: Vec<Param>,
+    /// The parameters of its constructor.
+    pub constructor: Vec<Param>,
+}
+
+/// The inside of a parser.
+#[derive(Clone, Debug)]
+pub struct ParserBody {
+    /// Local declarations.
+    pub locals: Vec<Decl>,
+    /// Its states.
+    pub states: Vec<State>,
+}
+
+/// A parser state.
+#[derive(Clone, Debug)]
+pub struct State {
+    /// Its annotations.
+    pub annotations: Vec<Annotation>,
+    /// Its name.
+    pub name: Ident,
+    /// What it does.
+    pub stmts: Vec<Stmt>,
+    /// Where it goes; `None` means `reject`.
+    pub transition: Option<Transition>,
+}
+
+/// Where a state goes.
+#[derive(Clone, Debug)]
+pub enum Transition {
+    /// `transition s`
+    Direct(Ident),
+    /// `transition select(keys) { set: state; ... }`
+    Select(Vec<Expr>, Vec<(Expr, Ident)>, Span),
+}
+
+/// The inside of a control.
+#[derive(Clone, Debug)]
+pub struct ControlBody {
+    /// Local declarations.
+    pub locals: Vec<Decl>,
+    /// Its `apply` block.
+    pub apply: Block,
+}
+
+/// A property of a table.
+#[derive(Clone, Debug)]
+pub struct TableProperty {
+    /// Its annotations.
+    pub annotations: Vec<Annotation>,
+    /// Whether it is `const`.
+    pub is_const: bool,
+    /// Its name.
+    pub name: Ident,
+    /// What it says.
+    pub value: PropertyValue,
+}
+
+/// The value of a table's property.
+#[derive(Clone, Debug)]
+pub enum PropertyValue {
+    /// `key = { e : kind @annotations; }`
+    Key(Vec<(Expr, Ident, Vec<Annotation>)>),
+    /// `actions = { @a f(x); }`
+    Actions(Vec<(Vec<Annotation>, Expr)>),
+    /// `entries = { ... }`
+    Entries(Vec<Entry>),
+    /// Any other.
+    Expr(Expr),
+}
+
+/// An entry of a table.
+#[derive(Clone, Debug)]
+pub struct Entry {
+    /// Its annotations.
+    pub annotations: Vec<Annotation>,
+    /// `priority = e`
+    pub priority: Option<Expr>,
+    /// What it matches.
+    pub keys: Vec<Expr>,
+    /// What it does.
+    pub action: Expr,
+    /// Its place.
+    pub span: Span,
+}
+
+/// A statement and its place.
+#[derive(Clone, Debug)]
+pub struct Stmt {
+    /// Which.
+    pub kind: StmtKind,
+    /// Its place.
+    pub span: Span,
+}
+
+/// A block of statements.
+#[derive(Clone, Debug, Default)]
+pub struct Block {
+    /// Its statements.
+    pub stmts: Vec<Stmt>,
+}
+
+/// The forms of a statement.
+#[derive(Clone, Debug)]
+pub enum StmtKind {
+    /// `;`
+    Empty,
+    /// `a = b`, or `a op= b`
+    Assign(Expr, Option<BinaryOp>, Expr),
+    /// A call
+    Call(Expr),
+    /// `if`
+    If(Expr, Box<Stmt>, Option<Box<Stmt>>),
+    /// `{ ... }`
+    Block(Block),
+    /// `exit`
+    Exit,
+    /// `return`
+    Return(Option<Expr>),
+    /// `break`
+    Break,
+    /// `continue`
+    Continue,
+    /// `for (init; condition; update) body`
+    For(Vec<Stmt>, Expr, Vec<Stmt>, Box<Stmt>),
+    /// `for (T x in set) body`
+    ForIn(TypeExpr, Ident, Expr, Box<Stmt>),
+    /// `switch`
+    Switch(Expr, Vec<SwitchCase>),
+    /// A local declaration
+    Decl(Box<Decl>),
+}
+
+/// A label of a `switch` with its block; no block means that it falls through.
+#[derive(Clone, Debug)]
+pub struct SwitchCase {
+    /// The label; `None` for `default`.
+    pub label: Option<Expr>,
+    /// Its place.
+    pub span: Span,
+    /// What is done.
+    pub block: Option<Block>,
+}

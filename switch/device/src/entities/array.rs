@@ -1,0 +1,33 @@
+//! What all arrays of cells have in common.
+
+use p4sched_proto::p4::v1 as p4rt;
+use p4sched_proto::p4::v1::update::Type;
+
+use crate::Fault;
+
+/// The cells of an array that a request means: one, or all of them if it gives no index.
+///
+/// # Errors
+/// `INVALID_ARGUMENT` for a negative index, `OUT_OF_RANGE` for one behind the end.
+pub(crate) fn cells(name: &str, size: usize, index: Option<&p4rt::Index>) -> Result<std::ops::Range<usize>, Fault> {
+    let Some(index) = index else { return Ok(0..size) };
+    let cell = usize::try_from(index.index)
+        .map_err(|_| Fault::invalid(format!("{name}: the index {} is negative", index.index)))?;
+    if cell >= size {
+        return Err(Fault::out_of_range(format!("{name}: no cell {cell}, it has {size}")));
+    }
+    Ok(cell..cell + 1)
+}
+
+/// Refuses the updates other than MODIFY that some entities do not have.
+///
+/// # Errors
+/// `INVALID_ARGUMENT`.
+pub(crate) fn modify_only(what: &str, kind: Type) -> Result<(), Fault> {
+    if kind == Type::Modify {
+        return Ok(());
+    }
+    Err(Fault::invalid(format!(
+        "{what} exist from the start: they can be modified, not inserted or deleted"
+    )))
+}

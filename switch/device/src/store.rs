@@ -1,0 +1,97 @@
+//! What was written into tables and action profiles, as it is read back.
+
+use std::collections::{BTreeMap, HashMap};
+
+use p4sched_dataplane::{EntryHandle, MatchKey, Nanos};
+use p4sched_proto::p4::v1 as p4rt;
+
+/// Key and priority of an entry.
+pub(crate) type Key = (Vec<MatchKey>, i32);
+
+/// What was written into one table.
+#[derive(Debug, Default)]
+pub(crate) struct TableStore {
+    by_key: HashMap<Key, u64>,
+    /// In the order of insertion.
+    entries: BTreeMap<u64, Stored>,
+    next: u64,
+    pub default: DefaultEntry,
+}
+
+/// An entry as it is read back, without its direct resources.
+#[derive(Debug)]
+pub(crate) struct Stored {
+    pub handle: EntryHandle,
+    pub entry: p4rt::TableEntry,
+    pub one_shot: Option<OneShot>,
+    /// When the controller was last told that the entry is idle.
+    pub idle_notice: Nanos,
+}
+
+/// Members and group behind a one-shot entry; a controller never sees them.
+#[derive(Debug, Clone)]
+pub(crate) struct OneShot {
+    pub group: u32,
+    pub members: Vec<u32>,
+}
+
+/// What a controller attached to the default action.
+#[derive(Debug, Default, Clone)]
+pub(crate) struct DefaultEntry {
+    pub controller_metadata: u64,
+    pub metadata: Vec<u8>,
+}
+
+impl TableStore {
+    /// The entry of this key and priority.
+    pub fn find(&self, key: &Key) -> Option<&Stored> {
+        self.by_key.get(key).and_then(|sequence| self.entries.get(sequence))
+    }
+
+    /// All entries in the order of insertion.
+    pub fn iter(&self) -> impl Iterator<Item = &Stored> {
+        self.entries.values()
+    }
+
+    /// All entries in the order of insertion.
+    pub fn iter_mut(&mut self) -> impl Iterator<Item = &mut Stored> {
+        self.entries.values_mut()
+    }
+
+    pub fn add(&mut self, key: Key, stored: Stored) {
+        self.by_key.insert(key, self.next);
+        self.entries.insert(self.next, stored);
+        self.next += 1;
+    }
+
+    pub fn remove(&mut self, key: &Key) -> Option<Stored> {
+        self.by_key
+            .remove(key)
+            .and_then(|sequence| self.entries.remove(&sequence))
+    }
+
+    pub fn find_mut(&mut self, key: &Key) -> Option<&mut Stored> {
+        self.by_key.get(key).and_then(|sequence| self.entries.get_mut(sequence))
+    }
+}
+
+/// Identifiers of members and groups from here on belong to one-shot entries.
+pub const FIRST_RESERVED_ID: u32 = 0xf000_0000;
+
+/// What was written into one profile.
+#[derive(Debug, Default)]
+pub(crate) struct ProfileStore {
+    pub members: BTreeMap<u32, p4rt::ActionProfileMember>,
+    pub groups: BTreeMap<u32, p4rt::ActionProfileGroup>,
+    reserved: u32,
+}
+
+impl ProfileStore {
+    /// An identifier for a member or group of a one-shot entry. Wraps after 268 million of them; those still in use by
+    /// then are refused by the data plane.
+    pub fn reserve(&mut self) -> u32 {
+        let id = FIRST_RESERVED_ID + self.reserved;
+        self.reserved = (self.reserved + 1) % (u32::MAX - FIRST_RESERVED_ID);
+        id
+    }
+}
