@@ -37,9 +37,17 @@ impl Discipline {
         }
     }
 
+    /// The field of the program that it sorts by.
+    pub fn rank_field(self) -> Option<&'static str> {
+        match self {
+            Discipline::Fifo | Discipline::Strict => None,
+            Discipline::Pifo { rank_field } => Some(rank_field),
+        }
+    }
+
     /// True if no P4 target has it: the scheme is an ideal that others are measured against.
     pub fn is_ideal(self) -> bool {
-        matches!(self, Discipline::Pifo { .. })
+        self.rank_field().is_some()
     }
 }
 

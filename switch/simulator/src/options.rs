@@ -24,6 +24,7 @@ pub fn listing() -> String {
             "program": p4.program,
             "discipline": p4.discipline.name(),
             "ideal": p4.discipline.is_ideal(),
+            "rank_field": p4.discipline.rank_field(),
             "table": p4.table,
             "action": p4.action,
             "parameters": p4.parameters,
@@ -46,9 +47,9 @@ mod tests {
     fn the_listing_has_a_line_for_each_scheme_with_its_parameters_in_order() {
         let listing = listing();
         assert_eq!(listing.lines().count(), Scheme::ALL.len());
-        let rifo = r#"{"name":"rifo","program":"rifo","discipline":"fifo","ideal":false,"table":"rifo_params","action":"set_rifo","parameters":["capacity_packets","headroom_256","tracking_packets"]}"#;
+        let rifo = r#"{"name":"rifo","program":"rifo","discipline":"fifo","ideal":false,"rank_field":null,"table":"rifo_params","action":"set_rifo","parameters":["capacity_packets","headroom_256","tracking_packets"]}"#;
         assert!(listing.lines().any(|line| line == rifo), "{listing}");
-        let pifo = r#"{"name":"pifo","program":"fifo","discipline":"pifo","ideal":true,"#;
+        let pifo = r#"{"name":"pifo","program":"fifo","discipline":"pifo","ideal":true,"rank_field":"meta.rank","#;
         assert!(listing.lines().any(|line| line.starts_with(pifo)), "{listing}");
     }
 }

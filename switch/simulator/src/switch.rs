@@ -207,10 +207,10 @@ impl Switch {
     /// # Panics
     /// If the engine refuses the settings.
     pub fn set_link(&mut self, port: Port, rate_bps: u64, size: impl Fn(usize) -> u32) {
-        let (discipline, rank_field) = match self.p4.discipline {
-            scheme::Discipline::Fifo => (Discipline::Fifo, None),
-            scheme::Discipline::Strict => (Discipline::Strict, None),
-            scheme::Discipline::Pifo { rank_field } => (Discipline::Pifo, Some(rank_field.to_owned())),
+        let discipline = match self.p4.discipline {
+            scheme::Discipline::Fifo => Discipline::Fifo,
+            scheme::Discipline::Strict => Discipline::Strict,
+            scheme::Discipline::Pifo { .. } => Discipline::Pifo,
         };
         let mut config = PortConfig {
             rate_bps,
@@ -223,7 +223,7 @@ impl Switch {
         }
         let settings = PortSettings {
             config,
-            rank_field,
+            rank_field: self.p4.discipline.rank_field().map(str::to_owned),
             user_field: None,
         };
         let set = self.engine.set_port(port, settings);
