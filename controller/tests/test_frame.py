@@ -90,10 +90,7 @@ def left_in(folder: Path) -> set[str]:
     return {path.relative_to(folder).as_posix() for path in folder.rglob("*")}
 
 
-MOVED = [name for name in experiment.names() if isinstance(experiment.load(name), Experiment)]
-
-
-@pytest.mark.parametrize("name", MOVED)
+@pytest.mark.parametrize("name", experiment.names())
 def test_every_file_that_an_experiment_tells_of_goes_when_a_new_run_begins(name: str, tmp_path: Path) -> None:
     mine = experiment.load(name)
     told = (mine.setting.__doc__ or "") + (EXPERIMENTS_DIR / name / "README.md").read_text()
@@ -116,3 +113,9 @@ def test_what_no_run_wrote_into_the_folder_stays_when_a_new_run_begins(tmp_path:
     frame.discard_results(experiment.load("fdpa_fairness"), tmp_path)
     assert {path for path in left_in(tmp_path) if (tmp_path / path).is_file()} == set(kept)
     assert not (tmp_path / "drr").exists()
+
+
+def test_no_experiment_imports_another_one() -> None:
+    for path in EXPERIMENTS_DIR.glob("*/*.py"):
+        imported = set(re.findall(r"^\s*(?:from|import) experiments\.(\w+)", path.read_text(), re.MULTILINE))
+        assert imported <= {path.parent.name}, f"{path}: what experiments share belongs into p4sched.lab"

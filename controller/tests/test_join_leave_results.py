@@ -5,14 +5,11 @@ from pathlib import Path
 import pytest
 
 from experiments.fdpa_join_leave import figure, summary
-from experiments.fdpa_join_leave.measure import Change, Result, Setting
+from experiments.fdpa_join_leave.recorded import Change, Result, Setting
 from p4sched.control.bands import Bands
-from p4sched.lab.fidelity import Fidelity
 from p4sched.lab.measurement import Sample
-from p4sched.lab.observation import Observation
 from p4sched.lab.probe import ProbeRecord
 from p4sched.lab.schemes import Link
-from p4sched.lab.tcp import TcpCounters
 
 SETTING = Setting(Link(80_000_000, 10_000_000), Bands.parse("1+2*0.5"), 60_000, 4, "embedded", "cubic")
 
@@ -41,7 +38,6 @@ def result(changes: list[Change]) -> Result:
         joined_at=4.0,
         stress=(12.0, 13.0, 100),
         probe=ProbeRecord(6500, arrivals),
-        observation=Observation(Fidelity(10_000_000, 0.5, 0), TcpCounters(), {}),
     )
 
 
@@ -96,5 +92,5 @@ def test_a_loss_is_told_with_the_delay_of_the_packets_beside_it() -> None:
 
 
 def test_the_figure_is_drawn(tmp_path: Path) -> None:
-    figure.draw(result(CHANGES), SETTING, tmp_path / "figure.png")
+    figure.draw(result(CHANGES), SETTING, [], tmp_path / "figure.png")
     assert (tmp_path / "figure.png").read_bytes().startswith(b"\x89PNG")

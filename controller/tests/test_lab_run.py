@@ -15,11 +15,10 @@ from lab import ON_EMBEDDED
 
 from p4sched.cli.main import run_command
 from p4sched.errors import P4schedError
-from p4sched.lab import experiment, run
+from p4sched.lab import experiment, frame, run
 from p4sched.lab.errors import LabError
 from p4sched.lab.ledger import Ledger, read_ledger
 from p4sched.lab.processes import ProcessIdentity, end, identify
-from p4sched.paths import EXPERIMENTS_DIR
 
 HOLDER = """
 import sys
@@ -214,65 +213,23 @@ def test_root_that_may_not_make_namespaces_is_told_so() -> None:
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="needs root")
-def test_a_run_that_is_refused_leaves_the_results_of_the_one_before(
-    tmp_path: Path, holder: subprocess.Popen[str]
-) -> None:
-    results = tmp_path / "results"
-    run.result_folder(results)
-    kept = [results / name for name in ("summary.json", "figure.png", "loads.csv")]
-    for path in kept:
-        path.write_text("precious")
+def test_a_run_that_is_refused_does_not_begin(tmp_path: Path, holder: subprocess.Popen[str]) -> None:
+    begun: list[str] = []
     with (
         pytest.raises(LabError, match="p4sched run first is running"),
-        run.clean_run("second", tmp_path, results=results),
+        run.clean_run("second", tmp_path, begin=lambda: begun.append("second")),
     ):
         pass
-    with pytest.raises(LabError, match="p4sched run first is running"):
-        run.refuse_second_run("second", tmp_path)
-    assert [path.read_text() for path in kept] == ["precious"] * 3
+    assert begun == []
     holder.terminate()
     holder.wait()
-    (results / "notes.csv").write_text("not of a run")
-    with pytest.raises(ValueError, match="the run fails"), run.clean_run("third", tmp_path, results=results):
-        raise ValueError("the run fails")
-    assert [path.name for path in results.iterdir()] == ["notes.csv"]
-
-
-def write(folder: Path, *names: str) -> None:
-    """Files that hold something."""
-    for name in names:
-        (folder / name).parent.mkdir(parents=True, exist_ok=True)
-        (folder / name).write_text("something")
+    with run.clean_run("third", tmp_path, begin=lambda: begun.append("third")):
+        assert begun == ["third"]
 
 
 def left_in(folder: Path) -> set[str]:
     """Files and folders."""
     return {path.relative_to(folder).as_posix() for path in folder.rglob("*")}
-
-
-@pytest.mark.parametrize(
-    "name", [name for name in experiment.names() if isinstance(experiment.load(name), experiment.Declared)]
-)
-def test_every_file_that_an_experiment_tells_of_goes_when_a_new_run_begins(name: str, tmp_path: Path) -> None:
-    told = (experiment.load(name).run.__doc__ or "") + (EXPERIMENTS_DIR / name / "README.md").read_text()
-    written = set(re.findall(r"DIR/([\w/-]+\.(?:jsonl?|csv|png))", told))
-    assert {"summary.json", "figure.png"} <= written
-    stands_for = {"SCHEME": "fdpa", "NAME": "fdpa", "SWITCH": "s2", "PORT": "17"}
-    for word, example in stands_for.items():
-        written = {path.replace(word, example) for path in written}
-    write(tmp_path, *written)
-    run.discard_results(tmp_path)
-    assert left_in(tmp_path) == set()
-
-
-def test_what_no_run_wrote_into_the_folder_stays_when_a_new_run_begins(tmp_path: Path) -> None:
-    own = ("notes.csv", "fdpa/notes.jsonl", "fdpa/iperf3/figure.svg", "thesis/decisions.jsonl", "thesis/summary.json")
-    of_another_run = ("incast/summary.json", "incast/fdpa/decisions.jsonl", "fifo/fifo/port-17.jsonl")
-    kept = own + of_another_run
-    write(tmp_path, *kept, "summary.json", "fdpa/decisions.jsonl", "fdpa/iperf3/iperf3-user-1.json", "aifo/s1.log")
-    run.discard_results(tmp_path)
-    assert {path for path in left_in(tmp_path) if (tmp_path / path).is_file()} == set(kept)
-    assert not (tmp_path / "aifo").exists()
 
 
 @ON_EMBEDDED
@@ -295,5 +252,5 @@ def test_everything_that_an_experiment_writes_goes_when_a_new_run_begins(
 ) -> None:
     assert run_command(["run", *words, "--out", str(tmp_path)]) == 0, capsys.readouterr().err
     assert {"summary.json", "figure.png"} < left_in(tmp_path)
-    run.discard_results(tmp_path)
+    frame.discard_results(experiment.load(words[0]), tmp_path)
     assert left_in(tmp_path) == set()

@@ -1,13 +1,17 @@
 """Options of the experiments: none is ignored in silence, and what a person gave is what counts."""
 
 from collections.abc import Callable
+from pathlib import Path
+from typing import Annotated
 
 import pytest
 import typer
 
 from p4sched.cli import experiments, options
+from p4sched.cli.options import OnBmv2, Quick
 from p4sched.lab import experiment
-from p4sched.units import Duration
+from p4sched.lab.experiment import Asked, Experiment, SchemeOutcome, Stage
+from p4sched.units import Duration, Rate
 
 NO_LIVE = "with --stepped: stepped time has the paper's rates, and no switch"
 
@@ -72,18 +76,45 @@ def test_an_option_that_means_nothing_is_refused(
 
 @pytest.mark.parametrize(
     ("words", "expected"),
-    [((), 12), (("--quick",), 3), (("--duration", "5s"), 5), (("--quick", "--duration", "12s"), 12)],
+    [
+        ((), (12, 100)),
+        (("--quick",), (3, 100)),
+        (("--duration", "5s"), (5, 100)),
+        (("--quick", "--duration", "12s"), (12, 100)),
+        (("--switch", "bmv2"), (12, 20)),
+        (("--switch", "bmv2", "--rate", "100mbit", "--quick"), (3, 100)),
+    ],
 )
-def test_what_is_given_wins_over_quick(words: tuple[str, ...], expected: int) -> None:
-    seen: list[float] = []
+def test_what_is_given_wins_over_quick_and_over_the_default_of_a_switch(
+    words: tuple[str, ...], expected: tuple[int, int], tmp_path: Path
+) -> None:
+    seen: list[tuple[float, float]] = []
 
-    def run(ctx: typer.Context, quick: bool = False, duration: str = "12s") -> None:
-        given = Duration.parse(duration)
-        seen.append(options.unless_quick(ctx, quick, "--duration", given, Duration.parse("3s")).seconds)
+    def setting(
+        asked: Asked,
+        duration: Annotated[Duration, options.time_option("Time."), Quick(Duration.parse("3s"))] = Duration.parse(
+            "12s"
+        ),
+        rate: Annotated[Rate, options.rate_option(), OnBmv2(Rate.parse("20mbit"))] = Rate.parse("100mbit"),
+    ) -> None:
+        seen.append((duration.seconds, rate / 1e6))
 
+    async def measure(_: None, stage: Stage) -> SchemeOutcome[None]:
+        return SchemeOutcome({}, None)
+
+    mine: Experiment[None, None] = Experiment(
+        name="mine",
+        summary="",
+        setting=setting,
+        configuration=lambda _: {},
+        measure=measure,
+        table=lambda _: [],
+        figure=lambda _, path: path.touch(),
+        in_lab=lambda _: False,
+    )
     app = typer.Typer(add_completion=False)
-    app.command()(run)
-    app(list(words), standalone_mode=False)
+    app.command()(experiments.command(mine))
+    app([*words, "--out", str(tmp_path)], standalone_mode=False)
     assert seen == [expected]
 
 

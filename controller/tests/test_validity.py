@@ -6,18 +6,20 @@ from typing import Any
 import pytest
 
 from experiments.fdpa_join_leave import figure
-from experiments.fdpa_join_leave.measure import Result, Setting
+from experiments.fdpa_join_leave.recorded import Result, Setting
 from p4sched.control.bands import Bands
 from p4sched.lab import measurement
 from p4sched.lab import ranked_join_leave as join_leave
+from p4sched.lab.experiment import SchemeOutcome
 from p4sched.lab.fidelity import Fidelity
+from p4sched.lab.frame import scheme_summary
 from p4sched.lab.measurement import Sample
 from p4sched.lab.observation import Observation
 from p4sched.lab.probe import ProbeRecord
-from p4sched.lab.ranked_run import SchemeOutcome, scheme_summary, verdict
 from p4sched.lab.schemes import Link
 from p4sched.lab.tcp import TcpCounters
 from p4sched.results import completion
+from p4sched.results.tables import verdict
 from p4sched.units import Duration
 
 QUIET = Fidelity(rtt_ns=10_000_000, cpu_idle_share=0.5, backlog_dropped=0, frames=1000, lateness_p99_ns=1000)
@@ -85,7 +87,7 @@ def test_a_load_without_a_small_flow_that_ended_is_missed(flows: list[completion
 def test_a_run_whose_bands_never_moved_is_drawn_too(tmp_path: Path) -> None:
     setting = Setting(Link(80_000_000, 10_000_000), Bands.parse("1+2*0.5"), 60_000, 4, "embedded", "cubic")
     samples = [Sample(t / 10, (t + 1) / 10, (0.0,) * 8) for t in range(120)]
-    seen = observed(QUIET).but(measurement.unmeasured(samples, range(1, 9)))
-    silent = Result(samples, [], 4.0, (12.0, 13.0, 100), ProbeRecord(0, ()), seen)
-    figure.draw(silent, setting, tmp_path / "figure.png")
+    doubts = observed(QUIET).but(measurement.unmeasured(samples, range(1, 9))).fidelity.doubts()
+    silent = Result(samples, [], 4.0, (12.0, 13.0, 100), ProbeRecord(0, ()))
+    figure.draw(silent, setting, doubts, tmp_path / "figure.png")
     assert (tmp_path / "figure.png").stat().st_size > 10_000

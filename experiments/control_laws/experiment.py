@@ -1,10 +1,8 @@
 """What the control laws buy: traffic changes, and parameters that follow do as well as the best that stay."""
 
-import csv
-from collections.abc import Mapping
-from dataclasses import asdict
-from datetime import UTC, datetime
-from pathlib import Path
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass, field, replace
 from typing import Annotated, Any
 
 import typer
@@ -22,26 +20,32 @@ from experiments.control_laws.phases import (
     write_schedule,
 )
 from experiments.control_laws.score import Ideal, PhaseScore
-from experiments.control_laws.settings import FULL, LAW_DELAY_SHARE, SCHEMES, SHORT, URGENT_SHARE, Grid, Setting
+from experiments.control_laws.settings import FULL, LAW_DELAY_SHARE, SCHEMES, SHORT, URGENT_SHARE, Grid
+from experiments.control_laws.settings import Setting as Static
 from experiments.control_laws.stepped import Port
 from p4sched.cli import options
-from p4sched.cli.given import refuse
+from p4sched.cli.options import Quick
 from p4sched.errors import UsageError
-from p4sched.lab import machine
-from p4sched.lab.experiment import Declared, SwitchKind, choose
-from p4sched.lab.ledger import Ledger
-from p4sched.lab.ranked_run import SchemeOutcome, Tell, print_end, run_schemes, title, verdict
-from p4sched.lab.ranked_traffic import FRAME_BYTES, refuse_faster
-from p4sched.lab.run import discard_results, refuse_second_run, result_folder
+from p4sched.lab.experiment import (
+    Asked,
+    Choice,
+    Experiment,
+    Results,
+    Rows,
+    SchemeOutcome,
+    Seed,
+    Stage,
+    SwitchKind,
+    Tell,
+)
+from p4sched.lab.ranked_traffic import FILES, FRAME_BYTES, refuse_faster
 from p4sched.lab.schemes import Link
-from p4sched.results import summaries
-from p4sched.results.tables import print_table
+from p4sched.results.tables import verdict
+from p4sched.schemes import title
 from p4sched.units import Duration, Rate
-from p4sched.versions import versions
 
 RTT = Duration.parse("10ms")
 """Nothing reacts to it; half of it is the propagation delay, which the scores leave out."""
-QUICK_DURATION = Duration.parse("20s")
 SHORTEST_PHASE_S = 4.0
 SHORTEST_QUEUE = 5
 """Full-sized frames that can wait out the deadline, at least."""
@@ -50,119 +54,111 @@ NOT_ON_BMV2 = (
     "BMv2's limiter counts packets, not bits: frames of 66 bytes would take as long as those of 1514; only the"
     " comparison in stepped time is run"
 )
+LIVE_FILES = ("s[0-9]*.log", "decisions.jsonl", "received.csv", *FILES)
+"""What each live run leaves."""
 
 
-def run(
-    ctx: typer.Context,
-    scheme_names: Annotated[
-        str, typer.Option("--schemes", metavar=",".join(SCHEMES), help="Schemes whose laws are shown.")
-    ] = ",".join(SCHEMES),
+@dataclass(frozen=True)
+class Setting:
+    """What all schemes of a run have in common."""
+
+    link: Link
+    deadline: Duration
+    phase_s: float
+    seed: int
+    grid: Grid
+    schemes: Sequence[str]
+    live: Sequence[str]
+    """Schemes that are shown in the lab too."""
+    most_static: int | None
+    """Static settings that are shown live, at most."""
+    ideal: Ideal | None = None
+    comparisons: Mapping[str, Comparison] = field(default_factory=dict)
+    """Each scheme in stepped time."""
+
+
+def setting(
+    asked: Asked,
     show_live: Annotated[
         bool | None,
         typer.Option(
             "--live/--no-live", help="Also in the lab, with the P4Runtime controller; --quick: the first scheme only."
         ),
     ] = None,
-    rate: Annotated[Rate, typer.Option(parser=Rate.parse, metavar="RATE", help="Bottleneck's rate.")] = Rate.parse(
-        "10mbit"
-    ),
-    deadline: Annotated[
-        Duration, typer.Option(parser=Duration.parse, metavar="TIME", help="What comes later than this is lost.")
-    ] = Duration.parse("30ms"),
+    rate: Annotated[Rate, options.rate_option()] = Rate.parse("10mbit"),
+    deadline: Annotated[Duration, options.time_option("What comes later than this is lost.")] = Duration.parse("30ms"),
     duration: Annotated[
-        Duration, typer.Option(parser=Duration.parse, metavar="TIME", help=f"All {len(PHASES)} phases together.")
+        Duration, options.time_option(f"All {len(PHASES)} phases together."), Quick(Duration.parse("20s"))
     ] = Duration.parse("60s"),
-    seed: Annotated[int, typer.Option(help="Of arrivals and ranks.", min=0, max=options.MAX_SEED)] = 1,
-    quick: Annotated[
-        bool,
-        options.quick_option(f"--duration {QUICK_DURATION}, fewer static settings, and live only the program's own"),
-    ] = False,
-    switch: options.WhichSwitch = SwitchKind.EMBEDDED,
-    out: options.ResultFolder = Path("results/control_laws"),
-) -> None:
+) -> Setting:
     """Sends phases of traffic that differ in rate, frame size, burstiness and ranks; compares each scheme, tuned by its
     control law, with static settings. Prints tables and writes DIR/summary.json, DIR/scores.csv and DIR/figure.png."""
-    wanted = choose("scheme", scheme_names, SCHEMES)
     if show_live is False:
-        refuse(ctx, ["--switch"], "with --no-live: stepped time has no switch")
-    phase_s = options.unless_quick(ctx, quick, "--duration", duration, QUICK_DURATION).seconds / len(PHASES)
+        asked.refuse(["--switch"], "with --no-live: stepped time has no switch")
+    phase_s = duration.seconds / len(PHASES)
     link = Link(rate, RTT)
     _check(rate, deadline, phase_s)
-    configuration = {
-        "rate_bps": int(rate),
-        "deadline_ms": deadline / 1e6,
-        "urgent_deadline_ms": {name: round(URGENT_SHARE[name] * deadline / 1e6, 3) for name in wanted},
-        "law_delay_ms": LAW_DELAY_SHARE * deadline / 1e6,
-        "phase_s": phase_s,
-        "phases": descriptions(),
-        "seed": seed,
-    }
-    console = Console()
-    in_the_lab = [] if show_live is False else wanted[:1] if quick and show_live is None else wanted
-    if in_the_lab and switch == SwitchKind.BMV2:
-        console.print(f"[yellow]live runs are left out: {NOT_ON_BMV2}[/]")
+    in_the_lab = [] if show_live is False else asked.schemes[:1] if asked.quick and show_live is None else asked.schemes
+    if in_the_lab and asked.switch == SwitchKind.BMV2:
+        Console().print(f"[yellow]live runs are left out: {NOT_ON_BMV2}[/]")
         in_the_lab = []
-    if in_the_lab:
-        refuse_second_run("p4sched run control_laws")
-    result_folder(out)
-    discard_results(out)
-    end_ns = round(phase_s * len(PHASES) * 1e9)
-    port = Port(int(rate), out / "schedule.csv", end_ns)
-    write_schedule(flows(int(rate), phase_s, "10.0.0.1", "10.0.0.2"), seed, port.schedule)
-    arrivals = read_schedule(port.schedule)
-    room = round(rate * deadline / 8e9 / SMALL_FRAME_BYTES)
-    ideal = Ideal(arrivals, port.ideal(room, out / "pifo.txt"))
-    comparisons = _compared(wanted, port, ideal, SHORT if quick else FULL, deadline, seed, out)
-    found: dict[str, Any] = {
-        "experiment": "control_laws",
-        "finished": datetime.now(UTC).isoformat(timespec="seconds"),
-        "configuration": configuration | {"switch": switch.value},
-        "schemes": {},
-        "machine": machine.description(),
-        "versions": versions(),
+    return Setting(
+        link=link,
+        deadline=deadline,
+        phase_s=phase_s,
+        seed=asked.seed,
+        grid=SHORT if asked.quick else FULL,
+        schemes=asked.schemes,
+        live=in_the_lab,
+        most_static=1 if asked.quick else None,
+    )
+
+
+def configuration(setting: Setting) -> dict[str, Any]:
+    """What summary.json says of the setting."""
+    deadline = setting.deadline
+    return {
+        "rate_bps": int(setting.link.rate_bps),
+        "deadline_ms": deadline / 1e6,
+        "urgent_deadline_ms": {name: round(URGENT_SHARE[name] * deadline / 1e6, 3) for name in setting.schemes},
+        "law_delay_ms": LAW_DELAY_SHARE * deadline / 1e6,
+        "phase_s": setting.phase_s,
+        "phases": descriptions(),
     }
-    if in_the_lab:
-        plan = live.Plan(link, phase_s, seed, deadline, ideal)
 
-        async def measure(name: str, ledger: Ledger, folder: Path, tell: Tell) -> SchemeOutcome:
-            chosen = live_settings(comparisons[name])[: 1 if quick else None]
-            return await live.measure(plan, name, chosen, switch.value, ledger, folder, tell)
 
-        found = run_schemes("control_laws", in_the_lab, switch, out, configuration, measure, begun=True)
-    for name in wanted:
-        found["schemes"].setdefault(name, {})["stepped"] = comparisons[name].summary()
-    summaries.write(out, found)
+@contextmanager
+def prepared(setting: Setting, asked: Asked, tell: Tell) -> Iterator[Setting]:
+    """Compares every scheme in stepped time."""
+    rate, out = setting.link.rate_bps, asked.out
+    port = Port(int(rate), out / "schedule.csv", round(setting.phase_s * len(PHASES) * 1e9))
+    write_schedule(flows(int(rate), setting.phase_s, "10.0.0.1", "10.0.0.2"), setting.seed, port.schedule)
+    room = round(rate * setting.deadline / 8e9 / SMALL_FRAME_BYTES)
+    ideal = Ideal(read_schedule(port.schedule), port.ideal(room, out / "pifo.txt"))
+    comparisons = {}
+    for name in setting.schemes:
+
+        def tell_of(text: str, name: str = name) -> None:
+            tell(f"{title(name)} in stepped time: {text}")
+
+        comparisons[name] = compare(
+            name, port, ideal, setting.grid, setting.deadline, out / name, tell_of, setting.seed
+        )
     for scratch in (port.schedule, port.schedule.with_suffix(".json"), out / "pifo.txt"):
         scratch.unlink()
-    _write(found, comparisons, out / "scores.csv")
-    figure.draw(found, comparisons, out / "figure.png")
-    _print(console, found, comparisons, in_the_lab, out)
+    yield replace(setting, ideal=ideal, comparisons=comparisons)
 
 
-def _compared(
-    wanted: list[str], port: Port, ideal: Ideal, grid: Grid, deadline: Duration, seed: int, out: Path
-) -> dict[str, Comparison]:
-    """Each scheme in stepped time."""
-    comparisons = {}
-    with Console().status("") as status:
-        for name in wanted:
-
-            def tell(text: str, name: str = name) -> None:
-                status.update(f"[bold]{title(name)}[/]  stepped time: {text}")
-
-            comparisons[name] = compare(name, port, ideal, grid, deadline, out / name, tell, seed)
-    return comparisons
-
-
-def _print(
-    console: Console, found: Mapping[str, Any], comparisons: Mapping[str, Comparison], in_the_lab: list[str], out: Path
-) -> None:
-    for name, comparison in comparisons.items():
-        print_table(console, _table(name, found["schemes"][name], comparison))
-    if in_the_lab:
-        print_end(console, {**found, "schemes": {name: found["schemes"][name] for name in in_the_lab}}, out)
-    else:
-        console.print(f"figure: {out / 'figure.png'}   all numbers: {out / 'summary.json'}")
+async def measure(setting: Setting, stage: Stage) -> SchemeOutcome[None]:
+    """One scheme: in stepped time, and live where that was asked for."""
+    comparison = setting.comparisons[stage.name]
+    stepped = {"stepped": comparison.summary()}
+    if stage.name not in setting.live:
+        return SchemeOutcome(stepped, None)
+    assert setting.ideal is not None, "prepared() comes first"
+    plan = live.Plan(setting.link, setting.phase_s, setting.seed, setting.deadline, setting.ideal)
+    outcome = await live.measure(plan, live_settings(comparison)[: setting.most_static], stage)
+    return replace(outcome, found={**outcome.found, **stepped})
 
 
 def _check(rate: Rate, deadline: Duration, phase_s: float) -> None:
@@ -186,35 +182,39 @@ def _check(rate: Rate, deadline: Duration, phase_s: float) -> None:
         )
 
 
-def live_settings(comparison: Comparison) -> list[Setting]:
+def live_settings(comparison: Comparison) -> list[Static]:
     """Shown live beside the tuned scheme: the program's default, and the static one with the best worst phase."""
     return list(dict.fromkeys([comparison.settings[0], comparison.settings[comparison.steadiest]]))
 
 
-def named_settings(comparison: Comparison) -> dict[Setting, str]:
+def named_settings(comparison: Comparison) -> dict[Static, str]:
     """Static settings that have a row in the table, and what they are."""
     names = {"paper": "the paper's", "default": "the program's"}
     named = {setting: names[setting.origin] for setting in comparison.settings if setting.origin in names}
     return {**named, comparison.settings[comparison.steadiest]: "best worst phase"}
 
 
-def _write(found: Mapping[str, Any], comparisons: Mapping[str, Comparison], path: Path) -> None:
+def score_rows(results: Results[Setting, Any]) -> Rows:
     """One row a scheme, run and phase."""
-    with path.open("w", newline="") as file:
-        rows = csv.writer(file)
-        rows.writerow(["scheme", "where", "setting", "phase", "score", "throughput", "late", "mean_delay_ms"])
+    yield ["scheme", "where", "setting", "phase", "score", "throughput", "late", "mean_delay_ms"]
 
-        def write(name: str, where: str, setting: str, scores: list[dict[str, float]]) -> None:
-            for phase, score in zip(PHASES, scores, strict=True):
-                values = (score["score"], score["throughput"], score["late"], score["mean_delay_ms"])
-                rows.writerow([name, where, setting, phase.name, *(f"{value:.4f}" for value in values)])
+    def rows(name: str, where: str, setting: str, scores: Sequence[Mapping[str, float]]) -> Rows:
+        for phase, score in zip(PHASES, scores, strict=True):
+            values = (score["score"], score["throughput"], score["late"], score["mean_delay_ms"])
+            yield [name, where, setting, phase.name, *(f"{value:.4f}" for value in values)]
 
-        for name, comparison in comparisons.items():
-            write(name, "stepped", "tuned", [asdict(score) for score in comparison.tuned])
-            for setting, scores in zip(comparison.settings, comparison.scores, strict=True):
-                write(name, "stepped", setting.label, [asdict(score) for score in scores])
-            for setting_label, run_found in found["schemes"][name].get("live", {}).items():
-                write(name, "live", setting_label, run_found["phases"])
+    for name, comparison in results.setting.comparisons.items():
+        yield from rows(name, "stepped", "tuned", [asdict(score) for score in comparison.tuned])
+        for setting, scores in zip(comparison.settings, comparison.scores, strict=True):
+            yield from rows(name, "stepped", setting.label, [asdict(score) for score in scores])
+        for label, found in results.schemes[name].get("live", {}).items():
+            yield from rows(name, "live", label, found["phases"])
+
+
+def table(results: Results[Setting, Any]) -> list[Table]:
+    """A table for each scheme."""
+    comparisons = results.setting.comparisons
+    return [_table(name, results.schemes[name], comparison) for name, comparison in comparisons.items()]
 
 
 def _table(name: str, scheme: Mapping[str, Any], comparison: Comparison) -> Table:
@@ -250,6 +250,25 @@ def _table(name: str, scheme: Mapping[str, Any], comparison: Comparison) -> Tabl
     return shown
 
 
-EXPERIMENT = Declared(
-    "control_laws", "Parameters that follow the traffic are near the best static ones in every phase", run
+EXPERIMENT = Experiment(
+    name="control_laws",
+    summary="Parameters that follow the traffic are near the best static ones in every phase",
+    setting=setting,
+    configuration=configuration,
+    measure=measure,
+    table=table,
+    figure=lambda results, path: figure.draw(results.found, results.setting.comparisons, path),
+    csv={"scores.csv": score_rows},
+    files=(
+        "decisions.jsonl",
+        "tuned.txt",
+        "static_????????",
+        *(f"{run}/{file}" for run in ("tuned", "static_*") for file in LIVE_FILES),
+    ),
+    scratch=("schedule.csv", "schedule.json", "pifo.txt"),
+    schemes=Choice(SCHEMES, help="Schemes whose laws are shown."),
+    seed=Seed("Of arrivals and ranks.", bounded=True),
+    quick="--duration 20s, fewer static settings, and live only the program's own",
+    in_lab=lambda setting: bool(setting.live),
+    prepared=prepared,
 )

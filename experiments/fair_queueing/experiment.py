@@ -60,7 +60,7 @@ def setting(
     buffer: Annotated[int, typer.Option(metavar="PACKETS", help="Room in all queues of a scheme together.")] = 160,
     afq_queues: Annotated[int, typer.Option(metavar="N", help="AFQ's queues, one for each round.")] = 32,
     afq_bytes: Annotated[int, typer.Option(metavar="BYTES", help="A flow's bytes in each round of AFQ.")] = 1514,
-    rate: Annotated[Rate, options.rate_of(), OnBmv2(Rate.parse("20mbit"))] = Rate.parse("200mbit"),
+    rate: Annotated[Rate, options.rate_option(), OnBmv2(Rate.parse("20mbit"))] = Rate.parse("200mbit"),
     rtt: options.RoundTripTime = Duration.parse("4ms"),
     duration: Annotated[
         Duration,

@@ -40,7 +40,7 @@ def setting(
     bands: Annotated[
         Bands, typer.Option(parser=Bands.parse, metavar="BANDS", help="FDPA's bands in fair shares: FIRST+COUNT*SIZE.")
     ] = DEFAULT["bands"],
-    rate: Annotated[Rate, options.rate_of(), OnBmv2(Rate.parse(DEFAULT["bmv2_rate"]))] = DEFAULT["rate"],
+    rate: Annotated[Rate, options.rate_option(), OnBmv2(Rate.parse(DEFAULT["bmv2_rate"]))] = DEFAULT["rate"],
     rtt: options.RoundTripTime = DEFAULT["rtt"],
     interval: Annotated[Duration | None, options.time_option("FDPA's estimator interval; default: 6 RTTs.")] = None,
     estimator: Annotated[

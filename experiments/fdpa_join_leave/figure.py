@@ -1,12 +1,13 @@
 """The figure: every user's rate and the band edges over time, the users that the controller counted, and the probe."""
 
+from collections.abc import Sequence
 from pathlib import Path
 
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
-from experiments.fdpa_join_leave.measure import STAYING, USERS, Result, Setting
+from experiments.fdpa_join_leave.recorded import STAYING, USERS, Result, Setting
 from experiments.fdpa_join_leave.summary import following, left_at
 from p4sched.results import figures
 
@@ -14,7 +15,7 @@ SMOOTHED_OVER = 5
 """Samples of 0.1 s; rates are shown over half a second."""
 
 
-def draw(result: Result, setting: Setting, path: Path) -> None:
+def draw(result: Result, setting: Setting, doubts: Sequence[str], path: Path) -> None:
     """Draws a run into `path`."""
     zero = result.samples[0].start
     with figures.style():
@@ -25,7 +26,7 @@ def draw(result: Result, setting: Setting, path: Path) -> None:
         _probe(probe, result, zero)
         probe.set_xlabel("seconds")
         probe.set_xlim(0, result.samples[-1].end - zero)
-        figures.mark_invalid(rates, result.observation.fidelity.doubts())
+        figures.mark_invalid(rates, doubts)
         figure.suptitle(
             f"4 users, then 8, then 4: {setting.link.rate_bps / 1e6:g} Mbit/s, RTT {setting.link.rtt_ns / 1e6:g} ms,"
             f" F({setting.bands}), TCP {setting.congestion_control.capitalize()}, {setting.switch} switch",

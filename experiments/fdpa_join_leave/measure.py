@@ -3,144 +3,83 @@
 import asyncio
 import time
 from collections.abc import Callable, Sequence
-from contextlib import AsyncExitStack
-from dataclasses import dataclass
-from pathlib import Path
+from dataclasses import replace
 
-from p4sched.control.bands import Bands
+from experiments.fdpa_join_leave.recorded import PROBE_PACKETS_PER_S, STAYING, USERS, Change, Result, Setting
+from experiments.fdpa_join_leave.summary import summarise
 from p4sched.control.fdpa_loop import FdpaLoop, Update
 from p4sched.control.laws import fdpa
 from p4sched.control.loop import controlled
 from p4sched.lab import schemes
-from p4sched.lab.ledger import Ledger
-from p4sched.lab.measurement import Sample, departures_of, sample_rates, unmeasured
-from p4sched.lab.network import Dumbbell, dumbbell
-from p4sched.lab.observation import Observation, Observer
-from p4sched.lab.probe import ProbeRecord
+from p4sched.lab.bench import Bench, bench
+from p4sched.lab.experiment import SchemeOutcome, Stage
+from p4sched.lab.measurement import Sample, sample_rates, unmeasured
+from p4sched.lab.network import dumbbell
 from p4sched.lab.probe_stream import ProbeStream
-from p4sched.lab.programming import programmed
-from p4sched.lab.schemes import Link
-from p4sched.lab.traffic import Iperf3Traffic, transfers
+from p4sched.lab.traffic import Iperf3Traffic, Transfer, transfers
 from p4sched.p4rt.session import Session
 
-STAYING = 4
-JOINING = 4
-USERS = STAYING + JOINING
 SAMPLE_S = 0.1
 SETTLE_S = 2
 """Before the first phase: TCP's start is not what is shown."""
-PROBE_PACKETS_PER_S = 500
 STRESS_CHANGES = 200
 STRESS_PERIOD_S = 0.01
 
 
-@dataclass(frozen=True)
-class Change:
-    """The edges that came into force, and when the switch had confirmed them."""
-
-    at: float
-    """Seconds, monotonic."""
-    active: int
-    """Users that the controller counted."""
-    edges_bps: tuple[float, ...]
-    """Upper edge of each band but the open one, as a rate."""
-
-
-@dataclass(frozen=True)
-class Result:
-    """What was measured. All times are seconds of CLOCK_MONOTONIC."""
-
-    samples: Sequence[Sample]
-    changes: Sequence[Change]
-    joined_at: float
-    """When the clients of the joining users were started."""
-    stress: tuple[float, float, int]
-    """Start, end and number of the parameter changes at full speed, without other traffic."""
-    probe: ProbeRecord
-    observation: Observation
-    notes: tuple[str, ...] = ()
-    """What of the link was not emulated."""
-
-
-@dataclass(frozen=True)
-class Setting:
-    """What was asked for."""
-
-    link: Link
-    bands: Bands
-    interval_us: int
-    phase_s: int
-    switch: str
-    congestion_control: str
-
-    def law_config(self) -> fdpa.Config:
-        """The control law's view."""
-        return fdpa.Config(
-            capacity_bps=self.link.rate_bps,
-            bands=self.bands,
-            interval_us=self.interval_us,
-            rtt_ns=self.link.rtt_ns,
-        )
-
-
-async def measure(setting: Setting, ledger: Ledger, folder: Path, tell: Callable[[str, float], None]) -> Result:
+async def measure(setting: Setting, stage: Stage) -> SchemeOutcome[Result]:
     """Brings up the network, runs the three phases, and takes everything down again."""
-    tell("starting", 0)
-    with dumbbell(ledger, USERS, setting.switch, folder) as network:
-        return await _measure_on(network, setting, ledger, folder, tell)
-
-
-async def _measure_on(
-    network: Dumbbell, setting: Setting, ledger: Ledger, folder: Path, tell: Callable[[str, float], None]
-) -> Result:
-    changes: list[Change] = []
-    plan = transfers(network.seats, [1] * USERS)
-    staying, joining = plan[:STAYING], plan[STAYING:]
-    users = [seat.user for seat in network.seats]
-    weights = dict.fromkeys(users, 1.0)
-    phase = setting.phase_s
-    async with AsyncExitStack() as stack:
-        scheme = schemes.scheme("fdpa", setting.link, setting.bands)
-        testbed = await stack.enter_async_context(programmed(network, scheme, setting.link, weights))
-        traffic = stack.enter_context(Iperf3Traffic(network, ledger, folder / "iperf3", setting.congestion_control))
+    scheme = schemes.scheme("fdpa", setting.link, setting.bands)
+    network = dumbbell(stage.lab, USERS, stage.switch, stage.folder)
+    async with bench(stage, network, scheme, setting.link) as running:
+        plan = transfers(running.network.seats, [1] * USERS)
+        traffic = running.iperf3(setting.congestion_control)
         await traffic.serve(plan)
-        probe = stack.enter_context(ProbeStream(network, PROBE_PACKETS_PER_S))
-        await probe.start()
+        with ProbeStream(running.network, PROBE_PACKETS_PER_S) as probe:
+            await probe.start()
+            samples, changes, joined_at = await _three_phases(running, setting, traffic, plan)
+            stage.tell("changing parameters at full speed")
+            stress = await _stress(running.session, setting)
+            record = await probe.finish()
+    result = Result(samples, changes, joined_at, stress, record)
+    outcome = running.outcome(summarise(result), unmeasured(samples, running.users), result)
+    return replace(outcome, label=None, decisions=None)
 
-        loop = FdpaLoop(
-            testbed.session, setting.law_config(), log=folder / "decisions.jsonl", on_update=_recorder(setting, changes)
-        )
-        read = departures_of(testbed.session, users)
-        samples: list[Sample] = []
 
-        async def watch(text: str, seconds: int) -> None:
-            begun = len(samples)
+async def _three_phases(
+    running: Bench, setting: Setting, traffic: Iperf3Traffic, plan: Sequence[Transfer]
+) -> tuple[list[Sample], list[Change], float]:
+    """4 users, 8 users, 4 users: samples, changes of the edges, and when the joining clients were started."""
+    staying, joining = plan[:STAYING], plan[STAYING:]
+    phase = setting.phase_s
+    samples: list[Sample] = []
+    changes: list[Change] = []
 
-            def on_sample(sample: Sample) -> None:
-                network.check_alive()
-                # those that join end by themselves
-                traffic.check_failures()
-                samples.append(sample)
-                tell(text, (len(samples) - begun) * SAMPLE_S)
+    async def watch(text: str) -> None:
+        begun = len(samples)
 
-            await sample_rates(read, users, round(seconds / SAMPLE_S), SAMPLE_S, on_sample)
+        def on_sample(sample: Sample) -> None:
+            running.network.check_alive()
+            # those that join end by themselves
+            traffic.check_failures()
+            samples.append(sample)
+            running.stage.tell(f"{text}  {(len(samples) - begun) * SAMPLE_S:.1f} s")
 
-        async with controlled(loop):
-            traffic.send(staying, SETTLE_S + 3 * phase)
-            await asyncio.sleep(SETTLE_S)
-            observer = await Observer.start(network, testbed.traffic_manager, setting.link, testbed.session)
-            await watch("4 users", phase)
-            joined_at = time.monotonic()
-            traffic.send(joining, phase)
-            await watch("8 users", phase)
-            await watch("4 users again", phase)
-            observation = await observer.finish()
-        traffic.stop()
-        tell("changing parameters at full speed", 0)
-        stress = await _stress(testbed.session, setting)
-        record = await probe.finish()
-    seen = observation.but(unmeasured(samples, users))
-    return Result(samples, changes, joined_at, stress, record, seen, testbed.notes)
+        await sample_rates(running.delivered(), running.users, round(phase / SAMPLE_S), SAMPLE_S, on_sample)
+
+    log = running.stage.folder / "decisions.jsonl"
+    loop = FdpaLoop(running.session, setting.law_config(), log=log, on_update=_recorder(setting, changes))
+    async with controlled(loop):
+        traffic.send(staying, SETTLE_S + 3 * phase)
+        await asyncio.sleep(SETTLE_S)
+        await running.observe(tail_drop=True)
+        await watch("4 users")
+        joined_at = time.monotonic()
+        traffic.send(joining, phase)
+        await watch("8 users")
+        await watch("4 users again")
+        await running.observed()
+    traffic.stop()
+    return samples, changes, joined_at
 
 
 def _recorder(setting: Setting, changes: list[Change]) -> Callable[[Update], None]:

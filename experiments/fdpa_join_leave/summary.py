@@ -1,10 +1,10 @@
 """summary.json: how fast the edges followed the users, and what the probe saw of the parameter changes."""
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Any
 
-from experiments.fdpa_join_leave.measure import PROBE_PACKETS_PER_S, STAYING, USERS, Change, Result
+from experiments.fdpa_join_leave.recorded import PROBE_PACKETS_PER_S, STAYING, USERS, Change, Result
 from p4sched.lab.measurement import Sample
 from p4sched.lab.probe import ProbeRecord
 from p4sched.results.metrics import jain_index
@@ -59,10 +59,6 @@ def summarise(result: Result) -> dict[str, Any]:
         "parameter_changes": [{"active": c.active, "edges_bps": list(c.edges_bps)} for c in result.changes],
         "jain_index": phase_indices(result),
         "probe": probe_summary(result),
-        "tcp": asdict(result.observation.tcp) | {"reorderings": result.observation.tcp.reorderings},
-        "bottleneck": result.observation.bottleneck,
-        "notes": list(result.notes),
-        "fidelity": result.observation.fidelity.summary(),
     }
 
 

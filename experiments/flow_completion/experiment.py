@@ -76,7 +76,7 @@ def setting(
             help="Factor on the sizes, so that a slow link sees as many flows as a fast one.", min=0.001, max=100
         ),
     ] = 0.5,
-    rate: Annotated[Rate, options.rate_of(), OnBmv2(Rate.parse("20mbit"))] = Rate.parse("100mbit"),
+    rate: Annotated[Rate, options.rate_option(), OnBmv2(Rate.parse("20mbit"))] = Rate.parse("100mbit"),
     rtt: options.RoundTripTime = Duration.parse("4ms"),
     duration: Annotated[
         Duration, options.time_option("How long flows start, for each load."), Quick(Duration.parse("4s"))

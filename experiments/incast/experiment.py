@@ -34,6 +34,7 @@ from p4sched.schemes import named
 from p4sched.units import Duration, Rate
 
 Decided = Callable[[], dict[str, Any] | None]
+RATE, BMV2_RATE = Rate.parse("100mbit"), Rate.parse("20mbit")
 NAMES = ("fifo", "fdpa", *(name for name in ranked_schemes.NAMES if name != "fifo"))
 BANDS = Bands.parse("1+4*0.5")
 RTTS_PER_INTERVAL = 6
@@ -68,9 +69,9 @@ def setting(
     block: Annotated[str, typer.Option(metavar="BYTES", help="What each sender sends in a round: 64k.")] = "64k",
     buffer: Annotated[int, typer.Option(help="Packets that the queues of a ranked scheme or FIFO hold in all.")] = 64,
     delay: options.DelayTarget = Duration.parse("5ms"),
-    rate: Annotated[Rate, options.rate_of("Rate of the receiver's link."), OnBmv2(Rate.parse("20mbit"))] = Rate.parse(
-        "100mbit"
-    ),
+    rate: Annotated[
+        Rate, options.rate_option("Rate of the receiver's link."), OnBmv2(Rate.parse("20mbit"))
+    ] = Rate.parse("100mbit"),
     rtt: options.RoundTripTime = Duration.parse("5ms"),
     duration: Annotated[
         Duration, options.time_option(f"Time for rounds, one in {SPACING_S:g} s."), Quick(Duration.parse("3.75s"))

@@ -11,6 +11,7 @@ from p4sched.control.parameters import MAX_WINDOW
 from p4sched.errors import P4schedError
 from p4sched.paths import P4_DIR, stepped_binary
 
+FILES = ("model.json", "model_small_window.json", "p4.json")
 COMPARED = ("inversions_by_rank", "drops_by_rank", "departures_by_rank")
 
 

@@ -38,6 +38,7 @@ from p4sched.schemes import named
 from p4sched.units import Duration, Rate
 
 WINDOW = 16
+RATE, BMV2_RATE = Rate.parse("40mbit"), Rate.parse("5mbit")
 CONGESTION_CONTROL = "cubic"
 WARM_UP_S = 3
 
@@ -66,10 +67,10 @@ def setting(
     other: Annotated[int, typer.Option(help="Other TCP connections of each pair of hosts.")] = 4,
     buffer: Annotated[int, typer.Option(help="Packets that the queues of a port hold in all.")] = 64,
     delay: options.DelayTarget = Duration.parse("10ms"),
-    rate: Annotated[Rate, options.rate_of("Rate of the links to hosts."), OnBmv2(Rate.parse("5mbit"))] = Rate.parse(
-        "40mbit"
-    ),
-    fabric_rate: Annotated[Rate | None, options.rate_of("Rate of the links between switches; default: --rate.")] = None,
+    rate: Annotated[Rate, options.rate_option("Rate of the links to hosts."), OnBmv2(BMV2_RATE)] = RATE,
+    fabric_rate: Annotated[
+        Rate | None, options.rate_option("Rate of the links between switches; default: --rate.")
+    ] = None,
     rtt: options.RoundTripTime = Duration.parse("10ms"),
     duration: Annotated[
         Duration, options.time_option("Time that is measured."), Quick(Duration.parse("5s"))

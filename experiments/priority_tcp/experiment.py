@@ -33,7 +33,7 @@ class Setting:
 
 def setting(
     asked: Asked,
-    rate: Annotated[Rate, options.rate_of(), OnBmv2(Rate.parse("20mbit"))] = Rate.parse("50mbit"),
+    rate: Annotated[Rate, options.rate_option(), OnBmv2(Rate.parse("20mbit"))] = Rate.parse("50mbit"),
     rtt: options.RoundTripTime = Duration.parse("4ms"),
     duration: Annotated[
         Duration, options.time_option("All seven phases together."), Quick(Duration.parse("9.8s"))

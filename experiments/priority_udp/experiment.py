@@ -41,7 +41,7 @@ class Setting:
 
 def setting(
     asked: Asked,
-    rate: Annotated[Rate, options.rate_of(), OnBmv2(Rate.parse("10mbit"))] = Rate.parse("50mbit"),
+    rate: Annotated[Rate, options.rate_option(), OnBmv2(Rate.parse("10mbit"))] = Rate.parse("50mbit"),
     load: Annotated[float, typer.Option(help="Rate of each flow in shares of the bottleneck's.")] = 2.0,
     duration: Annotated[
         Duration, options.time_option("All seven phases together."), Quick(Duration.parse("9.8s"))

@@ -54,7 +54,7 @@ class Setting:
 
 def setting(
     asked: Asked,
-    rate: Annotated[Rate, options.rate_of(), OnBmv2(Rate.parse("20mbit"))] = Rate.parse("100mbit"),
+    rate: Annotated[Rate, options.rate_option(), OnBmv2(Rate.parse("20mbit"))] = Rate.parse("100mbit"),
     rtt: options.RoundTripTime = Duration.parse("2ms"),
     duration: Annotated[
         Duration, options.time_option("How long the link needs for all three flows."), Quick(Duration.parse("2s"))

@@ -13,16 +13,14 @@ from p4sched.cli import options
 from p4sched.cli.given import given_options
 from p4sched.cli.options import OnBmv2, Quick
 from p4sched.lab import frame
-from p4sched.lab.experiment import Asked, Choice, Declared, Experiment, Seed, SwitchKind, choose
+from p4sched.lab.experiment import Asked, Choice, Experiment, Seed, SwitchKind, choose
 
 SHARED = ("schemes", "seed", "quick", "switch", "out")
 """Parameters that the frame adds."""
 
 
-def command(experiment: Experiment[Any, Any] | Declared) -> Callable[..., None]:
+def command(experiment: Experiment[Any, Any]) -> Callable[..., None]:
     """A function for typer, whose parameters are the options of the experiment."""
-    if isinstance(experiment, Declared):
-        return experiment.run
     own = list(inspect.signature(experiment.setting, eval_str=True).parameters.values())[1:]
 
     def run(ctx: typer.Context, **values: Any) -> None:

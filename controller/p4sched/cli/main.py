@@ -1,12 +1,11 @@
 """The command line. `p4sched --help` shows it."""
 
 import errno
-import functools
 import logging
 import os
 import socket
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -54,10 +53,7 @@ class ExperimentGroup(TyperGroup):
         """The experiment's function as a command."""
         found = experiment.load(cmd_name)
         app = typer.Typer(add_completion=False, pretty_exceptions_enable=False)
-        if isinstance(found, experiment.Declared):
-            app.command(name=found.name, help=_help(found))(_naming_a_full_folder(found.run))
-        else:
-            app.command(name=found.name)(experiments.command(found))
+        app.command(name=found.name)(experiments.command(found))
         command = typer.main.get_command(app)
         assert isinstance(command, TyperCommand)
         return command
@@ -227,22 +223,3 @@ def _invoke(arguments: Sequence[str]) -> tuple[int, str]:
         return INTERRUPTED, "interrupted"
     # typer turns Ctrl-C within a command into this result
     return (result if isinstance(result, int) else 0), "interrupted" if result == INTERRUPTED else ""
-
-
-def _naming_a_full_folder(run: Callable[..., None]) -> Callable[..., None]:
-    """The same function of an experiment; but a write that finds no room, which names no file, names the folder."""
-
-    @functools.wraps(run)
-    def named(*, out: Path, **options: Any) -> None:
-        try:
-            run(out=out, **options)
-        except OSError as error:
-            if error.errno in FULL and error.filename is None:
-                error.filename = str(out)
-            raise
-
-    return named
-
-
-def _help(found: experiment.Declared) -> str:
-    return "\n\n".join(text for text in (found.summary, found.run.__doc__) if text)

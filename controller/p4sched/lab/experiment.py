@@ -5,7 +5,7 @@ An experiment is a folder, `experiments/NAME/`, with three files at least: `expe
 
     def setting(
         asked: Asked,
-        rate: Annotated[Rate, options.rate_of(), OnBmv2(Rate.parse("20mbit"))] = Rate.parse("100mbit"),
+        rate: Annotated[Rate, options.rate_option(), OnBmv2(Rate.parse("20mbit"))] = Rate.parse("100mbit"),
         duration: Annotated[Duration, options.time_option("Time for samples."), Quick(Duration.parse("2s"))]
         = Duration.parse("20s"),
     ) -> Setting:
@@ -167,7 +167,7 @@ class Results(Generic[SettingT, KeptT]):
         return found
 
 
-def _as_it_is(setting: Any, _asked: Asked) -> AbstractContextManager[Any]:
+def _as_it_is(setting: Any, _asked: Asked, _tell: Tell) -> AbstractContextManager[Any]:
     return nullcontext(setting)
 
 
@@ -206,17 +206,8 @@ class Experiment(Generic[SettingT, KeptT]):
     """What summary.json says of the schemes together."""
     in_lab: Callable[[SettingT], bool] = field(default=lambda _: True)
     """Whether a run with this setting uses the lab. Stepped time needs neither root nor a switch."""
-    prepared: Callable[[SettingT, Asked], AbstractContextManager[SettingT]] = _as_it_is
+    prepared: Callable[[SettingT, Asked, Tell], AbstractContextManager[SettingT]] = _as_it_is
     """Computes, before the first scheme, what all schemes need."""
-
-
-@dataclass(frozen=True)
-class Declared:
-    """An experiment that does what the frame does by itself. It goes when the last one of them has moved."""
-
-    name: str
-    summary: str
-    run: Callable[..., None]
 
 
 def choose(kind: str, text: str, valid: Iterable[str]) -> list[str]:
@@ -246,7 +237,7 @@ def names(folder: Path = EXPERIMENTS_DIR) -> list[str]:
     return sorted(path.parent.name for path in folder.glob("*/experiment.py"))
 
 
-def load(name: str, folder: Path = EXPERIMENTS_DIR) -> Any:
+def load(name: str, folder: Path = EXPERIMENTS_DIR) -> Experiment[Any, Any]:
     """Loads one experiment. Fails with a suggestion if there is none of that name.
 
     `folder` is a namespace package that can be imported, as `experiments` is where p4sched is installed.
@@ -257,7 +248,7 @@ def load(name: str, folder: Path = EXPERIMENTS_DIR) -> Any:
     path = folder / name / "experiment.py"
     module = importlib.import_module(f"{folder.name}.{name}.experiment")
     experiment = getattr(module, "EXPERIMENT", None)
-    if not isinstance(experiment, Experiment | Declared):
+    if not isinstance(experiment, Experiment):
         raise P4schedError(f"{path} defines no EXPERIMENT of type p4sched.lab.experiment.Experiment")
     if experiment.name != name:
         raise P4schedError(f"{path}: EXPERIMENT is named '{experiment.name}', its folder '{name}'; make them equal")

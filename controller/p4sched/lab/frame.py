@@ -18,24 +18,35 @@ from pathlib import Path
 from typing import Any
 
 from rich.console import Console
-from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+from rich.progress import Progress, SpinnerColumn, TaskID, TextColumn, TimeElapsedColumn
 
 from p4sched.errors import UsageError
 from p4sched.lab import machine
-from p4sched.lab.experiment import Asked, Experiment, KeptT, Results, Rows, SchemeOutcome, SettingT, Stage, SwitchKind
-from p4sched.lab.ledger import Ledger
-from p4sched.lab.ranked_schemes import BMV2_REASON
+from p4sched.lab.experiment import (
+    Asked,
+    Experiment,
+    KeptT,
+    Results,
+    Rows,
+    SchemeOutcome,
+    SettingT,
+    Stage,
+    SwitchKind,
+    Tell,
+)
 from p4sched.lab.run import clean_run, result_folder
 from p4sched.p4rt.traffic_manager import BMV2_LIMITS
 from p4sched.results import summaries
 from p4sched.results.tables import print_table
-from p4sched.schemes import title
+from p4sched.schemes import SCHEMES, title
 from p4sched.versions import versions
 
 FULL = (errno.ENOSPC, errno.EDQUOT)
 """There is no room left to write to."""
 ALWAYS = (summaries.FILE, "figure.png")
 """What every experiment writes into its folder."""
+DONE = "done"
+"""What a scheme's line of the progress ends with."""
 NETWORK_FILES = ("s[0-9]*.log",)
 """What every network leaves in the folder of its scheme."""
 
@@ -85,15 +96,16 @@ def discard_results(experiment: Experiment[Any, Any], folder: Path) -> None:
 
     It goes by the names that the experiment declares. Of folders, only empty ones go, since other files may lie there.
     """
-    schemes = experiment.schemes.names if experiment.schemes is not None else ["."]
-    left = (*ALWAYS, *experiment.csv, *experiment.scratch)
-    left += tuple(f"{name}/{file}" for name in schemes for file in (*experiment.files, *NETWORK_FILES))
-    for path in [path for pattern in left for path in folder.glob(pattern) if not path.is_dir()]:
+    places = [folder / name for name in experiment.schemes.names] if experiment.schemes is not None else [folder]
+    left = [path for pattern in (*ALWAYS, *experiment.csv, *experiment.scratch) for path in folder.glob(pattern)]
+    left += [path for place in places for file in (*experiment.files, *NETWORK_FILES) for path in place.glob(file)]
+    for path in (path for path in left if not path.is_dir()):
         path.unlink()
         for parent in path.relative_to(folder).parents[:-1]:
             _remove_if_empty(folder / parent)
-    for name in schemes:
-        _remove_if_empty(folder / name)
+    for place in places:
+        if place != folder:
+            _remove_if_empty(place)
 
 
 def _remove_if_empty(folder: Path) -> None:
@@ -128,13 +140,15 @@ def _measure_all(
         discard()
     what = f"p4sched run {experiment.name}"
     lab = clean_run(what, begin=discard, programs=experiment.programs) if in_lab else nullcontext()
-    with lab as ledger, experiment.prepared(setting, asked) as setting, _progress(console) as progress:  # noqa: PLR1704
+    prepared, progress = experiment.prepared, _progress(console)
+    with lab as ledger, progress, prepared(setting, asked, _line(progress, "")) as ready:
         for name in names or [""]:
-            stage = _stage(name, asked, ledger, progress)
-            outcome, found[name] = asyncio.run(measured(experiment, setting, stage))
+            stage = Stage(name, asked.switch.value, asked.out / name, ledger, _line(progress, name))
+            stage.tell("starting")
+            outcome, found[name] = asyncio.run(measured(experiment, ready, stage))
             kept[name] = outcome.kept
-            stage.tell("done")
-    configuration = dict(experiment.configuration(setting))
+            stage.tell(DONE)
+    configuration = dict(experiment.configuration(ready))
     if experiment.seed is not None:
         configuration.setdefault("seed", asked.seed)
     configuration.setdefault("switch", asked.switch.value)
@@ -146,7 +160,7 @@ def _measure_all(
         "machine": machine.description(),
         "versions": versions(),
     }
-    results = Results(content, setting, kept, asked.out)
+    results = Results(content, ready, kept, asked.out)
     content |= experiment.comparison(results)
     return results
 
@@ -155,10 +169,11 @@ def _shown(asked: Asked, console: Console) -> Sequence[str]:
     """The schemes that were asked for and that this switch can show."""
     if asked.switch == SwitchKind.EMBEDDED:
         return asked.schemes
-    for name in asked.schemes:
-        if name in BMV2_REASON:
-            console.print(f"[yellow]{title(name)}[/]: left out: {BMV2_REASON[name]}")
-    shown = [name for name in asked.schemes if name not in BMV2_REASON]
+    reasons = {name: SCHEMES[name].not_on_bmv2 for name in asked.schemes}
+    for name, reason in reasons.items():
+        if reason is not None:
+            console.print(f"[yellow]{title(name)}[/]: left out: {reason}")
+    shown = [name for name, reason in reasons.items() if reason is None]
     if asked.schemes and not shown:
         raise UsageError("nothing to measure: BMv2 can show none of these schemes")
     return shown
@@ -170,13 +185,17 @@ def _progress(console: Console) -> Progress:
     return Progress(*columns, TimeElapsedColumn(), console=console)
 
 
-def _stage(name: str, asked: Asked, ledger: Ledger | None, progress: Progress) -> Stage:
-    task = progress.add_task("starting", total=1, scheme=title(name))
+def _line(progress: Progress, scheme: str) -> Tell:
+    """A line of the progress, which is there from the first text on. It stops with DONE."""
+    task: TaskID | None = None
 
     def tell(text: str) -> None:
-        progress.update(task, description=text, completed=text == "done")
+        nonlocal task
+        if task is None:
+            task = progress.add_task(text, total=1, scheme=title(scheme))
+        progress.update(task, description=text, completed=text == DONE)
 
-    return Stage(name, asked.switch.value, asked.out / name, ledger, tell)
+    return tell
 
 
 def _write(experiment: Experiment[SettingT, KeptT], results: Results[SettingT, KeptT]) -> None:

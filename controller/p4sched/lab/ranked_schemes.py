@@ -11,12 +11,11 @@ from p4sched.p4rt.rank_source import RankSource, set_rank_source
 from p4sched.p4rt.reader import Reader
 from p4sched.p4rt.session import Session
 from p4sched.p4rt.traffic_manager import QUEUES
-from p4sched.schemes import SCHEMES, Compared, Setup, compared
+from p4sched.schemes import Compared, Setup, compared
 
 NAMES = compared(Compared.RANKS)
 FAIR_IDEALS = compared(Compared.FLOWS)
 """Fair without the program's ranks: they know each packet's flow, from `RankSource.STFQ`."""
-BMV2_REASON = {name: scheme.not_on_bmv2 for name, scheme in SCHEMES.items() if scheme.not_on_bmv2 is not None}
 VERDICTS = ("admitted", "dropped_by_admission", "dropped_full")
 """Counters of the ranked programs by (port << 3) | priority (p4/include/admission.p4)."""
 

@@ -18,50 +18,9 @@ from p4sched.errors import UsageError
 from p4sched.lab.errors import LabError
 from p4sched.lab.ledger import FOLDER, STATE_FILE, DamagedLedgerError, Ledger, read_ledger
 from p4sched.paths import tool
-from p4sched.schemes import SCHEMES
 
 PROGRAMS = ("mnexec", "ip", "ifconfig", "ethtool", "setpriv", "taskset")
 """What every run calls, and Mininet too: without one of them Mininet stops with a traceback, or waits."""
-
-RESULTS = (
-    "summary.json",
-    "figure.png",
-    "flows.csv",
-    "loads.csv",
-    "ranks.csv",
-    "rounds.csv",
-    "samples.csv",
-    "scores.csv",
-    "transfers.csv",
-    "model.json",
-    "model_small_window.json",
-    "p4.json",
-    "pifo.txt",
-    "schedule.csv",
-    "schedule.json",
-)
-"""What the experiments write into their folders."""
-ENDS = ("json", "error")
-TRAFFIC = ("flows-*.json", *(f"{run}.{end}" for run in ("observe", "receive", "send-*", "serve") for end in ENDS))
-PARTS = {
-    ".": (
-        "decisions.jsonl",
-        "port-*.jsonl",
-        "received.csv",
-        "s[0-9]*.log",
-        "segments.csv",
-        "sent.csv",
-        "static_????????",
-        "tuned.txt",
-    ),
-    "iperf3": ("iperf3-user-*.json",),
-    "load-*": TRAFFIC,
-    "s[0-9]*": ("port-*.jsonl",),
-    "traffic": TRAFFIC,
-}
-"""What one network leaves: names of files by folders. They lie where an experiment with one scheme has its results, in
-SCHEME, or, where a scheme runs several times, in SCHEME/RUN."""
-RUNS = ("tuned", "static_*")
 
 
 def require_root() -> None:
@@ -122,26 +81,18 @@ def require_lab(programs: Iterable[str] = ()) -> None:
     require_namespaces()
 
 
-def refuse_second_run(what: str, folder: Path = FOLDER) -> None:
-    """Raises LabError if a run could not begin now: for an experiment that computes before it uses the lab."""
-    require_lab()
-    with run_lock(what, folder):
-        pass
-
-
 @contextmanager
 def clean_run(
     what: str,
     folder: Path = FOLDER,
     *,
     begin: Callable[[], None] = lambda: None,
-    results: Path | None = None,
     programs: Iterable[str] = (),
 ) -> Iterator[Ledger]:
     """The frame of a run: root, programs, namespaces, lock, leftovers of a crashed run removed, SIGTERM as orderly as
     Ctrl-C.
 
-    The results of an earlier run in `results` go when this one begins, and not when it is refused. Gives the ledger
+    `begin` is called when the run has begun, and not when it is refused. Gives the ledger
     in which the run notes what it makes. Whatever is left of that at the end is taken away.
     """
     require_lab(programs)
@@ -149,8 +100,6 @@ def clean_run(
         path = folder / STATE_FILE
         _undo_crashed(path)
         begin()
-        if results is not None:
-            discard_results(results)
         ledger = Ledger(path)
         try:
             yield ledger
@@ -186,37 +135,6 @@ def result_folder(path: Path) -> None:
             pass
     except OSError as error:
         raise UsageError(f"--out {path}: cannot write results there: {error.strerror}") from error
-
-
-def discard_results(folder: Path) -> None:
-    """Takes away what an earlier run wrote into this folder: a run that fails has no results, old ones neither.
-
-    It goes by the names that the lab gives, and only with folders that are empty then: a folder may hold other files.
-    """
-    for name in RESULTS:
-        (folder / name).unlink(missing_ok=True)
-    _discard_parts(folder)
-    for scheme in SCHEMES:
-        for run in (run for pattern in RUNS for run in (folder / scheme).glob(pattern)):
-            _discard_parts(run)
-            _remove_if_empty(run)
-        _discard_parts(folder / scheme)
-        _remove_if_empty(folder / scheme)
-
-
-def _discard_parts(folder: Path) -> None:
-    for part, names in PARTS.items():
-        for inner in [folder] if part == "." else list(folder.glob(part)):
-            for path in (path for name in names for path in inner.glob(name)):
-                if not path.is_dir():
-                    path.unlink()
-            if inner != folder:
-                _remove_if_empty(inner)
-
-
-def _remove_if_empty(folder: Path) -> None:
-    if folder.is_dir() and not folder.is_symlink() and not any(folder.iterdir()):
-        folder.rmdir()
 
 
 @contextmanager

@@ -1,0 +1,61 @@
+"""What a run is asked for, and what it records."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from p4sched.control.bands import Bands
+from p4sched.control.laws import fdpa
+from p4sched.lab.measurement import Sample
+from p4sched.lab.probe import ProbeRecord
+from p4sched.lab.schemes import Link
+
+STAYING = 4
+JOINING = 4
+USERS = STAYING + JOINING
+PROBE_PACKETS_PER_S = 500
+
+
+@dataclass(frozen=True)
+class Change:
+    """The edges that came into force, and when the switch had confirmed them."""
+
+    at: float
+    """Seconds, monotonic."""
+    active: int
+    """Users that the controller counted."""
+    edges_bps: tuple[float, ...]
+    """Upper edge of each band but the open one, as a rate."""
+
+
+@dataclass(frozen=True)
+class Result:
+    """What was measured. All times are seconds of CLOCK_MONOTONIC."""
+
+    samples: Sequence[Sample]
+    changes: Sequence[Change]
+    joined_at: float
+    """When the clients of the joining users were started."""
+    stress: tuple[float, float, int]
+    """Start, end and number of the parameter changes at full speed, without other traffic."""
+    probe: ProbeRecord
+
+
+@dataclass(frozen=True)
+class Setting:
+    """What was asked for."""
+
+    link: Link
+    bands: Bands
+    interval_us: int
+    phase_s: int
+    switch: str
+    congestion_control: str
+
+    def law_config(self) -> fdpa.Config:
+        """The control law's view."""
+        return fdpa.Config(
+            capacity_bps=self.link.rate_bps,
+            bands=self.bands,
+            interval_us=self.interval_us,
+            rtt_ns=self.link.rtt_ns,
+        )
