@@ -1,5 +1,6 @@
-"""The documentation points to what exists, and its figures are those of the scripts that draw them."""
+"""The documentation points to what exists. Its numbers are the experiments', its figures those of the scripts."""
 
+import re
 from pathlib import Path
 
 import pytest
@@ -8,6 +9,13 @@ from docs.figures.__main__ import FIGURES
 from docs.tools import links
 
 PAGES = links.pages()
+SCHEDULERS = links.ROOT / "docs" / "schedulers"
+NUMBER = re.compile(r"(?<![\w.])\d+(?:,\d{3})*(?:\.\d+)?")
+
+
+def numbers(text: str) -> set[str]:
+    """The numbers in a text, without the commas of thousands."""
+    return {number.replace(",", "") for number in NUMBER.findall(text)}
 
 
 @pytest.fixture
@@ -26,6 +34,16 @@ def test_a_page_points_to_files_lines_and_headings_that_exist(page: Path) -> Non
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(links.ROOT)))
 def test_paths_in_backticks_exist(page: Path) -> None:
     assert [path for path in links.mentioned_paths(page) if not links.exists_for(page, path)] == []
+
+
+@pytest.mark.parametrize("name", sorted(path.stem for path in SCHEDULERS.glob("[a-z]*.md")))
+def test_what_was_measured_of_a_scheduler_stands_in_the_experiments_pages(name: str) -> None:
+    page = SCHEDULERS / f"{name}.md"
+    _, _, measured = page.read_text(encoding="utf-8").partition("## What was measured\n")
+    for item in re.findall(r"^- (?:.+\n)+", measured, re.MULTILINE):
+        named = re.findall(r"\]\(([^)#]+)", item)
+        said = "".join((page.parent / path).read_text(encoding="utf-8") for path in named)
+        assert numbers(re.sub(r"\]\([^)]*\)", "]", item)) <= numbers(said), item
 
 
 def test_a_link_to_a_line_that_moved_names_the_line(page: Path) -> None:
