@@ -40,7 +40,7 @@ def test_paths_in_backticks_exist(page: Path) -> None:
 def test_what_was_measured_of_a_scheduler_stands_in_the_experiments_pages(name: str) -> None:
     page = SCHEDULERS / f"{name}.md"
     _, _, measured = page.read_text(encoding="utf-8").partition("## What was measured\n")
-    for item in re.findall(r"^- (?:.+\n)+", measured, re.MULTILINE):
+    for item in re.findall(r"^- .+\n(?:(?!- ).+\n)*", measured, re.MULTILINE):
         named = re.findall(r"\]\(([^)#]+)", item)
         said = "".join((page.parent / path).read_text(encoding="utf-8") for path in named)
         assert numbers(re.sub(r"\]\([^)]*\)", "]", item)) <= numbers(said), item
