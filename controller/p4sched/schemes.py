@@ -246,9 +246,8 @@ AFQ = Scheme(
     not_on_bmv2="BMv2 has no calendar of queues",
     fair=True,
 )
-SCHEMES: Mapping[str, Scheme] = {
-    scheme.name: scheme for scheme in (FIFO, FDPA, SP_PIFO, AIFO, RIFO, PACKS, PIFO, STFQ, DRR, AFQ)
-}
+SCHEMES: Mapping[str, Scheme] = {record.name: record for record in [*vars().values()] if isinstance(record, Scheme)}
+"""All records above, in their order: that of tables and figures."""
 LAWS: Mapping[str, AnyLaw] = {name: scheme.law for name, scheme in SCHEMES.items() if scheme.law is not None}
 
 

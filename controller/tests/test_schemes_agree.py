@@ -4,7 +4,7 @@ import json
 import subprocess
 from typing import Any
 
-from test_schemes import WRITTEN
+from test_schemes import written
 
 from p4sched.p4rt.traffic_manager import BEYOND_BMV2
 from p4sched.paths import stepped_binary
@@ -21,7 +21,7 @@ def record(scheme: Scheme) -> dict[str, Any]:
         "rank_field": scheme.rank_field,
         "table": scheme.parameters.table,
         "action": scheme.parameters.action,
-        "parameters": list(WRITTEN[scheme.parameters].action_data()),
+        "parameters": list(written(scheme).action_data()),
     }
 
 

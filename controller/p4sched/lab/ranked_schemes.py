@@ -4,6 +4,7 @@ from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 
 from p4sched.control.parameters import Parameters
+from p4sched.control.ranked_loop import VERDICTS
 from p4sched.lab.network import Dumbbell
 from p4sched.lab.programming import Testbed, programmed
 from p4sched.lab.schemes import Link
@@ -16,8 +17,6 @@ from p4sched.schemes import Compared, Setup, compared
 NAMES = compared(Compared.RANKS)
 FAIR_IDEALS = compared(Compared.FLOWS)
 """Fair without the program's ranks: they know each packet's flow, from `RankSource.STFQ`."""
-VERDICTS = ("admitted", "dropped_by_admission", "dropped_full")
-"""Counters of the ranked programs by (port << 3) | priority (p4/include/admission.p4)."""
 
 
 @asynccontextmanager

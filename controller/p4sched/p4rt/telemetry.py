@@ -7,10 +7,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from p4sched.p4rt.reader import Count, Reader
-from p4sched.p4rt.traffic_manager import PortStats, TrafficManager
+from p4sched.p4rt.traffic_manager import QUEUES, PortStats, TrafficManager
 from p4sched.p4rt.users import DEPARTURES
 
-PRIORITIES = 8
 COLUMNS = ("seconds", "subject", "index", "packets", "bytes", "depth_packets", "dropped_packets")
 
 
@@ -43,7 +42,7 @@ async def snapshot(
     """Everything that the programs and the traffic manager count about these users and egress ports."""
     clock = asyncio.get_running_loop().time
     before = clock()
-    cells = {(port << 3) | priority: (port, priority) for port in ports for priority in range(PRIORITIES)}
+    cells = {(port << 3) | priority: (port, priority) for port in ports for priority in range(QUEUES)}
     bands = await reader.counts("band_admitted", list(cells))
     stats = None if traffic_manager is None else await traffic_manager.stats(ports)
     return Snapshot(
