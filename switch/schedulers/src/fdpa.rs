@@ -57,8 +57,14 @@ impl Estimator {
     /// One of the two, with random edges around the rates of users.
     fn draw(random: &mut dyn RngCore, bands: usize) -> Estimator {
         let mut edges: Vec<u32> = (1..bands).map(|_| 1 << random.random_range(8..24)).collect();
+        let few_frames = random.random_range(0..4) == 0;
         for edge in &mut edges {
-            *edge += random.random_range(0..*edge);
+            *edge = if few_frames {
+                // So that a rate is now and then just an edge.
+                [64, 1514][random.random_range(0..2)] * random.random_range(1..=8)
+            } else {
+                *edge + random.random_range(0..*edge)
+            };
         }
         edges.sort_unstable();
         edges.dedup();
