@@ -1,5 +1,6 @@
 """The frame of the experiments: what it adds to each, and what it takes away of an earlier run."""
 
+import asyncio
 import re
 from pathlib import Path
 from typing import Any
@@ -8,8 +9,17 @@ import pytest
 
 from p4sched.lab import experiment, frame
 from p4sched.lab.experiment import Asked, Choice, Experiment, Results, SchemeOutcome, Stage, SwitchKind
+from p4sched.lab.fidelity import Fidelity
+from p4sched.lab.observation import Observation
+from p4sched.lab.tcp import TcpCounters
 from p4sched.paths import EXPERIMENTS_DIR
 from p4sched.results import summaries
+from p4sched.results.tables import verdict
+
+
+def plain(_scale: float) -> dict[str, Any]:
+    """No options of its own."""
+    return {}
 
 
 def setting(asked: Asked) -> None:
@@ -48,7 +58,7 @@ def test_every_scheme_is_measured_and_what_the_experiment_declares_is_written(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setenv("COLUMNS", "300")
-    frame.run(stepped(), Asked(SwitchKind.EMBEDDED, tmp_path, schemes=["aifo", "fifo"]), {})
+    frame.run(stepped(), Asked(SwitchKind.EMBEDDED, tmp_path, schemes=["aifo", "fifo"]), plain)
     found = summaries.read(tmp_path).content
     assert found["schemes"] == {"aifo": {"packets": 3}, "fifo": {"packets": 3}}
     assert found["configuration"] == {"rate_bps": 5, "switch": "embedded"}
@@ -61,21 +71,56 @@ def test_every_scheme_is_measured_and_what_the_experiment_declares_is_written(
 
 def test_what_compares_the_schemes_is_part_of_the_summary(tmp_path: Path) -> None:
     mine = stepped(comparison=lambda results: {"schemes_measured": len(results.kept)})
-    frame.run(mine, Asked(SwitchKind.EMBEDDED, tmp_path, schemes=["aifo"]), {})
+    frame.run(mine, Asked(SwitchKind.EMBEDDED, tmp_path, schemes=["aifo"]), plain)
     assert summaries.read(tmp_path).content["schemes_measured"] == 1
 
 
 def test_a_run_that_fails_leaves_no_results_of_the_one_before(tmp_path: Path) -> None:
     asked = Asked(SwitchKind.EMBEDDED, tmp_path, schemes=["fifo", "aifo"])
-    frame.run(stepped(), asked, {})
+    frame.run(stepped(), asked, plain)
     (tmp_path / "aifo" / "notes.csv").write_text("not of a run")
 
     async def fail(_: None, stage: Stage) -> SchemeOutcome[str]:
         raise ValueError("the run fails")
 
     with pytest.raises(ValueError, match="the run fails"):
-        frame.run(Experiment(**{**vars(stepped()), "measure": fail}), asked, {})
+        frame.run(Experiment(**{**vars(stepped()), "measure": fail}), asked, plain)
     assert left_in(tmp_path) == {"aifo", "aifo/notes.csv"}
+
+
+def observed(idle_share: float, unmeasured: tuple[str, ...] = ()) -> Observation:
+    health = Fidelity(10_000_000, idle_share, 0, frames=1000, lateness_p99_ns=1000, unmeasured=unmeasured)
+    return Observation(health, TcpCounters(), {})
+
+
+@pytest.mark.parametrize(
+    ("observations", "attempts"),
+    [
+        ([observed(0.5)], 1),
+        ([observed(0.0), observed(0.5)], 2),
+        ([observed(0.0), observed(0.0), observed(0.0)], 3),
+        # what came out is no reason to try again
+        ([observed(0.5, ("nothing was delivered",))], 1),
+    ],
+)
+def test_a_scheme_is_measured_again_while_the_emulator_was_the_bottleneck(
+    tmp_path: Path, observations: list[Observation], attempts: int
+) -> None:
+    left = iter(observations)
+
+    async def measure(_: None, stage: Stage) -> SchemeOutcome[str]:
+        assert not (stage.folder / "log.txt").exists()
+        stage.folder.mkdir(exist_ok=True)
+        (stage.folder / "log.txt").write_text("of this attempt")
+        return SchemeOutcome({}, next(left), "")
+
+    mine = Experiment(**{**vars(stepped()), "measure": measure})
+    stage = Stage("fifo", "embedded", tmp_path / "fifo", None, lambda _: None)
+    _, summary = asyncio.run(frame.measured(mine, None, stage))
+    assert summary["attempts"] == attempts
+    assert summary["fidelity"]["cpu_idle_share"] == observations[-1].fidelity.cpu_idle_share
+    assert list(left) == []
+    assert ("attempt" in verdict(summary)) == (attempts > 1)
 
 
 def write(folder: Path, *names: str) -> None:

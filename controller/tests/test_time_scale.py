@@ -57,7 +57,9 @@ def test_a_machine_with_cpu_to_spare_and_frames_in_time_runs_at_the_base() -> No
         (replace(QUIET, lateness_p999_ns=4_500_000), 5),
         # others leave 5 % below the room that stays idle
         (replace(QUIET, others_share=0.70), 10),
-        (replace(QUIET, others_share=1.0), 20),
+        # others leave nothing at any scale: as if they did not work
+        (replace(QUIET, others_share=1.0, frame_cpu_ns=30_000), 2),
+        (replace(QUIET, lateness_p999_ns=100_000_000), 20),
     ],
 )
 def test_the_scale_follows_what_the_machine_lacks(measured: Capacity, scale: int) -> None:
@@ -75,6 +77,25 @@ def test_more_than_the_machine_carries_is_told_with_what_fits() -> None:
     full = time_scale.warning(FAIRNESS, FAIRNESS, replace(QUIET, others_share=1.0))
     assert full is not None
     assert full.endswith("Nothing that this experiment can do fits now: let other work end first.")
+
+
+@pytest.mark.parametrize(
+    ("asked", "given", "measured", "scale", "why"),
+    [
+        (None, [], QUIET, 1, "the fastest that this machine carries"),
+        (None, [], replace(QUIET, frame_cpu_ns=30_000), 2, "the fastest that this machine carries"),
+        (4.0, ["--rate"], QUIET, 4, "as asked"),
+        (None, ["--rtt"], replace(QUIET, frame_cpu_ns=30_000), 1, "--rtt is given"),
+        (None, [], None, 1, "this switch is not measured"),
+        (None, [], replace(QUIET, others_share=1.0), 1, "for a machine without other work"),
+    ],
+)
+def test_a_run_goes_as_asked_else_as_given_else_as_fast_as_it_may(
+    asked: float | None, given: list[str], measured: Capacity | None, scale: float, why: str
+) -> None:
+    found = time_scale.pace(FAIRNESS, asked, given, FAIRNESS.at, measured)
+    assert (found.scale, found.why, found.goes) == (scale, why, FAIRNESS.at(scale))
+    assert (found.warning() is None) == (measured is None or not found.goes.beyond(measured))
 
 
 def test_a_time_scale_is_a_number_from_1_on_or_auto() -> None:

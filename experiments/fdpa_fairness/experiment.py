@@ -9,12 +9,13 @@ import typer
 from experiments.fdpa_fairness import figure, summary
 from experiments.fdpa_fairness.measure import Setting, measure
 from p4sched.cli import options
-from p4sched.cli.options import OnBmv2, Quick
+from p4sched.cli.options import AtLeastRtts, OnBmv2, Quick, Scaled
 from p4sched.control.bands import Bands
 from p4sched.errors import UsageError, unknown_name
 from p4sched.lab import scenario, schemes
 from p4sched.lab.experiment import Asked, Choice, Experiment, Seed
 from p4sched.lab.schemes import Link
+from p4sched.lab.time_scale import Base
 from p4sched.lab.traffic import FILES, IPERF3
 from p4sched.p4rt.users import scale_of_weight
 from p4sched.units import Duration, Rate
@@ -40,7 +41,7 @@ def setting(
     bands: Annotated[
         Bands, typer.Option(parser=Bands.parse, metavar="BANDS", help="FDPA's bands in fair shares: FIRST+COUNT*SIZE.")
     ] = DEFAULT["bands"],
-    rate: Annotated[Rate, options.rate_option(), OnBmv2(Rate.parse(DEFAULT["bmv2_rate"]))] = DEFAULT["rate"],
+    rate: Annotated[Rate, options.rate_option(), OnBmv2(Rate.parse(DEFAULT["bmv2_rate"])), Scaled()] = DEFAULT["rate"],
     rtt: options.RoundTripTime = DEFAULT["rtt"],
     interval: Annotated[Duration | None, options.time_option("FDPA's estimator interval; default: 6 RTTs.")] = None,
     estimator: Annotated[
@@ -53,10 +54,10 @@ def setting(
         str, typer.Option(metavar="W1,W2,...", help="Weights of the users; the list is repeated.")
     ] = "1",
     warmup: Annotated[
-        Duration, options.time_option("Time before the first sample."), Quick(Duration.parse("3s"))
+        Duration, options.time_option("Time before the first sample."), Quick(Duration.parse("3s")), AtLeastRtts(150)
     ] = DEFAULT["warmup"],
     duration: Annotated[
-        Duration, options.time_option("Time for samples, one a second."), Quick(Duration.parse("8s"))
+        Duration, options.time_option("Time for samples, one a second."), Quick(Duration.parse("8s")), AtLeastRtts(150)
     ] = DEFAULT["duration"],
 ) -> Setting:
     """Runs the same TCP traffic through each scheme, then prints a table and writes DIR/summary.json, DIR/samples.csv
@@ -130,4 +131,5 @@ EXPERIMENT = Experiment(
     schemes=Choice(schemes.NAMES, DEFAULT["schemes"]),
     seed=Seed("Decides which users misbehave."),
     programs=[IPERF3],
+    base=Base(Rate.parse(DEFAULT["rate"]), Duration.parse(DEFAULT["rtt"])),
 )

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Annotated, Any
 
 from p4sched.cli import options
-from p4sched.cli.options import OnBmv2, Quick
+from p4sched.cli.options import AtLeastRtts, OnBmv2, Quick, Scaled
 from p4sched.lab import ranked_join_leave as join_leave
 from p4sched.lab import ranked_schemes
 from p4sched.lab.bench import bench
@@ -13,11 +13,13 @@ from p4sched.lab.errors import LabError
 from p4sched.lab.experiment import Asked, Choice, Experiment, SchemeOutcome, Seed, Stage
 from p4sched.lab.network import dumbbell
 from p4sched.lab.schemes import Link
+from p4sched.lab.time_scale import Base
 from p4sched.lab.traffic import FILES, FIRST_TCP_PORT, IPERF3, Iperf3Traffic, Transfer
 from p4sched.p4rt.rank_source import RankSource
 from p4sched.schemes import named
 from p4sched.units import Duration, Rate
 
+BASE = Base(Rate.parse("50mbit"), Duration.parse("4ms"))
 CONGESTION_CONTROL = "cubic"
 TOS = (160, 120, 80, 40)
 """Of flow 1 to 4: multiples of 4, since the two lowest bits belong to ECN."""
@@ -33,10 +35,13 @@ class Setting:
 
 def setting(
     asked: Asked,
-    rate: Annotated[Rate, options.rate_option(), OnBmv2(Rate.parse("20mbit"))] = Rate.parse("50mbit"),
-    rtt: options.RoundTripTime = Duration.parse("4ms"),
+    rate: Annotated[Rate, options.rate_option(), OnBmv2(Rate.parse("20mbit")), Scaled()] = BASE.rate,
+    rtt: options.RoundTripTime = BASE.rtt,
     duration: Annotated[
-        Duration, options.time_option("All seven phases together."), Quick(Duration.parse("9.8s"))
+        Duration,
+        options.time_option("All seven phases together."),
+        Quick(Duration.parse("9.8s")),
+        AtLeastRtts(60 * join_leave.PHASES),
     ] = Duration.parse("28s"),
 ) -> Setting:
     """Runs four TCP Cubic flows through each scheme; each of them starts later and is more urgent than the one before,
@@ -113,5 +118,6 @@ EXPERIMENT = Experiment(
     files=FILES,
     schemes=Choice(ranked_schemes.NAMES),
     seed=Seed(),
+    base=BASE,
     programs=[IPERF3],
 )

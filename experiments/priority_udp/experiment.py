@@ -7,7 +7,7 @@ from typing import Annotated, Any
 import typer
 
 from p4sched.cli import options
-from p4sched.cli.options import OnBmv2, Quick
+from p4sched.cli.options import OnBmv2, Quick, Scaled
 from p4sched.errors import UsageError
 from p4sched.lab import ranked_join_leave as join_leave
 from p4sched.lab import ranked_schemes
@@ -16,12 +16,14 @@ from p4sched.lab.experiment import Asked, Choice, Experiment, SchemeOutcome, See
 from p4sched.lab.network import UserSeat, dumbbell
 from p4sched.lab.ranked_traffic import FILES, FRAME_BYTES, RANK_PORT, refuse_faster
 from p4sched.lab.schemes import Link
+from p4sched.lab.time_scale import Base
 from p4sched.p4rt.rank_source import RankSource
 from p4sched.schemes import named
 from p4sched.units import Duration, Rate
 
-RTT = Duration.parse("10ms")
-"""Nothing in this experiment reacts to it. It sets how late frames may leave: a tenth of it."""
+BASE = Base(Rate.parse("50mbit"), Duration.parse("10ms"), frames=6)
+"""Nothing in this experiment reacts to the RTT. It sets how late frames may leave: a tenth of it. The flows send 2 to 8
+times what the link carries."""
 RANKS = (40, 30, 20, 10)
 """Of flow 1 to 4."""
 LEAD_S = 0.6
@@ -41,7 +43,7 @@ class Setting:
 
 def setting(
     asked: Asked,
-    rate: Annotated[Rate, options.rate_option(), OnBmv2(Rate.parse("10mbit"))] = Rate.parse("50mbit"),
+    rate: Annotated[Rate, options.rate_option(), OnBmv2(Rate.parse("10mbit")), Scaled()] = BASE.rate,
     load: Annotated[float, typer.Option(help="Rate of each flow in shares of the bottleneck's.")] = 2.0,
     duration: Annotated[
         Duration, options.time_option("All seven phases together."), Quick(Duration.parse("9.8s"))
@@ -52,7 +54,7 @@ def setting(
     if not 0 < load <= 20:
         raise UsageError(f"--load {load:g}: a flow sends more than 0 and at most 20 times the link's rate")
     refuse_faster(f"--rate {rate}" + (f" --load {load:g}" if asked.given["--load"] else ""), rate, load)
-    return Setting(Link(rate, RTT), load, join_leave.Schedule.over(duration), asked.seed)
+    return Setting(Link(rate, round(BASE.rtt * asked.scale)), load, join_leave.Schedule.over(duration), asked.seed)
 
 
 def configuration(setting: Setting) -> dict[str, Any]:
@@ -143,4 +145,5 @@ EXPERIMENT = Experiment(
     files=FILES,
     schemes=Choice(ranked_schemes.NAMES),
     seed=Seed("Of the packets' arrivals.", bounded=True),
+    base=BASE,
 )

@@ -11,11 +11,13 @@ from typer.models import OptionInfo
 
 from p4sched.cli import options
 from p4sched.cli.given import given_options
-from p4sched.cli.options import OnBmv2, Quick
-from p4sched.lab import frame
+from p4sched.cli.options import AtLeastRtts, OnBmv2, Quick, Scaled
+from p4sched.lab import frame, time_scale
 from p4sched.lab.experiment import Asked, Choice, Experiment, Seed, SwitchKind, choose
+from p4sched.lab.time_scale import Base
+from p4sched.units import Duration, Rate
 
-SHARED = ("schemes", "seed", "quick", "switch", "out")
+SHARED = ("schemes", "seed", "quick", "time_scale", "switch", "out")
 """Parameters that the frame adds."""
 
 
@@ -27,10 +29,17 @@ def command(experiment: Experiment[Any, Any]) -> Callable[..., None]:
         given = given_options(ctx)
         shared = {name: values.pop(name) for name in SHARED if name in values}
         asked = _asked(experiment, shared, given)
-        for parameter in own:
-            if not given[_option(parameter)]:
-                values[parameter.name] = _default(parameter, asked, values[parameter.name])
-        frame.run(experiment, asked, values)
+
+        def at(scale: float) -> Mapping[str, Any]:
+            return {
+                parameter.name: value
+                if given[_option(parameter)]
+                else _scaled(parameter, experiment.base, scale, _default(parameter, asked, value))
+                for parameter in own
+                for value in [values[parameter.name]]
+            }
+
+        frame.run(experiment, asked, at)
 
     context = _parameter("ctx", typer.Context, inspect.Parameter.empty)
     parameters = [context, *_schemes(experiment.schemes), *map(_shown, own), *_shared(experiment, own)]
@@ -49,6 +58,7 @@ def _asked(experiment: Experiment[Any, Any], shared: Mapping[str, Any], given: M
         schemes=[] if compared is None else choose("scheme", shared["schemes"], compared.names),
         seed=shared.get("seed", 1),
         given=given,
+        time_scale=time_scale.parse(shared.get("time_scale", "auto")),
     )
 
 
@@ -58,6 +68,18 @@ def _default(parameter: inspect.Parameter, asked: Asked, value: Any) -> Any:
         return quick.value
     if asked.switch == SwitchKind.BMV2 and (bmv2 := _mark(parameter, OnBmv2)):
         return bmv2.value
+    return value
+
+
+def _scaled(parameter: inspect.Parameter, base: Base | None, scale: float, value: Any) -> Any:
+    """The default of an option at a time scale."""
+    if base is None or value is None:
+        return value
+    if _mark(parameter, Scaled):
+        return Rate(round(value / scale)) if isinstance(value, Rate) else Duration(round(value * scale))
+    if least := _mark(parameter, AtLeastRtts):
+        seconds = -(-least.count * base.at(scale).rtt // 10**9)
+        return max(value, Duration(seconds * 10**9))
     return value
 
 
@@ -106,6 +128,7 @@ def _shared(experiment: Experiment[Any, Any], own: list[inspect.Parameter]) -> l
     return [
         *_seed(experiment.seed),
         _parameter("quick", Annotated[bool, quick], False),
+        *([] if experiment.base is None else [_parameter("time_scale", options.TimeScale, "auto")]),
         _parameter("switch", options.WhichSwitch, SwitchKind.EMBEDDED),
         _parameter("out", options.ResultFolder, out),
     ]

@@ -26,6 +26,18 @@ class OnBmv2:
     value: object
 
 
+@dataclass(frozen=True)
+class Scaled:
+    """Beside an option: its default follows the time scale. A rate is divided by it, a time is multiplied."""
+
+
+@dataclass(frozen=True)
+class AtLeastRtts:
+    """Beside an option that is a time: its default holds so many round trips at least, in whole seconds."""
+
+    count: int
+
+
 def time_option(text: str) -> Any:
     """An option that is a time."""
     return typer.Option(parser=Duration.parse, metavar="TIME", help=text)
@@ -36,7 +48,16 @@ def rate_option(text: str = "Bottleneck's rate.") -> Any:
     return typer.Option(parser=Rate.parse, metavar="RATE", help=text)
 
 
-RoundTripTime = Annotated[Duration, time_option("Round-trip time while nothing queues.")]
+RoundTripTime = Annotated[Duration, time_option("Round-trip time while nothing queues."), Scaled()]
+TimeScale = Annotated[
+    str,
+    typer.Option(
+        "--time-scale",
+        metavar="N|auto",
+        help="Divides the default rate and multiplies the default times by N; auto: the fastest that this machine"
+        " carries, or 1 if --rate or --rtt is given.",
+    ),
+]
 DelayTarget = Annotated[Duration, time_option("The control laws' delay target.")]
 WhichSwitch = Annotated[SwitchKind, typer.Option(help="The project's own switch, or BMv2.")]
 MAX_SEED = 2**63 - 1

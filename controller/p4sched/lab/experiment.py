@@ -5,12 +5,12 @@ An experiment is a folder, `experiments/NAME/`, with three files at least: `expe
 
     def setting(
         asked: Asked,
-        rate: Annotated[Rate, options.rate_option(), OnBmv2(Rate.parse("20mbit"))] = Rate.parse("100mbit"),
+        rate: Annotated[Rate, options.rate_option(), OnBmv2(Rate.parse("20mbit")), Scaled()] = BASE.rate,
         duration: Annotated[Duration, options.time_option("Time for samples."), Quick(Duration.parse("2s"))]
         = Duration.parse("20s"),
     ) -> Setting:
         '''Sends TCP through each scheme. Prints a table and writes DIR/summary.json, ...'''
-        return Setting(Link(rate, RTT), options.whole_seconds("--duration", duration))
+        return Setting(Link(rate, BASE.rtt * asked.scale), options.whole_seconds("--duration", duration))
 
     EXPERIMENT = Experiment(
         name="NAME",
@@ -24,14 +24,18 @@ An experiment is a folder, `experiments/NAME/`, with three files at least: `expe
         files=("decisions.jsonl",),   # what measuring leaves in the scheme's folder
         schemes=Choice(("fifo", "aifo")),
         seed=Seed("Of the arrivals."),
+        base=BASE,                    # Base(Rate.parse("100mbit"), Duration.parse("10ms"))
     )
 
 1. The parameters of `setting` behind `asked` are the experiment's own options, annotated for typer. Its docstring is
    the text below the summary in `--help`. `Quick(VALUE)` gives what `--quick` puts in the place of the default,
-   `OnBmv2(VALUE)` the default on BMv2. `setting` raises UsageError for what makes no sense. Nothing has begun then.
-2. The frame (`lab/frame.py`) adds `--schemes`, `--seed`, `--quick`, `--switch` and `--out`. It leaves out schemes that
-   BMv2 cannot show, deletes what an earlier run left, starts the lab, shows progress, calls `measure` for each scheme
-   in turn, writes summary.json and the CSV files, draws the figure, prints the table, the verdicts and their reasons.
+   `OnBmv2(VALUE)` the default on BMv2. `Scaled()` makes a default follow the time scale, `AtLeastRtts(N)` lets a time
+   hold N round trips on every scale. `setting` raises UsageError for what makes no sense. Nothing has begun then.
+2. The frame (`lab/frame.py`) adds `--schemes`, `--seed`, `--quick`, `--time-scale`, `--switch` and `--out`. It
+   measures what the machine carries, chooses the time scale, leaves out schemes that BMv2 cannot show, deletes what an
+   earlier run left, starts the lab, shows progress, calls `measure` for each scheme in turn and again where the
+   emulator was the bottleneck, writes summary.json and the CSV files, draws the figure, prints the table, the verdicts
+   and their reasons.
 3. `measure` gets a `Stage`: the scheme's name, its folder, the ledger for whatever it starts, and `tell` for progress.
    `bench` (lab/bench.py) brings up a network with the scheme on it, observes it, and ends what was started on it.
 4. What two experiments share belongs into `p4sched.lab` or `p4sched.results`: no experiment imports another one.
@@ -54,6 +58,7 @@ from rich.table import Table
 from p4sched.errors import P4schedError, UsageError, unknown_name
 from p4sched.lab.ledger import Ledger
 from p4sched.lab.observation import Observation
+from p4sched.lab.time_scale import Base
 from p4sched.paths import EXPERIMENTS_DIR
 
 SettingT = TypeVar("SettingT")
@@ -104,6 +109,13 @@ class Asked:
     seed: int = 1
     given: Mapping[str, bool] = field(default_factory=dict)
     """Whether an option, as "--rate", stood on the command line."""
+    time_scale: float | None = None
+    """None: the fastest that the machine carries, or not known yet."""
+
+    @property
+    def scale(self) -> float:
+        """The time scale as far as it is known: times are so many times longer than the experiment's own."""
+        return self.time_scale or 1.0
 
     def refuse(self, options: Iterable[str], why: str) -> None:
         """Raises UsageError if one of the options was given: "--rate means nothing WHY"."""
@@ -198,6 +210,8 @@ class Experiment(Generic[SettingT, KeptT]):
     """None: there is one thing to measure, and no `--schemes`."""
     seed: Seed | None = None
     """None: there is no `--seed`."""
+    base: Base | None = None
+    """Rate and RTT at time scale 1, from which `--time-scale` slows down. None: there is no `--time-scale`."""
     quick: str = ""
     """What `--quick` stands for, in words; empty: its options say it all."""
     programs: Sequence[str] = ()

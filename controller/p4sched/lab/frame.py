@@ -2,17 +2,17 @@
 
 `run` is the whole way. What concerns all experiments has one place each:
 
-- Options become a setting in `run`: whatever changes times or rates of all experiments changes `options` there.
-- `before_first` is called once before the first scheme: whatever asks whether this machine carries the run asks there.
-- `measured` measures one scheme: whatever repeats a scheme repeats it there.
+- `run` makes options a setting, at the time scale that this machine carries.
+- `_pace` asks before the first scheme whether the machine carries the run.
+- `measured` measures one scheme, and again while the emulator was the bottleneck.
 """
 
 import asyncio
 import csv
 import errno
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -21,7 +21,8 @@ from rich.console import Console
 from rich.progress import Progress, SpinnerColumn, TaskID, TextColumn, TimeElapsedColumn
 
 from p4sched.errors import UsageError
-from p4sched.lab import machine
+from p4sched.lab import machine, time_scale
+from p4sched.lab.calibrate import capacity
 from p4sched.lab.experiment import (
     Asked,
     Experiment,
@@ -35,8 +36,9 @@ from p4sched.lab.experiment import (
     Tell,
 )
 from p4sched.lab.run import clean_run, result_folder
+from p4sched.lab.time_scale import Base, Pace
 from p4sched.p4rt.traffic_manager import BMV2_LIMITS
-from p4sched.results import summaries
+from p4sched.results import figures, summaries
 from p4sched.results.tables import print_table
 from p4sched.schemes import SCHEMES, title
 from p4sched.versions import versions
@@ -49,29 +51,62 @@ DONE = "done"
 """What a scheme's line of the progress ends with."""
 NETWORK_FILES = ("s[0-9]*.log",)
 """What every network leaves in the folder of its scheme."""
+ATTEMPTS = 3
+"""A scheme is measured so many times at most while the emulator is the bottleneck."""
+Options = Callable[[float], Mapping[str, Any]]
+"""The experiment's own options at a time scale."""
 
 
-def run(experiment: Experiment[SettingT, KeptT], asked: Asked, options: Mapping[str, Any]) -> None:
+def run(experiment: Experiment[SettingT, KeptT], asked: Asked, options: Options) -> None:
     """Runs an experiment with its own options. Raises P4schedError for what cannot be, before anything is touched."""
-    setting = experiment.setting(asked, **options)
+    setting = experiment.setting(asked, **options(asked.scale))
     with _naming_a_full_folder(asked.out):
         result_folder(asked.out)
         console = Console()
-        results = _measure_all(experiment, setting, asked, console)
-        _write(experiment, results)
-        _print(experiment, results, console)
+        pace = None
+        if experiment.base is not None and experiment.in_lab(setting):
+            pace = _pace(experiment.base, asked, options, console)
+            asked = replace(asked, time_scale=pace.scale)
+            setting = experiment.setting(asked, **options(pace.scale))
+        results = _measure_all(experiment, setting, asked, pace, console)
+        _write(experiment, results, pace)
+        _print(experiment, results, pace, console)
 
 
-def before_first(experiment: Experiment[SettingT, KeptT], setting: SettingT, asked: Asked) -> None:
-    """What is checked before the first scheme, while the results of an earlier run are still there."""
+def _pace(base: Base, asked: Asked, options: Options, console: Console) -> Pace:
+    """How fast this machine lets the run go; warns of a run that is more than it carries."""
+    carried = None
+    if asked.switch == SwitchKind.EMBEDDED:
+        with console.status("measuring what this machine carries"):
+            carried = capacity()
+
+    def goes(scale: float) -> Base:
+        values, slowed = options(scale), base.at(scale)
+        return Base(values.get("rate", slowed.rate), values.get("rtt", slowed.rtt), base.frames)
+
+    given = [option for option in ("--rate", "--rtt") if asked.given.get(option)]
+    pace = time_scale.pace(base, asked.time_scale, given, goes, carried)
+    warning = pace.warning()
+    if warning is not None:
+        console.print(f"[yellow]{warning}[/]")
+    console.print(str(pace))
+    return pace
 
 
 async def measured(
     experiment: Experiment[SettingT, KeptT], setting: SettingT, stage: Stage
 ) -> tuple[SchemeOutcome[KeptT], dict[str, Any]]:
-    """One scheme: what was measured, and its part of summary.json."""
+    """One scheme: what was measured, and its part of summary.json. The emulator's health alone decides whether it is
+    measured again, and never the result."""
+    attempts = 1
     outcome = await experiment.measure(setting, stage)
-    return outcome, scheme_summary(outcome)
+    while attempts < ATTEMPTS and outcome.observation is not None and outcome.observation.fidelity.ill_health():
+        attempts += 1
+        stage.tell(f"attempt {attempts} of {ATTEMPTS}")
+        _discard(stage.folder, (*experiment.files, *NETWORK_FILES))
+        outcome = await experiment.measure(setting, stage)
+    found = scheme_summary(outcome)
+    return outcome, found if outcome.observation is None else found | {"attempts": attempts}
 
 
 def scheme_summary(outcome: SchemeOutcome[Any]) -> dict[str, Any]:
@@ -96,16 +131,20 @@ def discard_results(experiment: Experiment[Any, Any], folder: Path) -> None:
 
     It goes by the names that the experiment declares. Of folders, only empty ones go, since other files may lie there.
     """
+    _discard(folder, (*ALWAYS, *experiment.csv, *experiment.scratch))
     places = [folder / name for name in experiment.schemes.names] if experiment.schemes is not None else [folder]
-    left = [path for pattern in (*ALWAYS, *experiment.csv, *experiment.scratch) for path in folder.glob(pattern)]
-    left += [path for place in places for file in (*experiment.files, *NETWORK_FILES) for path in place.glob(file)]
-    for path in (path for path in left if not path.is_dir()):
+    for place in places:
+        _discard(place, (*experiment.files, *NETWORK_FILES))
+        if place != folder:
+            _remove_if_empty(place)
+
+
+def _discard(folder: Path, patterns: Sequence[str]) -> None:
+    """Takes away files, and the folders in which they lay if nothing else is there."""
+    for path in [path for pattern in patterns for path in folder.glob(pattern) if not path.is_dir()]:
         path.unlink()
         for parent in path.relative_to(folder).parents[:-1]:
             _remove_if_empty(folder / parent)
-    for place in places:
-        if place != folder:
-            _remove_if_empty(place)
 
 
 def _remove_if_empty(folder: Path) -> None:
@@ -125,11 +164,10 @@ def _naming_a_full_folder(folder: Path) -> Iterator[None]:
 
 
 def _measure_all(
-    experiment: Experiment[SettingT, KeptT], setting: SettingT, asked: Asked, console: Console
+    experiment: Experiment[SettingT, KeptT], setting: SettingT, asked: Asked, pace: Pace | None, console: Console
 ) -> Results[SettingT, KeptT]:
     in_lab = experiment.in_lab(setting)
     names = _shown(asked, console) if in_lab else asked.schemes
-    before_first(experiment, setting, asked)
     found: dict[str, dict[str, Any]] = {}
     kept = {}
 
@@ -156,6 +194,7 @@ def _measure_all(
         "experiment": experiment.name,
         "finished": datetime.now(UTC).isoformat(timespec="seconds"),
         "configuration": configuration,
+        **({} if pace is None else {"time_scale": pace.summary()}),
         **({"schemes": found} if names else found[""]),
         "machine": machine.description(),
         "versions": versions(),
@@ -198,11 +237,12 @@ def _line(progress: Progress, scheme: str) -> Tell:
     return tell
 
 
-def _write(experiment: Experiment[SettingT, KeptT], results: Results[SettingT, KeptT]) -> None:
+def _write(experiment: Experiment[SettingT, KeptT], results: Results[SettingT, KeptT], pace: Pace | None) -> None:
     summaries.write(results.out, results.found)
     for name, rows in experiment.csv.items():
         write_csv(results.out / name, rows(results))
-    experiment.figure(results, results.out / "figure.png")
+    with figures.signed("" if pace is None else f"time scale {pace.scale:g}: {pace.goes}"):
+        experiment.figure(results, results.out / "figure.png")
 
 
 def write_csv(path: Path, rows: Rows) -> None:
@@ -211,13 +251,17 @@ def write_csv(path: Path, rows: Rows) -> None:
         csv.writer(file).writerows(rows)
 
 
-def _print(experiment: Experiment[SettingT, KeptT], results: Results[SettingT, KeptT], console: Console) -> None:
+def _print(
+    experiment: Experiment[SettingT, KeptT], results: Results[SettingT, KeptT], pace: Pace | None, console: Console
+) -> None:
     """The table; below it why schemes are not to be believed, what the switch cannot show, where the results are."""
     for part in experiment.table(results):
         if isinstance(part, str):
             console.print(part)
         else:
             print_table(console, part)
+    if pace is not None:
+        console.print(str(pace))
     found = results.found
     schemes = found.get("schemes", {})
     for name, scheme in schemes.items():

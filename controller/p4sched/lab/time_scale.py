@@ -6,8 +6,9 @@ after 200 ms at least, delays a lone acknowledgement by up to 40 ms, and Cubic g
 than one segment a round trip. So round-trip times end at LONGEST_RTT, where the first two are one round trip and less.
 """
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass, replace
+from typing import Any
 
 from p4sched.errors import UsageError
 from p4sched.lab.calibrate import Capacity
@@ -65,9 +66,57 @@ def scales(base: Base) -> Sequence[int]:
 
 
 def fastest(base: Base, capacity: Capacity) -> int:
-    """The fastest time scale that the machine carries with room to spare, else the slowest that there is."""
-    possible = scales(base)
-    return next((scale for scale in possible if not base.at(scale).beyond(capacity)), possible[-1])
+    """The fastest time scale that the machine carries with room to spare, or would without the others' work; else the
+    slowest that there is."""
+    possible, alone = scales(base), replace(capacity, others_share=0.0)
+    fitting = [scale for seen in (capacity, alone) for scale in possible if not base.at(scale).beyond(seen)]
+    return fitting[0] if fitting else possible[-1]
+
+
+@dataclass(frozen=True)
+class Pace:
+    """How fast a run goes, and why."""
+
+    scale: float
+    why: str
+    goes: Base
+    """Its rate and RTT."""
+    base: Base
+    """Those at time scale 1."""
+    capacity: Capacity | None
+    """What the machine carried before the run; None: not measured, because another switch runs."""
+
+    def warning(self) -> str | None:
+        """What to say before the run if it is more than the machine carries."""
+        return None if self.capacity is None else warning(self.goes, self.base, self.capacity)
+
+    def summary(self) -> dict[str, Any]:
+        """For summary.json."""
+        capacity = None if self.capacity is None else asdict(self.capacity)
+        return {"factor": self.scale, "why": self.why, "base": str(self.base), "goes": str(self.goes)} | {
+            "machine_carried": capacity
+        }
+
+    def __str__(self) -> str:
+        return f"time scale {self.scale:g} ({self.why}): {self.goes}"
+
+
+def pace(
+    base: Base, asked: float | None, given: Sequence[str], goes: Callable[[float], Base], capacity: Capacity | None
+) -> Pace:
+    """The pace of a run. `asked`: the time scale that was asked for; `given`: the options of rate and RTT that were
+    given; `goes`: rate and RTT at a scale."""
+    if asked is not None:
+        scale, why = asked, "as asked"
+    elif given:
+        scale, why = 1.0, f"{given[0]} is given"
+    elif capacity is None:
+        scale, why = 1.0, "this switch is not measured"
+    else:
+        scale, why = float(fastest(base, capacity)), "the fastest that this machine carries"
+        if base.at(scale).beyond(capacity):
+            why = "for a machine without other work"
+    return Pace(scale, why, goes(scale), base, capacity)
 
 
 def warning(asked: Base, base: Base, capacity: Capacity) -> str | None:

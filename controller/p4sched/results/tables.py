@@ -41,7 +41,9 @@ def verdict(part: Mapping[str, Any]) -> str:
     """The cell that says whether a part of summary.json is to be believed; in stepped time there is no doubt."""
     if "fidelity" not in part:
         return "exact"
-    return "valid" if part["fidelity"]["valid"] else "[bold red]INVALID[/]"
+    found = "valid" if part["fidelity"]["valid"] else "[bold red]INVALID[/]"
+    attempts = part.get("attempts", 1)
+    return found if attempts == 1 else f"{found}\nattempt {attempts}"
 
 
 def cell(value: float | None, form: str) -> str:
