@@ -41,7 +41,7 @@ def on_config(config: MkDocsConfig) -> None:
 
 
 def _named(nav: Any) -> Any:
-    """The navigation without patterns. A README is called as its folder, any other page as its heading."""
+    """The navigation without patterns: READMEs of several folders have their names, other pages their headings."""
     if isinstance(nav, dict):
         return {title: _named(entry) for title, entry in nav.items()}
     if isinstance(nav, list):
@@ -53,7 +53,8 @@ def _named(nav: Any) -> Any:
         return nav
     found = sorted(ROOT.glob(nav), key=lambda path: (path.parent, path.name != "README.md", path.name))
     names = [(path, str(path.relative_to(ROOT))) for path in found]
-    return [{path.parent.name: name} if path.name == "README.md" else name for path, name in names]
+    many = "*" in str(Path(nav).parent)
+    return [{path.parent.name: name} if many and path.name == "README.md" else name for path, name in names]
 
 
 def on_files(files: Files, config: MkDocsConfig) -> Files:
