@@ -11,7 +11,7 @@ from switches import RunningSwitch, start_switch
 from p4sched.cli.main import run_command
 from p4sched.errors import P4schedError
 from p4sched.p4rt.compile import Compiler, compile_program
-from p4sched.p4rt.session import Program
+from p4sched.p4rt.program import Program
 from p4sched.paths import P4_DIR, compiler_binary
 
 # How long an example takes says nothing on a shared machine; and a run repeats the one before.

@@ -17,8 +17,10 @@ from p4sched.cli.main import run_command
 from p4sched.control.laws.fdpa import Parameters
 from p4sched.control.loop import found_parameters
 from p4sched.control.replay import replay
+from p4sched.p4rt.program import Program
 from p4sched.p4rt.rank_source import RankSource, set_rank_source
-from p4sched.p4rt.session import Program, SessionError, connect, watch
+from p4sched.p4rt.reader import SessionError
+from p4sched.p4rt.session import connect, watch
 from p4sched.schemes import LAWS
 
 INTERVAL_BYTES = 3_750_000

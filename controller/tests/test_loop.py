@@ -13,8 +13,9 @@ from p4sched.control.fdpa_loop import FdpaLoop, Update
 from p4sched.control.laws import fdpa as law
 from p4sched.control.loop import controlled, found_parameters
 from p4sched.control.replay import replay
+from p4sched.p4rt.program import Program
 from p4sched.p4rt.reader import SessionError
-from p4sched.p4rt.session import Program, Session, connect
+from p4sched.p4rt.session import Session, connect
 from p4sched.p4rt.users import prefix_user
 from p4sched.schemes import LAWS
 

@@ -16,8 +16,9 @@ from p4sched.control.loop import found_parameters
 from p4sched.control.ranked_loop import RankedLoop, RankedPortsLoop, port_cells, port_sample
 from p4sched.control.replay import replay
 from p4sched.errors import UsageError
+from p4sched.p4rt.program import Program
 from p4sched.p4rt.reader import Count
-from p4sched.p4rt.session import Program, Session, connect, watch
+from p4sched.p4rt.session import Session, connect, watch
 from p4sched.schemes import LAWS
 
 PORT = 3

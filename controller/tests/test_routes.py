@@ -7,9 +7,10 @@ import pytest
 from switches import RunningSwitch
 
 from p4sched.errors import P4schedError
+from p4sched.p4rt.program import Program
 from p4sched.p4rt.reader import SessionError
 from p4sched.p4rt.routes import BUCKETS, entries, group_paths
-from p4sched.p4rt.session import Program, connect
+from p4sched.p4rt.session import connect
 
 MACS = [f"02:00:00:01:00:0{number}" for number in range(1, 4)]
 

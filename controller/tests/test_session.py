@@ -13,8 +13,10 @@ from switches import RunningSwitch, free_port
 from p4sched.control.bands import Bands
 from p4sched.control.laws import fdpa as law
 from p4sched.control.loop import found_parameters
+from p4sched.p4rt.program import Program
+from p4sched.p4rt.reader import SessionError
 from p4sched.p4rt.routes import route
-from p4sched.p4rt.session import Program, SessionError, connect, pipeline_config, watch
+from p4sched.p4rt.session import connect, pipeline_config, watch
 from p4sched.p4rt.telemetry import departures, record, rows, snapshot
 from p4sched.p4rt.users import prefix_user, user_counters
 from p4sched.paths import P4_DIR

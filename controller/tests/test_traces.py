@@ -26,7 +26,8 @@ from switches import RunningSwitch, start_switch
 
 from p4sched.errors import P4schedError
 from p4sched.p4rt import routes
-from p4sched.p4rt.session import Program, Session, connect
+from p4sched.p4rt.program import Program
+from p4sched.p4rt.session import Session, connect
 from p4sched.p4rt.traffic_manager import (
     Bmv2TrafficManager,
     EmbeddedTrafficManager,

@@ -6,8 +6,9 @@ from pathlib import Path
 import pytest
 from switches import RunningSwitch, free_port, start_switch
 
+from p4sched.p4rt.program import Program
 from p4sched.p4rt.reader import SessionError
-from p4sched.p4rt.session import Program, connect
+from p4sched.p4rt.session import connect
 from p4sched.p4rt.traffic_manager import (
     Bmv2TrafficManager,
     Discipline,

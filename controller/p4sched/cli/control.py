@@ -16,8 +16,8 @@ from p4sched.control.law import Asked
 from p4sched.control.laws.port_counters import MAX_PORT
 from p4sched.errors import UsageError, in_range
 from p4sched.lab.running import find_switch
+from p4sched.p4rt.program import Program
 from p4sched.p4rt.rank_source import RankSource
-from p4sched.p4rt.session import Program
 from p4sched.p4rt.traffic_manager import QUEUES
 from p4sched.schemes import FDPA, LAWS, SCHEMES, named
 from p4sched.units import Duration, Rate

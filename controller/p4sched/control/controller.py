@@ -10,7 +10,8 @@ from dataclasses import dataclass
 from p4sched.control.loop import AnyRound, LoopOf
 from p4sched.p4rt.program import Program
 from p4sched.p4rt.rank_source import RankSource, set_rank_source
-from p4sched.p4rt.session import SessionError, SwitchGoneError, connect
+from p4sched.p4rt.reader import SessionError, SwitchGoneError
+from p4sched.p4rt.session import connect
 from p4sched.p4rt.traffic_manager import ports_of
 
 RETRY_S = 0.5

@@ -9,7 +9,7 @@ from enum import StrEnum
 from pathlib import Path
 
 from p4sched.errors import P4schedError, UsageError
-from p4sched.p4rt.session import Program
+from p4sched.p4rt.program import Program
 from p4sched.paths import P4_DIR, ROOT, compiler_binary, tool
 
 BUILD_DIR = ROOT / "build" / "p4"

@@ -3,7 +3,8 @@
 from enum import IntEnum
 
 from p4sched.errors import unknown_name
-from p4sched.p4rt.session import Session, SessionError
+from p4sched.p4rt.reader import SessionError
+from p4sched.p4rt.session import Session
 
 TABLE = "rank_sources"
 

@@ -1,6 +1,6 @@
 """A controller's session with one switch: the primary one, with the right program, able to write.
 
-finsy does the arbitration, the encoding and the writes. What is added here: a switch that runs already is taken over
+finsy does the arbitration, the encoding and the writes. This adds two things: a controller takes over a running switch
 without a reset, and every failure is one sentence.
 """
 
@@ -15,9 +15,7 @@ import finsy as fy
 from finsy.proto import p4r
 
 from p4sched.p4rt.program import Program
-from p4sched.p4rt.reader import EGRESS_PORT, Count, Entry, Reader, SessionError, SwitchGoneError, one_sentence
-
-__all__ = ["Count", "Entry", "Program", "Reader", "Session", "SessionError", "SwitchGoneError", "connect", "watch"]
+from p4sched.p4rt.reader import EGRESS_PORT, Reader, SessionError, SwitchGoneError, one_sentence
 
 
 class Session(Reader):

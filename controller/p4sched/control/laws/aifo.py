@@ -1,35 +1,37 @@
 """AIFO's control law: target length C, sampling S and headroom k from the counters of one port.
 
-AIFO (Yu et al., SIGCOMM 2021) admits iff c <= k C or q/|W| <= 1/(1-k) (C-c)/C; its parameters were set by hand. Here:
+AIFO (Yu et al., SIGCOMM 2021) admits iff c <= k C or q/|W| <= 1/(1-k) (C-c)/C. Its authors set the parameters by hand.
+Here they follow the traffic:
 
-**C = drain rate * delay target / packet size**, at least 1 and at most the physical queue. A queue of C packets of
-the mean size waits just the delay target, so the delay stays the same when the link's rate or the packets change. In
-overload the queue settles at (1 - (1-k) drain/arrivals) C (theorem 1), below the target.
+**C = drain rate * delay target / packet size**, at least 1 and at most what the port's queue can hold. A queue of C
+packets of the mean size waits just the delay target. So the delay stays the same when the link's rate or the packets
+change. In overload the queue settles at (1 - (1-k) drain/arrivals) C (theorem 1), below the target.
 
-**S = arrival rate * span / |W|**: |W| entries, each standing for S arrivals, span a set time of arrivals. The paper's
-default, 20 * 15 arrivals for C = 20, spans 15 delay targets of a link loaded with 1 (PACKS 6.1: 1000 arrivals for 80
-packets, 12.5). The span must be long against the delay target, for the ranks that compete for the queue's room are
-those that arrive while it turns over several times; and it is how long a change of the ranks needs to be seen in
-full.
+**S = arrival rate * span / |W|**. The window has |W| entries, and each stands for S arrivals. Together they span a set
+time of arrivals. The paper's default, 20 * 15 arrivals for C = 20, spans 15 delay targets of a link at a load of 1
+(PACKS 6.1: 1000 arrivals for 80 packets, 12.5). The span must be long against the delay target: the ranks that compete
+for the queue are those that arrive while it empties several times. The window also needs one span to see a change of
+the ranks in full.
 
-**k** from the burstiness of arrivals. The admission rule reacts to the queue within the time in which C (1-k) packets
-arrive: near the headroom h = k C its relaxation time. What arrivals exceed or miss the drain rate by within that
-time, about sqrt(I C (1-k)) packets for an index of dispersion I, must fit into the room, or packets are refused now
-that the link lacks a moment later. Precisely: near the critical load, where this is worst, the queue is a diffusion
-of variance I a packet; below h it has no drift, above it the share (c-h)/(C-h) of arrivals is refused. Its stationary
-density is flat up to h and falls off like a Gaussian of variance I (C-h) / 2 above, and the link idles the share
+**k** follows from the burstiness of arrivals. The admission rule reacts to the queue within the time in which
+C (1-k) packets arrive: near the headroom h = k C its relaxation time. In that time arrivals exceed or miss the drain
+rate by about sqrt(I C (1-k)) packets, where I is the index of dispersion. The queue must have room for so many, or the
+rule refuses packets that the link lacks a moment later. Precisely: near the critical load, where this is worst, the
+queue is a diffusion of variance I a packet. Below h it has no drift. Above h the share (c-h)/(C-h) of arrivals is
+refused. Its stationary density is flat up to h and falls off above like a Gaussian of variance I (C-h) / 2. The link
+idles the share
 
     loss = (I / 2) / (h + sqrt(pi I (C - h)) / 2)
 
 of the time. The law takes the smallest k with at most the loss allowed, 5 % by default, for a larger one only
-lengthens the queue (paper, Fig. 8). A constant bit rate gets k = 0, as PACKS 6.1 chose; Poisson arrivals at C = 20
-get 0.34 (the paper's 0.1 allows 8.7 %), at C = 80 0.03. It sets at most `max_headroom`, 0.5: of burstier arrivals (at
-C = 20 from I = 1.33 on) the loss is larger than allowed, for I = 6 18 %.
+lengthens the queue (paper, Fig. 8). A constant bit rate gets k = 0, as PACKS 6.1 chose. Poisson arrivals get 0.34 at
+C = 20 (the paper's 0.1 allows 8.7 %) and 0.03 at C = 80. The law sets at most `max_headroom`, 0.5. Burstier arrivals
+(at C = 20 from I = 1.33 on) lose more than allowed, for I = 6 18 %.
 
-**Limits.** Heavy overload needs less headroom than the critical load; the law grants it all the same, since flows may
-end at any time. Ranks that differ from all in the window are refused above h until the window has seen them, for as
-long as the span; no k below 1 prevents that. S is at least 1: with fewer than |W| arrivals in the span, the window
-spans longer. C counts packets: a mix of sizes waits the delay target on average only.
+**Limits.** Heavy overload needs less headroom than the critical load. The law grants it all the same, since flows may
+end at any time. Above h, AIFO refuses ranks that differ from all in the window until the window has seen them, which
+takes up to one span. No k below 1 prevents that. S is at least 1: with fewer than |W| arrivals in the span, the window
+spans longer. C counts packets, so a mix of sizes waits the delay target only on average.
 """
 
 import math

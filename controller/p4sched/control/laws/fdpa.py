@@ -10,8 +10,8 @@ The switch charges a user length / weight for a packet, so one set of edges serv
 
 **Active** is a user that sent at least `active_bytes` in the last `activity_window_ns`. Both come from three demands:
 
-- A user who leaves must be forgotten soon enough for the edges to follow within 1 s. Its last packet is seen up to one
-  poll late, and the window is found to have passed up to one poll late: window + 2 polls < 1 s.
+- The edges must follow a user who leaves within 1 s. The controller sees the user's last packet up to one poll late,
+  and the end of the window up to one poll late: window + 2 polls < 1 s.
 - A user whose TCP waits for its retransmission timeout has not left. Linux waits RTO >= 200 ms + RTT, sends one
   segment, and waits twice as long after each further loss: at 10 ms that is 210 ms, then 420 ms. A window of 600 ms
   spans both (and those at 100 ms: 300 and 600 ms), and with two polls of 100 ms it leaves 200 ms of the second.
@@ -21,28 +21,28 @@ The switch charges a user length / weight for a packet, so one set of edges serv
 
 A third timeout in a row (840 ms) does forget the user, and its next segment brings it back at the next poll.
 
-**User 0**, traffic that no entry classifies, is nobody's: the switch puts it into band 1, and it has no share here.
+**User 0** stands for traffic that no entry classifies. The switch puts it into band 1, and it has no share here.
 
 **Joining** takes effect at the first poll that sees `active_bytes`: at most one poll period.
 
-**N = 0**: an idle link keeps the last bands, which are right when its users come back; only a controller that never saw
-a user allows the whole capacity to one.
+**N = 0**: an idle link keeps the last bands, which are right when its users come back. A controller that never saw a
+user sets the bands for a single one, who may take the whole capacity.
 
 **Restarts.** A counter that went down was reset (the switch restarted, the entry was written again): what it shows was
 sent since. A controller that takes over a running switch has no history: until it has watched for a whole window, it
 may lower the edges but not raise them, so that a user in a timeout is not forgotten.
 
-**Pauses.** The switch's average rate is the bytes of an interval. After a pause it is their mean with the pause,
-rounded up by less than a factor of 2, so pausing makes no user that is above its share look as if it were below. Two
-gaps remain, which token buckets do not have. The mean over 16 intervals or more is taken for 0: a user that takes the
-whole link for one interval in 16 stays in band 1, with N / 16 fair shares if N users are active. And a user that knows
-the interval can send for just over one and pause for just under one: the rate for all of its next burst is then that of
-the last few packets of this one. The paper's estimator has this second gap as well (section V: it "might leave enough
-time to an aggressive user to congest the highest priority queue").
+**Pauses.** The switch's average rate is the bytes of an interval. After a pause the switch averages over the pause too,
+and rounds up by less than a factor of 2. So a user above its share does not look as if it were below when it pauses.
+Two gaps remain, which token buckets do not have. First, the mean over 16 intervals or more counts as 0: a user that
+takes the whole link for one interval in 16 stays in band 1, with N / 16 fair shares if N users are active. Second, a
+user that knows the interval can send for just over one and pause for just under one. The last few packets of this burst
+then set the rate for all of its next burst. The paper's estimator has this second gap as well (section V: it "might
+leave enough time to an aggressive user to congest the highest priority queue").
 
-**Limits.** A user that sends little but steadily counts as much as a greedy one; what it leaves over falls into the
-further bands, which share it equally as well. 256 / weight is rounded to an integer, so weights up to 16 are exact
-within 3 %; weights beyond 256 do not exist. Edges need at least a packet per interval to mean anything:
+**Limits.** A user that sends little but steadily counts as much as a greedy one. What it does not use goes to the
+further bands, where the others share it equally. 256 / weight is rounded to an integer, so weights up to 16 are exact
+within 3 %; weights beyond 256 do not exist. Edges mean something only if a fair share is several packets per interval:
 capacity * interval / users >> 1500 bytes.
 """
 
@@ -116,7 +116,7 @@ class Config:
     token_bucket: bool = False
     """Token buckets instead of the average rate (paper, section V)."""
     burst_bytes: int = 0
-    """Room of the token buckets; 0: two RTTs of one fair share, at least 10 packets."""
+    """What a token bucket can hold; 0: two RTTs of one fair share, at least 10 packets."""
     flowlet_gap_us: int = 0
     """A flow keeps its band until it pauses this long (paper, section V); 0: it never keeps it."""
     activity_window_ns: int = 600_000_000

@@ -3,22 +3,25 @@
 PACKS (Alcoz et al., NSDI 2025) drops exactly the packets that AIFO drops with C = B (theorem 2). So its buffer, its
 window and its headroom follow AIFO's law (`p4sched.control.laws.aifo`):
 
-**B = drain rate * delay target / packet size**, at least one packet a queue and at most what the physical queues
-hold. It bounds what waits, and so the mean wait in overload. No bound for a single packet follows: what comes later
-to a more urgent queue passes it (experiments/incast measured waits of a dozen delay targets).
-**S = arrival rate * span / |W|**; **k** the smallest headroom that keeps the idling of a critically loaded link below
-the loss allowed.
+**B = drain rate * delay target / packet size**, at least one packet a queue and at most what the port's queues can
+hold. It bounds how many packets wait, and so the mean wait in overload. It does not bound the wait of a single packet:
+later packets in a more urgent queue pass it (experiments/incast measured waits of a dozen delay targets).
 
-**B_i = B / n**, the remainder to the most urgent queues. The rank histogram has no say in it, by design of the
-algorithm: a packet goes by its *quantile*, so that sizes are shares of the packets, not of the ranks, and equal sizes
-are equal shares under every distribution (section 4.2: the bounds that need no knowledge of it). It was tried all the
-same: sizes that give each queue the same share of the *admitted* packets, or each distinct rank a queue of its own,
-made 0.8 to 12 times the inversions of equal ones (80 packets, 8 queues, |W| = 32; uniform, exponential, Poisson and
-four distinct ranks; loads 1.1 to 4): a fifth fewer at best, at loads of 2 and more, and several times as many where
-few distinct ranks had small queues of their own that overflowed into the next.
+**S = arrival rate * span / |W|**.
 
-**Limits.** AIFO's. While a size shrinks below the packets that wait, the queue admits nothing and loses nothing.
-BMv2's queues do not share a link: there the port drains up to n times the rate of one queue.
+**k** is the smallest headroom that keeps the idling of a critically loaded link below the loss allowed.
+
+**B_i = B / n**; the most urgent queues get the remainder. The rank histogram has no say in it, by design of the
+algorithm. A packet goes by its *quantile*, so that sizes are shares of the packets and not of the ranks. Equal sizes
+are equal shares under every distribution (section 4.2: the bounds that need no knowledge of it). Other sizes were
+tried: those that give each queue the same share of the *admitted* packets, and those that give each distinct rank a
+queue of its own. They made 0.8 to 12 times the inversions of equal sizes (80 packets, 8 queues, |W| = 32; uniform,
+exponential, Poisson and four distinct ranks; loads 1.1 to 4). At best they made a fifth fewer, at loads of 2 and more.
+They made several times as many where few distinct ranks had small queues of their own, which overflowed into the next
+ones.
+
+**Limits.** Those of AIFO's law. When a queue shrinks below its length, it admits nothing until it fits, and loses
+nothing. BMv2's queues do not share a link: there the port drains up to n times the rate of one queue.
 """
 
 from collections.abc import Mapping

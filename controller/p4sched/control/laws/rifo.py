@@ -2,50 +2,49 @@
 
 RIFO admits iff L <= k B, or Max = Min, or (Max - r) / (Max - Min) >= (B - L) / B, with tail drop at B.
 
-**B and k** together. Let F(x) be the share of arriving packets whose rank lies in the most urgent share x of the
-range, and rho the load. With L packets waiting, everything is admitted up to L = k B, and the share F(L/B) beyond.
-Where that exceeds 1/rho the queue grows: it has two places where it can stay, about k B and full, and at neither are
-the packets chosen that should be.
+**B and k** are chosen together. Let F(x) be the share of arriving packets whose rank lies in the most urgent share x of
+the range, and rho the load. With L packets waiting, RIFO admits everything up to L = k B, and beyond that the share
+F(L/B). Where this share exceeds 1/rho, the queue grows. So there are two places where it can stay: about k B, and full.
+At neither does RIFO admit just the packets that it should:
 
-- About k B the choice is by chance below and by rank above: the share rho F(k) of the departures is chosen by rank.
-- A full queue, of which one packet leaves at a time, chooses by F((B-1)/B): tail drop is the last step only. So it is
-  the *small* queue that is precise: B = 1 / (1 - x*), with F(x*) = 1/rho, just admits the most urgent 1/rho.
+- About k B, chance decides below and rank decides above: the share rho F(k) of the departures is chosen by rank.
+- In a full queue, which one packet leaves at a time, the share F((B-1)/B) is admitted: tail drop is the last step only.
+  So a *small* queue is precise: B = 1 / (1 - x*), with F(x*) = 1/rho, just admits the most urgent 1/rho.
 
-But a small queue idles. The law takes the B and k with the highest *agreement* that the model below predicts: the
-share of the packets an ideal PIFO would send that RIFO sends as well. The queue is a birth-death chain over L (and
-the idle link, which admits everything). Arrivals of index of dispersion I, of which the share a is admitted, have the
-index v = 1 + a (I - 1) if each packet is admitted for itself, and v = I for I > 1, where what comes together is taken
-to be of one rank. With constant service times that makes the stationary probabilities, by detailed balance with the
-exponent of a diffusion,
+But a small queue idles. The law takes the B and k with the highest predicted *agreement*: the share of the packets of
+an ideal PIFO that RIFO sends as well. The model is a birth-death chain over L and one state more, the idle link, which
+admits everything. Arrivals have an index of dispersion I, and the share a of them is admitted. If each packet is
+admitted for itself, the admitted ones have the index v = 1 + a (I - 1). For I > 1, v = I: packets that come together
+are taken to be of one rank. Service times are constant. Detailed balance with the exponent of a diffusion gives the
+stationary probabilities
 
-    p(L+1) / p(L) = (rho a) ^ (2 / v),
+    p(L+1) / p(L) = (rho a) ^ (2 / v).
 
-and the idle link stands for I/2 states: I/2 times the probability of the state above it is the share of the time that
-a diffusion of variance I spends at its lower end. So it idles 1 - rho of the time behind a long queue at a load just
-below 1, and at rho = 1, with everything admitted, (I/2) / (I/2 + B + 1): states 0 to B, and the idle link.
+The idle link stands for I/2 states: a diffusion of variance I spends I/2 times the probability of the state above at
+its lower end. So behind a long queue the link idles 1 - rho of the time at a load just below 1. At rho = 1, with
+everything admitted, it idles (I/2) / (I/2 + B + 1): states 0 to B, and the idle link.
 
 Agreement is the share of time that the link is busy, times the share of the admitted packets that belong to the most
-urgent 1/rho: min(a, 1/rho) / a where rank decides, 1/rho where chance does. Compiled programs in stepped time, B = 1
-to 12 and four values of k, uniform ranks at a load of 2: the law's B = 2, k < 1/2 is the best, and three times as far
-above tail drop as B = 5. Bursts and loads near 1 want the longest queue, so
+urgent 1/rho. That share is min(a, 1/rho) / a where rank decides, and 1/rho where chance does. Compiled programs ran in
+stepped time with B = 1 to 12, four values of k, and uniform ranks at a load of 2. The law's B = 2, k < 1/2 was the
+best, and three times as far above tail drop as B = 5. Bursts and loads near 1 want the longest queue, so
 
 **B <= drain rate * delay target / packet size**: a full queue waits the delay target.
 
-F comes from the rank histogram. Within a bucket the density is taken to grow or fall exponentially, as it does from
-the bucket below; how far the ranks reach into the highest bucket follows from the two below it, continued likewise.
+F comes from the rank histogram. Within a bucket the density is taken to grow or fall exponentially, as it does from the
+bucket below. The two buckets below the highest one, continued likewise, say how far the ranks reach into it.
 
 **T = arrival rate * span**: the range restarts after a set time of arrivals, by default 15 delay targets, as AIFO's
-window. The paper's T = 50 for B = 20 spans 2.5: Min and Max of so few come close to those of all (section III-C), but
-just after each restart they do not, and what is admitted then is admitted by chance. After a change of the ranks the
-old range is gone within T arrivals: within the span, if the rate is still that which T was set for. T is at least 2:
-with 1, Max = Min always, and everything is admitted.
+window. The paper's T = 50 for B = 20 spans 2.5 delay targets. Min and Max of so few packets come close to those of all
+(section III-C), but not just after a restart, when chance decides. After a change of the ranks the old range is gone
+within T arrivals. That takes one span if the rate is still that which T was set for. T is at least 2: with 1,
+Max = Min always, and everything is admitted.
 
 **Hysteresis.** B and k stay while their predicted agreement is within 3 % of the best.
 
-**Limits.** The chain knows nothing of the restarts. One packet of a far
-larger rank (no rank header: 2^32 - 1) makes the range so wide that all others look alike; then RIFO cannot tell
-packets apart whatever its parameters. Where 1/rho of the packets share the most urgent rank the choice among them is
-by chance, as it is for any scheme.
+**Limits.** The chain does not model the restarts. One packet of a far larger rank (no rank header: 2^32 - 1) makes the
+range so wide that all others look alike; then no parameters let RIFO tell packets apart. Where 1/rho of the packets
+share the most urgent rank, chance decides among them, as with any scheme.
 """
 
 import dataclasses
