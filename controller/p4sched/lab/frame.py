@@ -178,8 +178,10 @@ def _measure_all(
         discard()
     what = f"p4sched run {experiment.name}"
     lab = clean_run(what, begin=discard, programs=experiment.programs) if in_lab else nullcontext()
-    prepared, progress = experiment.prepared, _progress(console)
-    with lab as ledger, progress, prepared(setting, asked, _line(progress, "")) as ready:
+    progress = _progress(console)
+    preparing = _line(progress, "")
+    with lab as ledger, progress, experiment.prepared(setting, asked, preparing) as ready:
+        preparing(DONE)
         for name in names or [""]:
             stage = Stage(name, asked.switch.value, asked.out / name, ledger, _line(progress, name))
             stage.tell("starting")
@@ -225,14 +227,15 @@ def _progress(console: Console) -> Progress:
 
 
 def _line(progress: Progress, scheme: str) -> Tell:
-    """A line of the progress, which is there from the first text on. It stops with DONE."""
+    """A line of the progress, from the first text on. With DONE it stops, and goes if it is no scheme's."""
     task: TaskID | None = None
 
     def tell(text: str) -> None:
         nonlocal task
-        if task is None:
+        if task is None and text != DONE:
             task = progress.add_task(text, total=1, scheme=title(scheme))
-        progress.update(task, description=text, completed=text == DONE)
+        if task is not None:
+            progress.update(task, description=text, completed=text == DONE, visible=text != DONE or bool(scheme))
 
     return tell
 
