@@ -5,7 +5,6 @@ from pathlib import Path
 from typing import Any
 
 from matplotlib.axes import Axes
-from matplotlib.figure import Figure
 
 from experiments.control_laws.comparison import CLOSE, Comparison, lengths_over_time
 from experiments.control_laws.phases import PHASES
@@ -16,8 +15,12 @@ from p4sched.schemes import title
 def draw(found: Mapping[str, Any], comparisons: Mapping[str, Comparison], path: Path) -> None:
     """Draws `found` (the content of summary.json) and the comparisons in stepped time into `path`."""
     configuration = found["configuration"]
-    with figures.style():
-        figure = Figure(figsize=(3.6 * len(comparisons) + 0.6, 5.4), layout="constrained")
+    live = any("live" in scheme for scheme in found["schemes"].values())
+    heading = (
+        f"{configuration['rate_bps'] / 1e6:g} Mbit/s, deadline {configuration['deadline_ms']:g} ms, phases of"
+        f" {configuration['phase_s']:g} s; lines: stepped time{', crosses: live' if live else ''}"
+    )
+    with figures.sheet(path, (3.6 * len(comparisons) + 0.6, 5.4), heading) as figure:
         panels = figure.subplots(2, len(comparisons), squeeze=False, height_ratios=(3, 2))
         for column, (name, comparison) in enumerate(comparisons.items()):
             _scores(panels[0][column], comparison, found["schemes"][name])
@@ -28,15 +31,6 @@ def draw(found: Mapping[str, Any], comparisons: Mapping[str, Comparison], path: 
         handles, labels = panels[0][0].get_legend_handles_labels()
         unique = dict(zip(labels, handles, strict=True))
         figure.legend(unique.values(), unique.keys(), loc="outside lower center", ncols=3)
-        live = any("live" in scheme for scheme in found["schemes"].values())
-        figure.suptitle(
-            f"{configuration['rate_bps'] / 1e6:g} Mbit/s, deadline {configuration['deadline_ms']:g} ms, phases of"
-            f" {configuration['phase_s']:g} s; lines: stepped time{', crosses: live' if live else ''}",
-            fontsize=9,
-            x=0.01,
-            ha="left",
-        )
-        figures.save(figure, path)
 
 
 def _scores(axes: Axes, comparison: Comparison, scheme: Mapping[str, Any]) -> None:

@@ -6,7 +6,6 @@ from statistics import fmean
 from typing import Any
 
 from matplotlib.axes import Axes
-from matplotlib.figure import Figure
 from matplotlib.ticker import NullFormatter, ScalarFormatter
 
 from p4sched.results import figures
@@ -17,15 +16,12 @@ RTT_COLOURS = (figures.SKY, figures.BLUE, figures.YELLOW, figures.ORANGE)
 
 def draw(found: Mapping[str, Any], path: Path) -> None:
     """Draws `found` (the content of summary.json) into `path`."""
-    with figures.style():
-        figure = Figure(figsize=(10.0, 6.2), layout="constrained")
+    with figures.sheet(path, (10.0, 6.2), _heading(found["configuration"])) as figure:
         (jain, shares), (mean, tail) = figure.subplots(2, 2)
         _jain(jain, found["schemes"])
         _shares(shares, found)
         _times(mean, found["schemes"], "small_mean_ms", "Small flows: mean completion time")
         _times(tail, found["schemes"], "small_p99_ms", "Small flows: 99th percentile")
-        figure.suptitle(_heading(found["configuration"]), fontsize=9, x=0.01, ha="left")
-        figures.save(figure, path)
 
 
 def _jain(axes: Axes, schemes: Mapping[str, Any]) -> None:

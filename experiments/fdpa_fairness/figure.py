@@ -5,7 +5,6 @@ from pathlib import Path
 from typing import Any
 
 from matplotlib.axes import Axes
-from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 
@@ -22,8 +21,7 @@ SCENARIO_TEXT = {
 def draw(summary: Mapping[str, Any], path: Path) -> None:
     """Draws `summary` (the content of summary.json) into `path`."""
     schemes: Mapping[str, Any] = summary["schemes"]
-    with figures.style():
-        figure = Figure(figsize=(9.0, 1.2 + 1.3 * max(len(schemes), 2)), layout="constrained")
+    with figures.sheet(path, (9.0, 1.2 + 1.3 * max(len(schemes), 2)), _title(summary)) as figure:
         grid = figure.add_gridspec(len(schemes), 2, width_ratios=[1, 1.6])
         _indices(figure.add_subplot(grid[:, 0]), schemes)
         shares: Axes | None = None
@@ -37,8 +35,6 @@ def draw(summary: Mapping[str, Any], path: Path) -> None:
         shares.set_xticks(_numbers(users))
         shares.set_xlim(0.4, users + 0.6)
         shares.set_xlabel("user, sorted by connections and rate")
-        figure.suptitle(_title(summary), fontsize=9, x=0.01, ha="left")
-        figures.save(figure, path)
 
 
 def _numbers(users: int) -> list[int]:

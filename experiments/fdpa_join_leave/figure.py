@@ -4,7 +4,6 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from matplotlib.axes import Axes
-from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
 from experiments.fdpa_join_leave.recorded import STAYING, USERS, Result, Setting
@@ -18,8 +17,11 @@ SMOOTHED_OVER = 5
 def draw(result: Result, setting: Setting, doubts: Sequence[str], path: Path) -> None:
     """Draws a run into `path`."""
     zero = result.samples[0].start
-    with figures.style():
-        figure = Figure(figsize=(9.0, 6.2), layout="constrained")
+    heading = (
+        f"4 users, then 8, then 4: {setting.link.rate_bps / 1e6:g} Mbit/s, RTT {setting.link.rtt_ns / 1e6:g} ms,"
+        f" F({setting.bands}), TCP {setting.congestion_control.capitalize()}, {setting.switch} switch"
+    )
+    with figures.sheet(path, (9.0, 6.2), heading) as figure:
         rates, counted, probe = figure.subplots(3, 1, sharex=True, height_ratios=[3.2, 1, 1])
         _rates(rates, result, setting, zero)
         _counted(counted, result, zero)
@@ -27,14 +29,6 @@ def draw(result: Result, setting: Setting, doubts: Sequence[str], path: Path) ->
         probe.set_xlabel("seconds")
         probe.set_xlim(0, result.samples[-1].end - zero)
         figures.mark_invalid(rates, doubts)
-        figure.suptitle(
-            f"4 users, then 8, then 4: {setting.link.rate_bps / 1e6:g} Mbit/s, RTT {setting.link.rtt_ns / 1e6:g} ms,"
-            f" F({setting.bands}), TCP {setting.congestion_control.capitalize()}, {setting.switch} switch",
-            fontsize=9,
-            x=0.01,
-            ha="left",
-        )
-        figures.save(figure, path)
 
 
 def _rates(axes: Axes, result: Result, setting: Setting, zero: float) -> None:

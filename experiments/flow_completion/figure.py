@@ -5,7 +5,6 @@ from pathlib import Path
 from typing import Any
 
 from matplotlib.axes import Axes
-from matplotlib.figure import Figure
 from matplotlib.ticker import LogLocator, NullFormatter, StrMethodFormatter
 
 from p4sched.results import figures
@@ -21,8 +20,7 @@ PANELS = (
 
 def draw(found: Mapping[str, Any], path: Path) -> None:
     """Draws `found` (the content of summary.json) into `path`."""
-    with figures.style():
-        figure = Figure(figsize=(10.0, 3.4), layout="constrained")
+    with figures.sheet(path, (10.0, 3.4), _heading(found["configuration"])) as figure:
         panels = figure.subplots(1, len(PANELS), sharex=True)
         for axes, (key, heading) in zip(panels, PANELS, strict=True):
             for name, scheme in found["schemes"].items():
@@ -48,8 +46,6 @@ def draw(found: Mapping[str, Any], path: Path) -> None:
         panels[0].set_ylabel("flow completion time, ms")
         handles, labels = panels[0].get_legend_handles_labels()
         figure.legend(handles, labels, loc="outside lower center", ncols=6)
-        figure.suptitle(_heading(found["configuration"]), fontsize=9, x=0.01, ha="left")
-        figures.save(figure, path)
 
 
 def _intervals(axes: Axes, loads: Sequence[Mapping[str, Any]], colour: str) -> None:
@@ -60,8 +56,5 @@ def _intervals(axes: Axes, loads: Sequence[Mapping[str, Any]], colour: str) -> N
 
 
 def _heading(configuration: Mapping[str, Any]) -> str:
-    return (
-        f"{configuration['sizes']} flows, sizes times {configuration['scale']:g}, Poisson arrivals,"
-        f" {configuration['rate_bps'] / 1e6:g} Mbit/s, RTT {configuration['rtt_ms']:g} ms, TCP"
-        f" {configuration['congestion_control'].capitalize()}, {configuration['switch']} switch"
-    )
+    sizes, scale = configuration["sizes"], configuration["scale"]
+    return f"{sizes} flows, sizes times {scale:g}, Poisson arrivals, {figures.conditions(configuration)}"

@@ -5,7 +5,6 @@ from pathlib import Path
 from typing import Any
 
 from matplotlib.axes import Axes
-from matplotlib.figure import Figure
 from matplotlib.ticker import ScalarFormatter
 
 from p4sched.results import figures
@@ -14,20 +13,16 @@ from p4sched.results import figures
 def draw(found: Mapping[str, Any], path: Path) -> None:
     """Draws the content of summary.json."""
     schemes, configuration = found["schemes"], found["configuration"]
-    with figures.style():
-        figure = Figure(figsize=(9.0, 3.4), layout="constrained")
+    with figures.sheet(path, (9.0, 3.4), _heading(configuration)) as figure:
         times, goodput = figure.subplots(1, 2, width_ratios=[1.4, 1])
         _times(times, schemes, configuration)
         _goodput(goodput, schemes)
-        figure.suptitle(_heading(configuration), fontsize=9, x=0.01, ha="left")
-        figures.save(figure, path)
 
 
 def _heading(configuration: Mapping[str, Any]) -> str:
     return (
         f"{configuration['senders']} senders, a block of {configuration['block_bytes'] / 1000:g} kB each, at the same"
-        f" instant; {configuration['rate_bps'] / 1e6:g} Mbit/s, RTT {configuration['rtt_ms']:g} ms, TCP"
-        f" {configuration['congestion_control'].capitalize()}, {configuration['switch']} switch"
+        f" instant; {figures.conditions(configuration)}"
     )
 
 

@@ -4,8 +4,6 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from matplotlib.figure import Figure
-
 from p4sched.results import figures
 from p4sched.results.ranked_figures import SCHEME_COLOURS
 from p4sched.schemes import title
@@ -14,8 +12,7 @@ from p4sched.schemes import title
 def draw(found: Mapping[str, Any], path: Path) -> None:
     """Draws `found` (the content of summary.json) into `path`."""
     doubts = [d for scheme in found["schemes"].values() for d in scheme.get("fidelity", {}).get("doubts", ())]
-    with figures.style():
-        figure = Figure(figsize=(9.0, 3.4), layout="constrained")
+    with figures.sheet(path, (9.0, 3.4), _heading(found["configuration"])) as figure:
         panels = figure.subplots(1, 2, sharex=True)
         for axes, key, heading in (
             (panels[0], "inversions_by_rank", "Inversions, by rank of the packet that left too early"),
@@ -39,8 +36,6 @@ def draw(found: Mapping[str, Any], path: Path) -> None:
         panels[0].set_ylabel("packets")
         handles, labels = panels[0].get_legend_handles_labels()
         figure.legend(handles, labels, loc="outside lower center", ncols=6)
-        figure.suptitle(_heading(found["configuration"]), fontsize=9, x=0.01, ha="left")
-        figures.save(figure, path)
 
 
 def _name(name: str, scheme: Mapping[str, Any]) -> str:

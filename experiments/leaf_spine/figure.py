@@ -5,7 +5,6 @@ from pathlib import Path
 from typing import Any
 
 from matplotlib.axes import Axes
-from matplotlib.figure import Figure
 
 from p4sched.results import figures
 from p4sched.schemes import title
@@ -13,21 +12,18 @@ from p4sched.schemes import title
 
 def draw(found: Mapping[str, Any], path: Path) -> None:
     """Draws the content of summary.json."""
-    with figures.style():
-        figure = Figure(figsize=(9.0, 3.4), layout="constrained")
+    with figures.sheet(path, (9.0, 3.4), _heading(found["configuration"])) as figure:
         throughput, spread = figure.subplots(1, 2)
         _throughput(throughput, found["schemes"])
         _spread(spread, found["schemes"])
-        figure.suptitle(_heading(found["configuration"]), fontsize=9, x=0.01, ha="left")
-        figures.save(figure, path)
 
 
 def _heading(configuration: Mapping[str, Any]) -> str:
     return (
         f"{configuration['leaves']} leaves, {configuration['spines']} spines, {configuration['hosts']} hosts a leaf,"
         f" all-to-all between racks over {configuration['connections']} TCP"
-        f" {configuration['congestion_control'].capitalize()} connections; {configuration['rate_bps'] / 1e6:g} Mbit/s,"
-        f" RTT {configuration['rtt_ms']:g} ms, {configuration['switch']} switch"
+        f" {configuration['congestion_control'].capitalize()} connections;"
+        f" {figures.conditions(configuration, tcp=False)}"
     )
 
 

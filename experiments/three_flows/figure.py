@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import Any
 
 from matplotlib.axes import Axes
-from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
 from p4sched.results import figures
@@ -23,8 +22,7 @@ MOST_POINTS = 20_000
 def draw(found: Mapping[str, Any], folder: Path, path: Path) -> None:
     """Draws a run whose segments are in FOLDER/SCHEME/segments.csv."""
     schemes = found["schemes"]
-    with figures.style():
-        figure = Figure(figsize=(9.0, 1.0 + 1.7 * len(schemes)), layout="constrained")
+    with figures.sheet(path, (9.0, 1.0 + 1.7 * len(schemes)), _heading(found["configuration"])) as figure:
         panels = figure.subplots(len(schemes), 2, squeeze=False, width_ratios=[1.7, 1], sharex="col")
         for (ranks, order), (name, scheme) in zip(panels, schemes.items(), strict=True):
             segments = _read(folder / name / "segments.csv")
@@ -46,16 +44,13 @@ def draw(found: Mapping[str, Any], folder: Path, path: Path) -> None:
             for flow, colour in COLOURS.items()
         ]
         figure.legend(handles=handles, loc="outside lower center", ncols=3)
-        figure.suptitle(_heading(found["configuration"]), fontsize=9, x=0.01, ha="left")
-        figures.save(figure, path)
 
 
 def _heading(configuration: Mapping[str, Any]) -> str:
     sizes = " : ".join(f"{size / 1e6:.1f}" for size in configuration["sizes_bytes"].values())
     return (
         f"Three TCP {configuration['congestion_control'].capitalize()} flows of {sizes} MB, rank = bytes that remain"
-        f" (log scale, TOS byte); {configuration['rate_bps'] / 1e6:g} Mbit/s, RTT {configuration['rtt_ms']:g} ms,"
-        f" {configuration['switch']} switch"
+        f" (log scale, TOS byte); {figures.conditions(configuration, tcp=False)}"
     )
 
 

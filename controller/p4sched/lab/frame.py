@@ -188,22 +188,29 @@ def _measure_all(
             outcome, found[name] = asyncio.run(measured(experiment, ready, stage))
             kept[name] = outcome.kept
             stage.tell(DONE)
-    configuration = dict(experiment.configuration(ready))
+    content = _summary(experiment, ready, asked, pace)
+    content |= {"schemes": found} if names else found[""]
+    results = Results(content, ready, kept, asked.out)
+    content |= experiment.comparison(results)
+    return results
+
+
+def _summary(
+    experiment: Experiment[SettingT, KeptT], setting: SettingT, asked: Asked, pace: Pace | None
+) -> dict[str, Any]:
+    """What summary.json says of the run itself."""
+    configuration = dict(experiment.configuration(setting))
     if experiment.seed is not None:
         configuration.setdefault("seed", asked.seed)
     configuration.setdefault("switch", asked.switch.value)
-    content: dict[str, Any] = {
+    return {
         "experiment": experiment.name,
         "finished": datetime.now(UTC).isoformat(timespec="seconds"),
         "configuration": configuration,
         **({} if pace is None else {"time_scale": pace.summary()}),
-        **({"schemes": found} if names else found[""]),
         "machine": machine.description(),
         "versions": versions(),
     }
-    results = Results(content, ready, kept, asked.out)
-    content |= experiment.comparison(results)
-    return results
 
 
 def _shown(asked: Asked, console: Console) -> Sequence[str]:

@@ -55,10 +55,24 @@ _STYLE: dict[Any, Any] = {
 
 
 @contextmanager
-def style() -> Iterator[None]:
-    """Figures made inside have the lab's look."""
+def sheet(path: Path, size: tuple[float, float], heading: str) -> Iterator[Figure]:
+    """A figure of `size` (width and height in inches) with the lab's look and a heading. It is written to `path`, as
+    PNG, when its panels are drawn."""
     with mpl.rc_context(_STYLE):
-        yield
+        figure = Figure(figsize=size, layout="constrained")
+        yield figure
+        figure.suptitle(heading, fontsize=9, x=0.01, ha="left")
+        if _SIGNATURE.get():
+            figure.text(1, -0.01, _SIGNATURE.get(), ha="right", va="top", fontsize=7, color=GREY)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        figure.savefig(path, bbox_inches="tight")
+
+
+def conditions(configuration: Mapping[str, Any], tcp: bool = True) -> str:
+    """What most headings end with: rate, round-trip time, TCP and switch of a run."""
+    sender = f" TCP {configuration['congestion_control'].capitalize()}," if tcp else ""
+    rate, rtt = configuration["rate_bps"] / 1e6, configuration["rtt_ms"]
+    return f"{rate:g} Mbit/s, RTT {rtt:g} ms,{sender} {configuration['switch']} switch"
 
 
 def mark_invalid(axes: Axes, doubts: Sequence[str]) -> None:
@@ -102,17 +116,9 @@ def shade(axes: Axes, left: float, right: float) -> None:
 
 @contextmanager
 def signed(text: str) -> Iterator[None]:
-    """Figures saved inside say this below: how fast the run went."""
+    """Sheets made inside say this below: how fast the run went."""
     before = _SIGNATURE.set(text)
     try:
         yield
     finally:
         _SIGNATURE.reset(before)
-
-
-def save(figure: Figure, path: Path) -> None:
-    """Writes the figure as PNG."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    if _SIGNATURE.get():
-        figure.text(1, -0.01, _SIGNATURE.get(), ha="right", va="top", fontsize=7, color=GREY)
-    figure.savefig(path, bbox_inches="tight")

@@ -5,7 +5,6 @@ from pathlib import Path
 from typing import Any
 
 from matplotlib.axes import Axes
-from matplotlib.figure import Figure
 
 from p4sched.results import figures
 from p4sched.schemes import SCHEMES, title
@@ -18,11 +17,10 @@ def draw_join_leave(
     found: Mapping[str, Any], rows: Mapping[str, Sequence[Sequence[float]]], heading: str, path: Path
 ) -> None:
     """Rate of each flow over time, a panel for each scheme, as in AIFO Fig. 15 and 16."""
-    with figures.style():
-        names = list(found["schemes"])
-        columns = min(len(names), 3)
-        lines = -(-len(names) // columns)
-        figure = Figure(figsize=(3.4 * columns + 0.4, 2.3 * lines + 0.7), layout="constrained")
+    names = list(found["schemes"])
+    columns = min(len(names), 3)
+    lines = -(-len(names) // columns)
+    with figures.sheet(path, (3.4 * columns + 0.4, 2.3 * lines + 0.7), heading) as figure:
         panels = figure.subplots(lines, columns, sharex=True, sharey=True, squeeze=False)
         for place, axes in enumerate(panels.flat):
             if place >= len(names):
@@ -40,8 +38,6 @@ def draw_join_leave(
                 axes.tick_params(labelbottom=True)
         handles, labels = panels.flat[0].get_legend_handles_labels()
         figure.legend(handles, labels, loc="outside lower center", ncols=4)
-        figure.suptitle(heading, fontsize=9, x=0.01, ha="left")
-        figures.save(figure, path)
 
 
 def _rates(axes: Axes, rows: Sequence[Sequence[float]], found: Mapping[str, Any]) -> None:
