@@ -6,7 +6,6 @@ import math
 import random
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -19,16 +18,15 @@ from experiments.control_laws.search import search, vary
 from experiments.control_laws.settings import (
     FULL,
     QUEUE_PACKETS,
-    SCHEMES,
     SHORT,
+    STATIC,
     Setting,
     config,
-    length,
     static_settings,
 )
 from experiments.control_laws.stepped import Port
 from p4sched.cli.main import run_command
-from p4sched.control.laws import aifo, packs, rifo
+from p4sched.control.laws import aifo, packs, ranked, rifo
 from p4sched.control.replay import replay
 from p4sched.errors import P4schedError
 from p4sched.paths import stepped_port_binary, traffic_binary
@@ -84,9 +82,10 @@ def test_packets_belong_to_the_phase_they_arrive_in() -> None:
     assert stepped == ideal.scores_of_received({(1, 0): 30, (2, 1): 34}, in_time)
 
 
-@pytest.mark.parametrize("scheme", SCHEMES)
+@pytest.mark.parametrize("scheme", STATIC)
 def test_the_programs_setting_comes_first_and_none_twice(scheme: str) -> None:
     default = named(scheme).layout()
+    assert isinstance(default, ranked.Parameters)
     found = static_settings(scheme, FULL, [default])
     assert found[0].parameters == default
     assert len({setting.parameters for setting in found}) == len(found) > 50
@@ -94,17 +93,11 @@ def test_the_programs_setting_comes_first_and_none_twice(scheme: str) -> None:
     # every one of them fits into the queues
     waiting = config(scheme, RATE, 30 * MS).queue_packets
     for setting in found:
-        match setting.parameters:
-            case packs.Parameters(sizes=sizes):
-                assert max(sizes) <= waiting
-            case aifo.Parameters(target_packets=target):
-                assert target <= waiting
-            case rifo.Parameters(capacity_packets=buffer):
-                assert buffer <= waiting
+        assert max(setting.parameters.queue_sizes) <= waiting
 
 
 def test_settings_are_named_as_in_the_papers() -> None:
-    labels = [static_settings(scheme, SHORT, [])[0].label for scheme in SCHEMES]
+    labels = [static_settings(scheme, SHORT, [])[0].label for scheme in STATIC]
     assert labels == ["C 20, k 0.1, S 15", "B 20, k 0.1, T 50", "B 80, k 0, S 1"]
     # PACKS 6.2: 4 queues of 10 packets, |W| = 20, k = 0.1; the default mixes 6.1 and section 5
     packs_own = static_settings("packs", SHORT, [])[:2]
@@ -119,13 +112,14 @@ def test_settings_are_named_as_in_the_papers() -> None:
 PARAMETERS = (aifo.Parameters(), rifo.Parameters(), packs.Parameters())
 
 
-@pytest.mark.parametrize("start", PARAMETERS, ids=SCHEMES)
-def test_every_variation_is_a_setting_and_fits_into_the_queues(start: Any) -> None:
-    chance, parameters, tried = random.Random(1), start, set()
+@pytest.mark.parametrize("start", PARAMETERS, ids=STATIC)
+def test_every_variation_is_a_setting_and_fits_into_the_queues(start: ranked.Parameters) -> None:
+    chance, parameters = random.Random(1), start
+    tried = set()
     for _ in range(2000):
         parameters = vary(parameters, 0.6, chance)
         tried.add(parameters)
-        assert 1 <= length(parameters) <= 8 * QUEUE_PACKETS
+        assert 1 <= parameters.packets <= 8 * QUEUE_PACKETS
         assert start.action_data().keys() == parameters.action_data().keys()
     # a small count may round to itself, but nothing is stuck
     assert len(tried) > 1000
@@ -134,7 +128,7 @@ def test_every_variation_is_a_setting_and_fits_into_the_queues(start: Any) -> No
 def test_a_search_finds_the_setting_whose_worst_phase_is_the_best_and_repeats_itself() -> None:
     def scores(setting: Setting) -> tuple[float, ...]:
         """A queue of 20 would be best in phase 1, one of 500 in phase 2: that of 100 is as far from both."""
-        target = setting.parameters.target_packets
+        target = setting.parameters.packets
         return tuple(1 / (1 + abs(math.log(target / best))) for best in (20, 500))
 
     def evaluate(settings: Sequence[Setting]) -> list[tuple[float, ...]]:
@@ -145,10 +139,10 @@ def test_a_search_finds_the_setting_whose_worst_phase_is_the_best_and_repeats_it
     assert tried == search(start, evaluate(start), evaluate, rounds=40, seed=1)
     assert {setting.origin for setting in tried} == {"searched"}
     steadiest = max(tried, key=lambda setting: min(scores(setting)))
-    assert steadiest.parameters.target_packets == pytest.approx(100, abs=10)
+    assert steadiest.parameters.packets == pytest.approx(100, abs=10)
     for phase, best in enumerate((20, 500)):
         found = max(start + tried, key=lambda setting, phase=phase: scores(setting)[phase])  # type: ignore[misc]
-        assert found.parameters.target_packets == pytest.approx(best, rel=0.1)
+        assert found.parameters.packets == pytest.approx(best, rel=0.1)
 
 
 def scored(*scores: float) -> list[PhaseScore]:
@@ -185,7 +179,7 @@ def port(tmp_path: Path) -> Port:
 
 
 @STEPPED
-@pytest.mark.parametrize("scheme", SCHEMES)
+@pytest.mark.parametrize("scheme", STATIC)
 def test_the_law_in_the_loop_follows_the_frames_and_its_log_can_be_replayed(
     port: Port, scheme: str, tmp_path: Path
 ) -> None:

@@ -11,8 +11,9 @@ from typing import Any
 from experiments.control_laws.phases import PHASES
 from experiments.control_laws.score import Deadlines, Ideal, PhaseScore
 from experiments.control_laws.search import Scores, search
-from experiments.control_laws.settings import URGENT_SHARE, Grid, Setting, config, length, static_settings
+from experiments.control_laws.settings import URGENT_SHARE, Grid, Setting, config, static_settings
 from experiments.control_laws.stepped import POLL_NS, Port
+from p4sched.control.laws.ranked import Parameters
 
 CLOSE = 0.9
 """Within 10 % of the best static setting."""
@@ -23,7 +24,7 @@ class Comparison:
     """One scheme."""
 
     tuned: list[PhaseScore]
-    written: list[tuple[float, Any]]
+    written: list[tuple[float, Parameters]]
     """Seconds and parameters of each write of the law."""
     settings: list[Setting]
     scores: list[list[PhaseScore]]
@@ -123,4 +124,4 @@ def compare(
 
 def lengths_over_time(comparison: Comparison) -> list[tuple[float, int]]:
     """Seconds and C or B of each write."""
-    return [(second, length(parameters)) for second, parameters in comparison.written]
+    return [(second, parameters.packets) for second, parameters in comparison.written]

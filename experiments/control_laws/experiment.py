@@ -20,7 +20,7 @@ from experiments.control_laws.phases import (
     write_schedule,
 )
 from experiments.control_laws.score import Ideal, PhaseScore
-from experiments.control_laws.settings import FULL, LAW_DELAY_SHARE, SCHEMES, SHORT, URGENT_SHARE, Grid
+from experiments.control_laws.settings import FULL, LAW_DELAY_SHARE, SHORT, STATIC, URGENT_SHARE, Grid
 from experiments.control_laws.settings import Setting as Static
 from experiments.control_laws.stepped import Port
 from p4sched.cli import options
@@ -266,7 +266,7 @@ EXPERIMENT = Experiment(
         *(f"{run}/{file}" for run in ("tuned", "static_*") for file in LIVE_FILES),
     ),
     scratch=("schedule.csv", "schedule.json", "pifo.txt"),
-    schemes=Choice(SCHEMES, help="Schemes whose laws are shown."),
+    schemes=Choice(tuple(STATIC), help="Schemes whose laws are shown."),
     seed=Seed("Of arrivals and ranks.", bounded=True),
     quick="--duration 20s, fewer static settings, and live only the program's own",
     in_lab=lambda setting: bool(setting.live),

@@ -8,10 +8,9 @@ in one round and finely in the next. The same seed tries the same settings.
 import math
 import random
 from collections.abc import Callable, Sequence
-from typing import Any
 
 from experiments.control_laws.settings import QUEUE_PACKETS, Setting
-from p4sched.control.laws.ranked import HEADROOM_UNIT
+from p4sched.control.laws.ranked import HEADROOM_UNIT, Parameters
 
 Scores = tuple[float, ...]
 """By phase."""
@@ -46,7 +45,7 @@ def search(
     tried: list[Setting] = []
     for number in range(rounds):
         spread = FINE if number % 2 else COARSE
-        new: dict[Any, Setting] = {}
+        new: dict[Parameters, Setting] = {}
         for merit, count in _merits(list(known.values())):
             leaders = sorted(known, key=lambda each, merit=merit: merit(known[each]), reverse=True)[:LEADERS]  # type: ignore[misc]
             for _ in range(count):
@@ -72,9 +71,9 @@ def _merits(scores: Sequence[Scores]) -> list[tuple[Callable[[Scores], float], i
     return [(worst_phase, FOR_WORST_PHASE), *((in_phase(phase), FOR_EACH_PHASE) for phase in range(len(best)))]
 
 
-def vary(parameters: Any, spread: float, chance: random.Random) -> Any:
+def vary(parameters: Parameters, spread: float, chance: random.Random) -> Parameters:
     """The same with one to three parameters changed, or with all queue lengths scaled."""
-    data: dict[str, int] = parameters.action_data()
+    data = parameters.action_data()
     # a size of 0 is no queue
     names = [name for name, value in data.items() if name != WINDOW and (value or name == HEADROOM)]
     sizes = [name for name in names if name.startswith("size_")]

@@ -2,22 +2,23 @@
 law came to."""
 
 import itertools
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from typing import Any
 
 from p4sched.control.laws import aifo, packs, ranked, rifo
-from p4sched.schemes import LAWS
+from p4sched.lab.tuned import TUNED
+from p4sched.p4rt.traffic_manager import QUEUES, Discipline
+from p4sched.schemes import LAWS, SCHEMES
 
-SCHEMES = ("aifo", "rifo", "packs")
-QUEUES = 8
 QUEUE_PACKETS = 1024
 """Room of each queue of the traffic manager: more than any setting uses."""
 LAW_DELAY_SHARE = 0.8
 """The law's delay target in deadlines: its parameters stay while they are within 10 % of what it wants, and the packet
 that is being sent does not count as waiting."""
-URGENT_SHARE = {"aifo": 1.0, "rifo": 1.0, "packs": 1 / 3}
-"""Deadline of the more urgent half, in deadlines: PACKS orders what it admits; AIFO and RIFO cannot."""
+URGENT_SHARE = {
+    name: 1 / 3 if scheme.discipline is Discipline.STRICT else 1.0 for name, scheme in SCHEMES.items() if name in TUNED
+}
+"""Deadline of the more urgent half, in deadlines: a scheme with several queues orders what it admits; others cannot."""
 
 
 @dataclass(frozen=True)
@@ -27,12 +28,12 @@ class Setting:
     origin: str
     """default: the program's, where it is no paper's; paper; grid; searched; law: what the law had come to when a phase
     ended."""
-    parameters: Any
+    parameters: ranked.Parameters
 
     @property
     def label(self) -> str:
         """In the papers' names."""
-        return label(self.parameters)
+        return self.parameters.described
 
     @property
     def data(self) -> list[int]:
@@ -57,6 +58,11 @@ class Grid:
     rounds: int
     """Of the search that follows."""
 
+    @property
+    def numerators(self) -> list[int]:
+        """K of each k."""
+        return [ranked.headroom_numerator(k) for k in self.headrooms]
+
 
 SHAPES = (
     # one long queue last: urgent packets wait little, and what comes in a burst finds room
@@ -79,19 +85,6 @@ SHORTER_QUEUES = (2, 3, 5)
 """For RIFO, which is the more precise the shorter its queue."""
 
 
-GIVEN: dict[str, tuple[Setting, ...]] = {
-    "aifo": (Setting("paper", aifo.Parameters()),),
-    "rifo": (Setting("paper", rifo.Parameters()),),
-    "packs": (
-        # the queues of section 6.1 with the window of section 5; that of 6.1 has 1000 ranks
-        Setting("default", packs.Parameters()),
-        # section 6.2, pFabric
-        Setting("paper", packs.Parameters((10,) * 4, ranked.headroom_numerator(0.1), window_ranks=20)),
-    ),
-}
-"""Tried before all others: the program's default first, which of AIFO and RIFO is that of section 5.1 and V-B."""
-
-
 def config(scheme: str, rate_bps: int, deadline_ns: int) -> ranked.Config:
     """The law's: it knows the link and the deadline, nothing of the traffic."""
     found: ranked.Config = LAWS[scheme].config(
@@ -100,61 +93,55 @@ def config(scheme: str, rate_bps: int, deadline_ns: int) -> ranked.Config:
     return found
 
 
-def static_settings(scheme: str, grid: Grid, decisions: Iterable[Any]) -> list[Setting]:
+def static_settings(scheme: str, grid: Grid, decisions: Iterable[ranked.Parameters]) -> list[Setting]:
     """The given ones first, then the grid, then `decisions`; none twice."""
-    found = list(GIVEN[scheme])
-    found += [Setting("grid", each) for each in _combinations(scheme, grid)]
+    static = STATIC[scheme]
+    found = list(static.given)
+    found += [Setting("grid", each) for each in static.combinations(grid)]
     found += [Setting("law", each) for each in decisions]
-    unique: dict[Any, Setting] = {}
+    unique: dict[ranked.Parameters, Setting] = {}
     for setting in found:
         unique.setdefault(setting.parameters, setting)
     return list(unique.values())
 
 
-def _combinations(scheme: str, grid: Grid) -> Sequence[Any]:
-    headrooms = [ranked.headroom_numerator(k) for k in grid.headrooms]
-    match scheme:
-        case "aifo":
-            return [
-                aifo.Parameters(target, target, headroom, sampling=sampling)
-                for target, headroom, sampling in itertools.product(grid.lengths, headrooms, grid.samplings)
-            ]
-        case "rifo":
-            lengths = (*SHORTER_QUEUES, *grid.lengths)
-            return [rifo.Parameters(*each) for each in itertools.product(lengths, headrooms, grid.trackings)]
-        case _:
-            equal = [packs.queue_sizes(buffer, QUEUES) for buffer in grid.lengths]
-            return [
-                packs.Parameters(sizes, headroom, sampling=sampling)
-                for shapes, samplings in ((equal, grid.samplings), (grid.shapes, grid.samplings[-SHAPE_SAMPLINGS:]))
-                for sizes, headroom, sampling in itertools.product(shapes, headrooms, samplings)
-            ]
+def _of_aifo(grid: Grid) -> Iterable[ranked.Parameters]:
+    for target, headroom, sampling in itertools.product(grid.lengths, grid.numerators, grid.samplings):
+        yield aifo.Parameters(target, target, headroom, sampling=sampling)
 
 
-def length(parameters: Any) -> int:
-    """C of AIFO, B of the others; packets."""
-    match parameters:
-        case aifo.Parameters():
-            return parameters.target_packets
-        case rifo.Parameters():
-            return parameters.capacity_packets
-        case _:
-            return sum(parameters.sizes)
+def _of_rifo(grid: Grid) -> Iterable[ranked.Parameters]:
+    for each in itertools.product((*SHORTER_QUEUES, *grid.lengths), grid.numerators, grid.trackings):
+        yield rifo.Parameters(*each)
 
 
-def label(parameters: Any) -> str:
-    """In the papers' names. C 20 in 30: the queue holds 30 packets; B 40 in 4 queues: not in 8."""
-    name = "C" if isinstance(parameters, aifo.Parameters) else "B"
-    last = f"T {parameters.tracking_packets}" if isinstance(parameters, rifo.Parameters) else f"S {parameters.sampling}"
-    room = str(length(parameters))
-    if isinstance(parameters, packs.Parameters):
-        sizes = parameters.sizes
-        if max(sizes) - min(sizes) > 1:
-            room = "+".join(map(str, sizes))
-        elif len(sizes) < QUEUES:
-            room += f" in {len(sizes)} queues"
-        if parameters.window_ranks != packs.Parameters().window_ranks:
-            last += f", |W| {parameters.window_ranks}"
-    if isinstance(parameters, aifo.Parameters) and parameters.capacity_packets != parameters.target_packets:
-        room += f" in {parameters.capacity_packets}"
-    return f"{name} {room}, k {parameters.headroom_256 / ranked.HEADROOM_UNIT:.2g}, {last}"
+def _of_packs(grid: Grid) -> Iterable[ranked.Parameters]:
+    equal = [packs.queue_sizes(buffer, QUEUES) for buffer in grid.lengths]
+    for shapes, samplings in ((equal, grid.samplings), (grid.shapes, grid.samplings[-SHAPE_SAMPLINGS:])):
+        for sizes, headroom, sampling in itertools.product(shapes, grid.numerators, samplings):
+            yield packs.Parameters(sizes, headroom, sampling=sampling)
+
+
+@dataclass(frozen=True)
+class Static:
+    """The static settings of a scheme."""
+
+    given: tuple[Setting, ...]
+    """Tried before all others: the program's default first."""
+    combinations: Callable[[Grid], Iterable[ranked.Parameters]]
+
+
+STATIC = {
+    # the program's defaults are those of the papers, section 5.1 and V-B
+    "aifo": Static((Setting("paper", aifo.Parameters()),), _of_aifo),
+    "rifo": Static((Setting("paper", rifo.Parameters()),), _of_rifo),
+    "packs": Static(
+        (
+            # the queues of section 6.1 with the window of section 5; that of 6.1 has 1000 ranks
+            Setting("default", packs.Parameters()),
+            # section 6.2, pFabric
+            Setting("paper", packs.Parameters((10,) * 4, ranked.headroom_numerator(0.1), window_ranks=20)),
+        ),
+        _of_packs,
+    ),
+}

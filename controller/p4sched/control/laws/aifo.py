@@ -93,6 +93,16 @@ class Parameters(ranked.Parameters):
         buffer = comparison.buffer
         return cls(buffer, buffer, headroom_numerator(comparison.headroom), comparison.window, 1)
 
+    @property
+    def packets(self) -> int:
+        return self.target_packets
+
+    @property
+    def described(self) -> str:
+        """C 20 in 30: the queue can hold 30 packets."""
+        room = f" in {self.capacity_packets}" if self.capacity_packets != self.target_packets else ""
+        return f"C {self.target_packets}{room}, k {self.headroom_256 / HEADROOM_UNIT:.2g}, S {self.sampling}"
+
     def near(self, wanted: Self) -> bool:
         """C within 10 %, S within 25 %, k within 1/16."""
         return (

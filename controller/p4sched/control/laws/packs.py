@@ -108,6 +108,21 @@ class Parameters(ranked.Parameters):
         sizes = (comparison.buffer // comparison.queues,) * comparison.queues
         return cls(sizes, headroom_numerator(comparison.headroom), comparison.window, 1)
 
+    @property
+    def packets(self) -> int:
+        return sum(self.sizes)
+
+    @property
+    def described(self) -> str:
+        """B 40 in 4 queues: not in 8. B 20+10+10: not in equal ones."""
+        buffer = str(self.packets)
+        if max(self.sizes) - min(self.sizes) > 1:
+            buffer = "+".join(map(str, self.sizes))
+        elif len(self.sizes) < QUEUES:
+            buffer += f" in {len(self.sizes)} queues"
+        window = f", |W| {self.window_ranks}" if self.window_ranks != Parameters.window_ranks else ""
+        return f"B {buffer}, k {self.headroom_256 / HEADROOM_UNIT:.2g}, S {self.sampling}{window}"
+
     def near(self, wanted: Self) -> bool:
         """B within 10 %, S within 25 %, k within 1/16."""
         return (

@@ -40,6 +40,16 @@ SPAN_DELAY_TARGETS = 15
 class Parameters(PortParameters):
     """Parameters that a law sets; the values of a new object are the program's own defaults."""
 
+    @property
+    @abstractmethod
+    def packets(self) -> int:
+        """The queue length that the parameters aim at: the paper's C or B."""
+
+    @property
+    @abstractmethod
+    def described(self) -> str:
+        """All that a law sets, in the paper's names."""
+
     @abstractmethod
     def near(self, wanted: Self) -> bool:
         """Whether `wanted` differs by so little that these parameters may stay."""

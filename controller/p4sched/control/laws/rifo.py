@@ -121,6 +121,14 @@ class Parameters(ranked.Parameters):
         tracking = comparison.window if comparison.tracking is None else comparison.tracking
         return cls(comparison.buffer, headroom_numerator(comparison.headroom), tracking)
 
+    @property
+    def packets(self) -> int:
+        return self.capacity_packets
+
+    @property
+    def described(self) -> str:
+        return f"B {self.capacity_packets}, k {self.headroom_256 / HEADROOM_UNIT:.2g}, T {self.tracking_packets}"
+
     def near(self, wanted: Self) -> bool:
         """T within 25 %, and the same B and k; `Config.keeps` judges these by what they do."""
         return close_to(self.tracking_packets, wanted.tracking_packets, 0.25) and (
