@@ -28,6 +28,6 @@ control CarryOut(inout metadata_t meta, inout standard_metadata_t standard_metad
         } else {
             dropped_full.count(queue);
         }
-        enter.apply(meta, standard_metadata, verdict);
+        enter.apply(meta, standard_metadata, queue, verdict);
     }
 }

@@ -21,14 +21,13 @@ control ReadLength(in bit<9> port, in bit<3> priority, out bit<32> length) {
     }
 }
 
-// Carries out a verdict: an admitted packet goes to the queue (egress_spec, priority), any other is dropped.
-control EnterQueue(inout metadata_t meta, inout standard_metadata_t standard_metadata, in bit<2> verdict) {
-    bit<32> queue;
+// Carries out a verdict: an admitted packet goes to its queue, any other is dropped. queue: the cell of (port, priority).
+control EnterQueue(inout metadata_t meta, inout standard_metadata_t standard_metadata, in bit<32> queue,
+                   in bit<2> verdict) {
     bit<32> length;
 
     apply {
         if (verdict == ADMITTED) {
-            queue = (bit<32>) (standard_metadata.egress_spec ++ standard_metadata.priority);
             queue_depths.read(length, queue);
             queue_depths.write(queue, length + 1);
         } else {

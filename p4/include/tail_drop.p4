@@ -8,21 +8,21 @@ control AdmitToQueue(inout metadata_t meta, inout standard_metadata_t standard_m
     counter(MAX_PORTS, CounterType.packets_and_bytes) port_admitted;
     counter(MAX_PORTS, CounterType.packets_and_bytes) port_dropped;
     counter(MAX_QUEUES, CounterType.packets_and_bytes) band_admitted;
-    bit<32> port;
+    bit<32> queue;
     bit<32> length;
     bit<2> verdict;
 
     apply {
-        port = (bit<32>) standard_metadata.egress_spec;
+        queue = (bit<32>) (standard_metadata.egress_spec ++ standard_metadata.priority);
         read_length.apply(standard_metadata.egress_spec, standard_metadata.priority, length);
         verdict = ADMITTED;
         tail_drop.apply(length, size, verdict);
         if (verdict == ADMITTED) {
-            port_admitted.count(port);
-            band_admitted.count(port << 3 | (bit<32>) standard_metadata.priority);
+            port_admitted.count((bit<32>) standard_metadata.egress_spec);
+            band_admitted.count(queue);
         } else {
-            port_dropped.count(port);
+            port_dropped.count((bit<32>) standard_metadata.egress_spec);
         }
-        enter.apply(meta, standard_metadata, verdict);
+        enter.apply(meta, standard_metadata, queue, verdict);
     }
 }
