@@ -128,6 +128,8 @@ def _commands() -> str:
     text = _output(
         ".venv/bin/typer", "p4sched.cli.main", "utils", "docs", "--name", "p4sched", "--title", "Command line"
     )
+    # cut to a few words each, and the page has a table of contents
+    text = re.sub(r"\*\*Commands\*\*:\n\n(\* .*\n)+\n", "", text)
     for name in BINARIES:
         options = _output(ROOT / "switch" / "target" / "release" / name, "--help")
         text += f"\n## `{name}`\n\n```text\n{options}```\n"
