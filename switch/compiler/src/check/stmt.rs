@@ -177,45 +177,18 @@ impl Checker<'_> {
                 format!("'switch' takes table.apply().action_run, a number or an enum, not {shown}"),
             );
         }
-        let mut blocks = Vec::new();
-        let mut default = None;
-        let mut labels = Vec::new();
-        let mut pending_default = false;
-        for case in cases {
-            match &case.label {
-                Some(label) => {
-                    let label = self.expr_as(label, &selector.ty, "the label");
-                    let known = matches!(
-                        label.kind,
-                        ExprKind::Int(_)
-                            | ExprKind::Member(_)
-                            | ExprKind::Error(_)
-                            | ExprKind::Bool(_)
-                            | ExprKind::Unknown
-                    );
-                    if !known {
-                        self.error(label.span, "a label must be known when compiling");
-                    }
-                    labels.push(label);
-                }
-                None => pending_default = true,
+        let (blocks, default) = self.cases(cases, |c, label| {
+            let label = c.expr_as(label, &selector.ty, "the label");
+            let known = matches!(
+                label.kind,
+                ExprKind::Int(_) | ExprKind::Member(_) | ExprKind::Error(_) | ExprKind::Bool(_) | ExprKind::Unknown
+            );
+            if !known {
+                c.error(label.span, "a label must be known when compiling");
             }
-            let Some(block) = &case.block else { continue };
-            let block = self.block(block);
-            self.default_once(pending_default, &mut default, &block, case.span);
-            let taken = std::mem::take(&mut labels);
-            if !pending_default {
-                blocks.push((taken, block));
-            }
-            pending_default = false;
-        }
+            Some(label)
+        });
         StmtKind::SwitchValue(selector, blocks, default)
-    }
-
-    fn default_once(&mut self, is_default: bool, default: &mut Option<Block>, block: &Block, span: Span) {
-        if is_default && default.replace(block.clone()).is_some() {
-            self.error(span, "a second 'default'");
-        }
     }
 
     fn switch_action(&mut self, table: TableId, cases: &[ast::SwitchCase]) -> StmtKind {
@@ -224,35 +197,47 @@ impl Checker<'_> {
             .iter()
             .map(|a| a.action)
             .collect();
+        let mut seen = Vec::new();
+        let (blocks, default) = self.cases(cases, |c, label| {
+            let id = c.action_label(label, &actions, table)?;
+            if seen.contains(&id) {
+                c.error(label.span, "this action has a case already");
+            }
+            seen.push(id);
+            Some(id)
+        });
+        StmtKind::SwitchAction(table, blocks, default)
+    }
+
+    /// The blocks with the labels that lead to each, and the default. A case whose label is wrong, for which `checked` gives
+    /// nothing, is left out.
+    fn cases<L>(
+        &mut self,
+        cases: &[ast::SwitchCase],
+        mut checked: impl FnMut(&mut Self, &ast::Expr) -> Option<L>,
+    ) -> (Vec<(Vec<L>, Block)>, Option<Block>) {
         let mut blocks = Vec::new();
         let mut default = None;
-        let mut labels: Vec<ActionId> = Vec::new();
-        let mut seen = Vec::new();
+        let mut labels = Vec::new();
         let mut pending_default = false;
         for case in cases {
             match &case.label {
                 Some(label) => {
-                    let Some(id) = self.action_label(label, &actions, table) else {
-                        continue;
-                    };
-                    if seen.contains(&id) {
-                        self.error(label.span, "this action has a case already");
-                    }
-                    seen.push(id);
-                    labels.push(id);
+                    let Some(label) = checked(self, label) else { continue };
+                    labels.push(label);
                 }
                 None => pending_default = true,
             }
             let Some(block) = &case.block else { continue };
             let block = self.block(block);
-            self.default_once(pending_default, &mut default, &block, case.span);
             let taken = std::mem::take(&mut labels);
-            if !pending_default {
+            if !std::mem::take(&mut pending_default) {
                 blocks.push((taken, block));
+            } else if default.replace(block).is_some() {
+                self.error(case.span, "a second 'default'");
             }
-            pending_default = false;
         }
-        StmtKind::SwitchAction(table, blocks, default)
+        (blocks, default)
     }
 
     fn action_label(&mut self, label: &ast::Expr, actions: &[ActionId], table: TableId) -> Option<ActionId> {

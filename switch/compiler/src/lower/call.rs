@@ -150,6 +150,25 @@ impl Lowerer<'_> {
         }
     }
 
+    /// Gives the parameters their values in a frame; returns what is to be copied out at the end.
+    fn set_parameters(
+        &mut self,
+        bound: Vec<Bound>,
+        frame: &FrameRef,
+        span: Span,
+        out: &mut Vec<Stmt>,
+    ) -> Vec<(Loc, Loc)> {
+        let mut copy_outs = Vec::new();
+        for b in bound {
+            if let Some(loc) = &b.clear {
+                self.invalidate(loc, span, out);
+            }
+            frame.borrow_mut().vars.insert(b.var, b.value);
+            copy_outs.extend(b.copy_out);
+        }
+        copy_outs
+    }
+
     /// Gives the parameters their values, runs `body`, and copies results out.
     fn with_bound(
         &mut self,
@@ -159,14 +178,7 @@ impl Lowerer<'_> {
         out: &mut Vec<Stmt>,
         body: impl FnOnce(&mut Self, &mut Vec<Stmt>),
     ) {
-        let mut copy_outs = Vec::new();
-        for b in bound {
-            if let Some(loc) = &b.clear {
-                self.invalidate(loc, span, out);
-            }
-            frame.borrow_mut().vars.insert(b.var, b.value);
-            copy_outs.extend(b.copy_out);
-        }
+        let copy_outs = self.set_parameters(bound, frame, span, out);
         self.copy_outs.push(copy_outs);
         body(self, out);
         for (to, from) in self.copy_outs.pop().unwrap_or_default() {
@@ -293,14 +305,6 @@ impl Lowerer<'_> {
         out: &mut Vec<Stmt>,
     ) -> Vec<(Loc, Loc)> {
         let bound = self.bind(params, args, false, span, out);
-        let mut copy_outs = Vec::new();
-        for b in bound {
-            if let Some(loc) = &b.clear {
-                self.invalidate(loc, span, out);
-            }
-            frame.borrow_mut().vars.insert(b.var, b.value);
-            copy_outs.extend(b.copy_out);
-        }
-        copy_outs
+        self.set_parameters(bound, frame, span, out)
     }
 }

@@ -105,11 +105,7 @@ impl Pipeline {
     pub fn table_modify(&mut self, table: TableId, entry: EntryHandle, action: &ActionCall) -> Result<(), TableError> {
         self.check_mutable(table)?;
         let call = self.pack_call(table, action)?;
-        let entries = &mut self.state.tables[table.index()].entries;
-        let slot = entries.resolve(entry)?;
-        if let Some(entry) = entries.entry_mut(slot) {
-            entry.call = call;
-        }
+        self.state.tables[table.index()].entries.get_mut(entry)?.call = call;
         Ok(())
     }
 
@@ -182,9 +178,7 @@ impl Pipeline {
 
     /// When the entry last matched, or was added.
     pub fn last_hit(&self, table: TableId, entry: EntryHandle) -> Result<Nanos, TableError> {
-        let entries = &self.state.tables[table.index()].entries;
-        let slot = entries.resolve(entry)?;
-        Ok(entries.entry(slot).map_or(0, |entry| entry.last_hit))
+        Ok(self.state.tables[table.index()].entries.get(entry)?.last_hit)
     }
 
     /// Whether the table has direct counters.
@@ -193,30 +187,20 @@ impl Pipeline {
     }
 
     fn check_counters(&self, table: TableId) -> Result<(), TableError> {
-        let program = &self.program.code.tables[table.index()];
-        if program.with_counters {
-            Ok(())
-        } else {
-            Err(TableError::Without(program.name.clone(), "direct counter"))
-        }
+        let without = || TableError::Without(self.table_name(table).to_string(), "direct counter");
+        self.has_direct_counter(table).then_some(()).ok_or_else(without)
     }
 
     /// Reads an entry's direct counter.
     pub fn direct_counter(&self, table: TableId, entry: EntryHandle) -> Result<Count, TableError> {
         self.check_counters(table)?;
-        let entries = &self.state.tables[table.index()].entries;
-        let slot = entries.resolve(entry)?;
-        Ok(entries.entry(slot).map_or(Count::default(), |entry| entry.count))
+        Ok(self.state.tables[table.index()].entries.get(entry)?.count)
     }
 
     /// Sets an entry's direct counter.
     pub fn set_direct_counter(&mut self, table: TableId, entry: EntryHandle, count: Count) -> Result<(), TableError> {
         self.check_counters(table)?;
-        let entries = &mut self.state.tables[table.index()].entries;
-        let slot = entries.resolve(entry)?;
-        if let Some(entry) = entries.entry_mut(slot) {
-            entry.count = count;
-        }
+        self.state.tables[table.index()].entries.get_mut(entry)?.count = count;
         Ok(())
     }
 
@@ -226,23 +210,15 @@ impl Pipeline {
     }
 
     fn check_meters(&self, table: TableId) -> Result<(), TableError> {
-        let program = &self.program.code.tables[table.index()];
-        if program.meter.is_some() {
-            Ok(())
-        } else {
-            Err(TableError::Without(program.name.clone(), "direct meter"))
-        }
+        let without = || TableError::Without(self.table_name(table).to_string(), "direct meter");
+        self.has_direct_meter(table).then_some(()).ok_or_else(without)
     }
 
     /// Reads an entry's direct meter; `None` while unconfigured (everything is green).
     pub fn direct_meter(&self, table: TableId, entry: EntryHandle) -> Result<Option<MeterConfig>, TableError> {
         self.check_meters(table)?;
-        let entries = &self.state.tables[table.index()].entries;
-        let slot = entries.resolve(entry)?;
-        Ok(entries
-            .entry(slot)
-            .and_then(|entry| entry.meter.as_ref())
-            .map(|meter| meter.config()))
+        let entry = self.state.tables[table.index()].entries.get(entry)?;
+        Ok(entry.meter.as_ref().map(|meter| meter.config()))
     }
 
     /// Configures an entry's direct meter; `None` makes everything green again.
@@ -255,11 +231,8 @@ impl Pipeline {
         self.check_meters(table)?;
         let name = &self.program.code.tables[table.index()].name;
         let config = config.map(|config| config.check(name)).transpose()?;
-        let entries = &mut self.state.tables[table.index()].entries;
-        let slot = entries.resolve(entry)?;
-        if let Some(entry) = entries.entry_mut(slot) {
-            entry.meter = config.map(|config| Box::new(Meter::new(config)));
-        }
+        self.state.tables[table.index()].entries.get_mut(entry)?.meter =
+            config.map(|config| Box::new(Meter::new(config)));
         Ok(())
     }
 
@@ -283,14 +256,8 @@ impl Pipeline {
             }
             (ActionCall::Action { .. }, Some(_)) => Err(bad("takes a member or group of its action profile")),
             (ActionCall::Member(_) | ActionCall::Group(_), None) => Err(bad("has no action profile")),
-            (ActionCall::Member(member), Some(profile)) => {
-                let call = Call::Member(*member);
-                self.state.profiles[profile as usize].check_call(&call).map(|()| call)
-            }
-            (ActionCall::Group(group), Some(profile)) => {
-                let call = Call::Group(*group);
-                self.state.profiles[profile as usize].check_call(&call).map(|()| call)
-            }
+            (ActionCall::Member(member), Some(profile)) => self.state.profiles[profile as usize].member(*member),
+            (ActionCall::Group(group), Some(profile)) => self.state.profiles[profile as usize].group(*group),
         }
     }
 

@@ -215,6 +215,19 @@ impl Entries {
         }
     }
 
+    /// The entry of a handle, if it still exists.
+    pub fn get(&self, handle: EntryHandle) -> Result<&Entry, TableError> {
+        let entry = self.entry(self.resolve(handle)?);
+        entry.ok_or_else(|| TableError::NoEntry(self.table.clone()))
+    }
+
+    /// As [`Entries::get`], to change it.
+    pub fn get_mut(&mut self, handle: EntryHandle) -> Result<&mut Entry, TableError> {
+        let none = TableError::NoEntry(self.table.clone());
+        let slot = self.resolve(handle)?;
+        self.entry_mut(slot).ok_or(none)
+    }
+
     pub fn handle(&self, slot: u32) -> EntryHandle {
         EntryHandle {
             slot,

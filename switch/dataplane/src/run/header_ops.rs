@@ -50,32 +50,16 @@ pub(crate) fn execute(code: &Code, state: &mut State, op: &Op) {
         }
         Op::Push { stack, n } | Op::Pop { stack, n } => {
             let stack = &code.layout.stacks[*stack as usize];
-            let rows: Vec<[u32; 1]> = stack.headers.iter().map(|&h| [h]).collect();
-            let rows: Vec<&[u32]> = rows.iter().map(|row| &row[..]).collect();
-            shift(
-                code,
-                state,
-                stack.next,
-                &rows,
-                state.words[*n as usize],
-                matches!(op, Op::Push { .. }),
-            );
+            let rows: Vec<&[u32]> = stack.headers.iter().map(std::slice::from_ref).collect();
+            let forward = matches!(op, Op::Push { .. });
+            shift(code, state, stack.next, &rows, state.words[*n as usize], forward);
         }
         Op::PushUnion { stack, n } | Op::PopUnion { stack, n } => {
             let stack = &code.layout.union_stacks[*stack as usize];
-            let rows: Vec<&[u32]> = stack
-                .unions
-                .iter()
-                .map(|&u| &code.layout.unions[u as usize].headers[..])
-                .collect();
-            shift(
-                code,
-                state,
-                stack.next,
-                &rows,
-                state.words[*n as usize],
-                matches!(op, Op::PushUnion { .. }),
-            );
+            let row = |&union: &u32| &code.layout.unions[union as usize].headers[..];
+            let rows: Vec<&[u32]> = stack.unions.iter().map(row).collect();
+            let forward = matches!(op, Op::PushUnion { .. });
+            shift(code, state, stack.next, &rows, state.words[*n as usize], forward);
         }
         _ => {}
     }

@@ -114,12 +114,19 @@ impl Profile {
         Ok(())
     }
 
-    /// Checks that what an entry refers to exists.
-    pub fn check_call(&self, call: &Call) -> Result<(), TableError> {
-        match call {
-            Call::Member(member) if !self.members.contains_key(member) => Err(self.no("member", *member)),
-            Call::Group(group) if !self.groups.contains_key(group) => Err(self.no("group", *group)),
-            _ => Ok(()),
-        }
+    /// The call of an entry that refers to a member.
+    pub fn member(&self, member: u32) -> Result<Call, TableError> {
+        let known = self.members.contains_key(&member);
+        known
+            .then_some(Call::Member(member))
+            .ok_or_else(|| self.no("member", member))
+    }
+
+    /// The call of an entry that refers to a group.
+    pub fn group(&self, group: u32) -> Result<Call, TableError> {
+        let known = self.groups.contains_key(&group);
+        known
+            .then_some(Call::Group(group))
+            .ok_or_else(|| self.no("group", group))
     }
 }

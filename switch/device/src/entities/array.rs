@@ -1,9 +1,12 @@
 //! What all arrays of cells have in common.
 
+use std::collections::BTreeMap;
+
 use p4sched_proto::p4::v1 as p4rt;
 use p4sched_proto::p4::v1::update::Type;
 
 use crate::Fault;
+use crate::index::unknown;
 
 /// The cells of an array that a request means: one, or all of them if it gives no index.
 ///
@@ -30,4 +33,20 @@ pub(crate) fn modify_only(what: &str, kind: Type) -> Result<(), Fault> {
     Err(Fault::invalid(format!(
         "{what} exist from the start: they can be modified, not inserted or deleted"
     )))
+}
+
+/// The objects that a read is about: one, or all of them if it gives no identifier.
+///
+/// # Errors
+/// `INVALID_ARGUMENT` for an identifier that P4Info does not have.
+pub(crate) fn selected<'a, T>(
+    objects: &'a BTreeMap<u32, T>,
+    what: &str,
+    id: u32,
+) -> Result<impl Iterator<Item = (u32, &'a T)>, Fault> {
+    if id != 0 && !objects.contains_key(&id) {
+        return Err(unknown(what, id));
+    }
+    let wanted = move |&(&key, _): &(&u32, &T)| id == 0 || id == key;
+    Ok(objects.iter().filter(wanted).map(|(&key, object)| (key, object)))
 }

@@ -5,7 +5,7 @@ use p4sched_proto::p4::v1 as p4rt;
 use p4sched_proto::p4::v1::entity::Entity;
 use p4sched_proto::p4::v1::update::Type;
 
-use super::array::{cells, modify_only};
+use super::array::{cells, modify_only, selected};
 use super::direct::{key_part, owner, owners};
 use crate::index::unknown;
 use crate::{Fault, Forwarding};
@@ -57,15 +57,8 @@ pub(crate) fn read(
     pipeline: &Pipeline,
     filter: &p4rt::CounterEntry,
 ) -> Result<Vec<Entity>, Fault> {
-    let counters = &forwarding.index.counters;
-    if filter.counter_id != 0 && !counters.contains_key(&filter.counter_id) {
-        return Err(unknown("counter", filter.counter_id));
-    }
     let mut found = Vec::new();
-    for (&id, counter) in counters
-        .iter()
-        .filter(|&(&id, _)| filter.counter_id == 0 || filter.counter_id == id)
-    {
+    for (id, counter) in selected(&forwarding.index.counters, "counter", filter.counter_id)? {
         let index = filter.index.as_ref().filter(|_| filter.counter_id != 0);
         for cell in cells(&counter.name, counter.size, index)? {
             let count = pipeline.counter_read(counter.array, cell)?;

@@ -5,6 +5,7 @@ use p4sched_proto::p4::v1 as p4rt;
 use p4sched_proto::p4::v1::entity::Entity;
 use p4sched_proto::p4::v1::update::Type;
 
+use super::array::selected;
 use crate::index::unknown;
 use crate::{Fault, Forwarding};
 
@@ -39,12 +40,8 @@ pub(crate) fn write(
 
 /// Reads the configuration of one digest, or of all that are enabled.
 pub(crate) fn read(forwarding: &Forwarding, filter: &p4rt::DigestEntry) -> Result<Vec<Entity>, Fault> {
-    let (digests, id) = (&forwarding.index.digests, filter.digest_id);
-    if id != 0 && !digests.contains_key(&id) {
-        return Err(unknown("digest", id));
-    }
-    let found = digests.keys().filter(|&&key| id == 0 || id == key);
-    let found = found.filter_map(|&digest_id| {
+    let digests = selected(&forwarding.index.digests, "digest", filter.digest_id)?;
+    let found = digests.filter_map(|(digest_id, _)| {
         let config = forwarding.digests.config(digest_id)?;
         Some(Entity::DigestEntry(p4rt::DigestEntry {
             digest_id,

@@ -6,7 +6,7 @@ use p4sched_proto::p4::v1 as p4rt;
 use p4sched_proto::p4::v1::entity::Entity;
 use p4sched_proto::p4::v1::update::Type;
 
-use super::array::{cells, modify_only};
+use super::array::{cells, modify_only, selected};
 use super::direct::{key_part, owner, owners};
 use crate::index::unknown;
 use crate::{Fault, Forwarding};
@@ -103,15 +103,8 @@ pub(crate) fn read(
     filter: &p4rt::MeterEntry,
 ) -> Result<Vec<Entity>, Fault> {
     no_colour_counts(filter.counter_data.as_ref())?;
-    let meters = &forwarding.index.meters;
-    if filter.meter_id != 0 && !meters.contains_key(&filter.meter_id) {
-        return Err(unknown("meter", filter.meter_id));
-    }
     let mut found = Vec::new();
-    for (&id, meter) in meters
-        .iter()
-        .filter(|&(&id, _)| filter.meter_id == 0 || filter.meter_id == id)
-    {
+    for (id, meter) in selected(&forwarding.index.meters, "meter", filter.meter_id)? {
         let index = filter.index.as_ref().filter(|_| filter.meter_id != 0);
         for cell in cells(&meter.array.name, meter.array.size, index)? {
             let config = pipeline.meter_read(meter.array.array, cell)?;

@@ -36,6 +36,11 @@ pub fn prepare(
 ) -> Result<Prepared, Fault> {
     let name = &table.name;
     let profile = table.profile.map(|id| index.profile(id)).transpose()?;
+    let prepared = |call, response| Prepared {
+        call,
+        response,
+        one_shot: None,
+    };
     match (action, profile) {
         (ActionKind::Action(action), None) => {
             let bound = action::bind_for_table(index, pipeline, table, action, false)?;
@@ -44,39 +49,21 @@ pub fn prepare(
                 action: bound.action,
                 params: bound.params,
             };
-            Ok(Prepared {
-                call,
-                response,
-                one_shot: None,
-            })
+            Ok(prepared(call, response))
         }
         (ActionKind::ActionProfileMemberId(member), Some(profile)) => {
-            let known = forwarding
-                .profiles
-                .get(&profile.id)
-                .is_some_and(|store| store.members.contains_key(member));
-            if !known {
+            let store = forwarding.profiles.get(&profile.id);
+            if !store.is_some_and(|store| store.members.contains_key(member)) {
                 return Err(Fault::not_found(format!("{}: no member {member}", profile.name)));
             }
-            Ok(Prepared {
-                call: ActionCall::Member(*member),
-                response: action.clone(),
-                one_shot: None,
-            })
+            Ok(prepared(ActionCall::Member(*member), action.clone()))
         }
         (ActionKind::ActionProfileGroupId(group), Some(profile)) if profile.with_selector => {
-            let known = forwarding
-                .profiles
-                .get(&profile.id)
-                .is_some_and(|store| store.groups.contains_key(group));
-            if !known {
+            let store = forwarding.profiles.get(&profile.id);
+            if !store.is_some_and(|store| store.groups.contains_key(group)) {
                 return Err(Fault::not_found(format!("{}: no group {group}", profile.name)));
             }
-            Ok(Prepared {
-                call: ActionCall::Group(*group),
-                response: action.clone(),
-                one_shot: None,
-            })
+            Ok(prepared(ActionCall::Group(*group), action.clone()))
         }
         (ActionKind::ActionProfileActionSet(set), Some(profile)) if profile.with_selector => {
             expand(forwarding, pipeline, index, table, profile, set)

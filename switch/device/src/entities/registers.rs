@@ -5,7 +5,7 @@ use p4sched_proto::p4::v1 as p4rt;
 use p4sched_proto::p4::v1::entity::Entity;
 use p4sched_proto::p4::v1::update::Type;
 
-use super::array::{cells, modify_only};
+use super::array::{cells, modify_only, selected};
 use crate::index::unknown;
 use crate::{Fault, Forwarding, p4data};
 
@@ -52,15 +52,8 @@ pub(crate) fn read(
     filter: &p4rt::RegisterEntry,
 ) -> Result<Vec<Entity>, Fault> {
     let index = &forwarding.index;
-    if filter.register_id != 0 && !index.registers.contains_key(&filter.register_id) {
-        return Err(unknown("register", filter.register_id));
-    }
     let mut found = Vec::new();
-    for (&id, register) in index
-        .registers
-        .iter()
-        .filter(|&(&id, _)| filter.register_id == 0 || filter.register_id == id)
-    {
+    for (id, register) in selected(&forwarding.index.registers, "register", filter.register_id)? {
         let array = &register.array;
         let one = filter.index.as_ref().filter(|_| filter.register_id != 0);
         for cell in cells(&array.name, array.size, one)? {

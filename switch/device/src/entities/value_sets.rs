@@ -5,7 +5,7 @@ use p4sched_proto::p4::v1 as p4rt;
 use p4sched_proto::p4::v1::entity::Entity;
 use p4sched_proto::p4::v1::update::Type;
 
-use super::array::modify_only;
+use super::array::{modify_only, selected};
 use crate::index::{Field, unknown};
 use crate::{Code, Fault, Forwarding, bits, match_key};
 
@@ -63,16 +63,10 @@ pub(crate) fn write(
 
 /// Reads one value set, or all of them.
 pub(crate) fn read(forwarding: &Forwarding, filter: &p4rt::ValueSetEntry) -> Result<Vec<Entity>, Fault> {
-    let (sets, id) = (&forwarding.index.value_sets, filter.value_set_id);
-    if id != 0 && !sets.contains_key(&id) {
-        return Err(unknown("parser value set", id));
-    }
-    let found = sets.keys().filter(|&&key| id == 0 || id == key).map(|key| {
-        let members = forwarding.value_sets.get(key).cloned().unwrap_or_default();
-        Entity::ValueSetEntry(p4rt::ValueSetEntry {
-            value_set_id: *key,
-            members,
-        })
+    let sets = selected(&forwarding.index.value_sets, "parser value set", filter.value_set_id)?;
+    let found = sets.map(|(value_set_id, _)| {
+        let members = forwarding.value_sets.get(&value_set_id).cloned().unwrap_or_default();
+        Entity::ValueSetEntry(p4rt::ValueSetEntry { value_set_id, members })
     });
     Ok(found.collect())
 }

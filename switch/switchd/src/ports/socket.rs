@@ -1,4 +1,4 @@
-//! Linux packet sockets (packet(7)): the one place of this project that needs `unsafe`.
+//! Linux packet sockets (packet(7)).
 //!
 //! Reception uses a memory-mapped `TPACKET_V2` ring: the kernel copies a frame into a slot and hands the slot over by
 //! storing its status word; we hand it back the same way. `TPACKET_V3` hands over blocks of slots, at the earliest

@@ -96,6 +96,19 @@ pub struct Decl {
     pub span: Span,
 }
 
+impl Decl {
+    /// A declaration whose place is that of its name.
+    pub(crate) fn new(annotations: Vec<Annotation>, name: Ident, kind: DeclKind) -> Decl {
+        let span = name.span;
+        Decl {
+            annotations,
+            name,
+            kind,
+            span,
+        }
+    }
+}
+
 /// Which of the three types with named fields.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[allow(missing_docs, reason = "the names are the keywords")]

@@ -151,21 +151,8 @@ impl Parser<'_> {
         self.advance();
         let name = self.ident("the name of a table")?;
         self.declare(&name.name, NameKind::Value);
-        let open = self.expect("{")?;
-        let mut properties = Vec::new();
-        while !self.eat("}") {
-            if self.peek() == &Tok::End {
-                return self.error_at(open, "'{' without '}'");
-            }
-            properties.push(self.property()?);
-        }
-        let span = name.span;
-        Ok(Decl {
-            annotations,
-            name,
-            kind: DeclKind::Table(properties),
-            span,
-        })
+        let properties = self.braced(Self::property)?;
+        Ok(Decl::new(annotations, name, DeclKind::Table(properties)))
     }
 
     fn property(&mut self) -> Parsed<TableProperty> {
@@ -195,9 +182,9 @@ impl Parser<'_> {
             }
         }
         let value = match &*name.name {
-            "key" => PropertyValue::Key(self.braced(Self::key_element_of_table)?),
-            "actions" => PropertyValue::Actions(self.braced(Self::action_of_table)?),
-            "entries" => PropertyValue::Entries(self.braced(Self::entry)?),
+            "key" => PropertyValue::Key(self.listed(Self::key_element_of_table)?),
+            "actions" => PropertyValue::Actions(self.listed(Self::action_of_table)?),
+            "entries" => PropertyValue::Entries(self.listed(Self::entry)?),
             _ => {
                 let value = self.expr()?;
                 self.expect(";")?;
@@ -212,15 +199,9 @@ impl Parser<'_> {
         })
     }
 
-    fn braced<T>(&mut self, rule: impl Fn(&mut Self) -> Parsed<T>) -> Parsed<Vec<T>> {
-        let open = self.expect("{")?;
-        let mut list = Vec::new();
-        while !self.eat("}") {
-            if self.peek() == &Tok::End {
-                return self.error_at(open, "'{' without '}'");
-            }
-            list.push(rule(self)?);
-        }
+    /// The list of a table property; a `;` may follow.
+    fn listed<T>(&mut self, rule: impl Fn(&mut Self) -> Parsed<T>) -> Parsed<Vec<T>> {
+        let list = self.braced(rule)?;
         let _ = self.eat(";");
         Ok(list)
     }

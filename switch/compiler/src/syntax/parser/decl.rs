@@ -85,13 +85,7 @@ impl Parser<'_> {
         let name = self.ident("the name of a type")?;
         self.expect(";")?;
         self.declare(&name.name, NameKind::Type);
-        let span = name.span;
-        Ok(Decl {
-            annotations,
-            name,
-            kind: DeclKind::Typedef(ty, is_new),
-            span,
-        })
+        Ok(Decl::new(annotations, name, DeclKind::Typedef(ty, is_new)))
     }
 
     fn composite(&mut self, annotations: Vec<Annotation>, which: Composite) -> Parsed<Decl> {
@@ -100,27 +94,16 @@ impl Parser<'_> {
         self.declare(&name.name, NameKind::Type);
         let kind = self.scoped(|p| {
             let params = p.type_params()?;
-            let open = p.expect("{")?;
-            let mut fields = Vec::new();
-            while !p.eat("}") {
-                if p.peek() == &Tok::End {
-                    return p.error_at(open, "'{' without '}'");
-                }
+            let fields = p.braced(|p| {
                 let annotations = p.annotations()?;
                 let ty = p.type_expr()?;
                 let name = p.any_word("the name of a field")?;
                 p.expect(";")?;
-                fields.push(Field { annotations, ty, name });
-            }
+                Ok(Field { annotations, ty, name })
+            })?;
             Ok(DeclKind::Composite(which, params, fields))
         })?;
-        let span = name.span;
-        Ok(Decl {
-            annotations,
-            name,
-            kind,
-            span,
-        })
+        Ok(Decl::new(annotations, name, kind))
     }
 
     fn enumeration(&mut self, annotations: Vec<Annotation>) -> Parsed<Decl> {
@@ -139,13 +122,7 @@ impl Parser<'_> {
             let value = if p.eat("=") { Some(p.expr()?) } else { None };
             Ok((name, value))
         })?;
-        let span = name.span;
-        Ok(Decl {
-            annotations,
-            name,
-            kind: DeclKind::Enum(underlying, members),
-            span,
-        })
+        Ok(Decl::new(annotations, name, DeclKind::Enum(underlying, members)))
     }
 
     fn member_list(&mut self, annotations: Vec<Annotation>, kind: fn(Vec<Ident>) -> DeclKind) -> Parsed<Decl> {
@@ -155,13 +132,7 @@ impl Parser<'_> {
             let _ = p.annotations()?;
             p.any_word("the name of a member")
         })?;
-        let span = name.span;
-        Ok(Decl {
-            annotations,
-            name,
-            kind: kind(members),
-            span,
-        })
+        Ok(Decl::new(annotations, name, kind(members)))
     }
 
     fn extern_decl(&mut self, annotations: Vec<Annotation>) -> Parsed<Decl> {
@@ -173,38 +144,23 @@ impl Parser<'_> {
         if !is_object {
             let method = self.scoped(|p| p.method(None))?;
             self.expect(";")?;
-            let (name, span) = (method.name.clone(), method.name.span);
+            let name = method.name.clone();
             self.declare(&name.name, NameKind::Value);
-            return Ok(Decl {
-                annotations,
-                name,
-                kind: DeclKind::ExternFunction(method),
-                span,
-            });
+            return Ok(Decl::new(annotations, name, DeclKind::ExternFunction(method)));
         }
         let name = self.ident("the name of an extern")?;
         self.declare(&name.name, NameKind::Type);
         let kind = self.scoped(|p| {
             let params = p.type_params()?;
-            let open = p.expect("{")?;
-            let mut methods = Vec::new();
-            while !p.eat("}") {
-                if p.peek() == &Tok::End {
-                    return p.error_at(open, "'{' without '}'");
-                }
-                methods.push(p.scoped(|p| p.method(Some(&name)))?);
+            let methods = p.braced(|p| {
+                let method = p.scoped(|p| p.method(Some(&name)))?;
                 // An abstract method may have been given a body of its own nowhere: `;` always ends it.
                 p.expect(";")?;
-            }
+                Ok(method)
+            })?;
             Ok(DeclKind::Extern(params, methods))
         })?;
-        let span = name.span;
-        Ok(Decl {
-            annotations,
-            name,
-            kind,
-            span,
-        })
+        Ok(Decl::new(annotations, name, kind))
     }
 
     /// After `extern`: an object has `{` after its name and type parameters, a function has a name and `(`.
@@ -299,13 +255,7 @@ impl Parser<'_> {
         let name = self.ident("the name of an action")?;
         self.declare(&name.name, NameKind::Value);
         let kind = self.scoped(|p| Ok(DeclKind::Action(p.params()?, p.block()?)))?;
-        let span = name.span;
-        Ok(Decl {
-            annotations,
-            name,
-            kind,
-            span,
-        })
+        Ok(Decl::new(annotations, name, kind))
     }
 
     fn package(&mut self, annotations: Vec<Annotation>) -> Parsed<Decl> {
@@ -314,13 +264,7 @@ impl Parser<'_> {
         self.declare(&name.name, NameKind::Type);
         let kind = self.scoped(|p| Ok(DeclKind::Package(p.type_params()?, p.params()?)))?;
         self.expect(";")?;
-        let span = name.span;
-        Ok(Decl {
-            annotations,
-            name,
-            kind,
-            span,
-        })
+        Ok(Decl::new(annotations, name, kind))
     }
 
     fn signature(&mut self) -> Parsed<Signature> {
@@ -350,13 +294,7 @@ impl Parser<'_> {
             let body = if p.eat(";") { None } else { Some(body(p)?) };
             Ok(make(signature, body))
         })?;
-        let span = name.span;
-        Ok(Decl {
-            annotations,
-            name,
-            kind,
-            span,
-        })
+        Ok(Decl::new(annotations, name, kind))
     }
 
     pub(super) fn instance(&mut self, annotations: Vec<Annotation>, ty: TypeExpr) -> Parsed<Decl> {
@@ -383,13 +321,8 @@ impl Parser<'_> {
         match result? {
             Ok((method, body)) => {
                 self.declare(&method.name.name, NameKind::Value);
-                let (name, span) = (method.name.clone(), method.name.span);
-                Ok(Decl {
-                    annotations,
-                    name,
-                    kind: DeclKind::Function(method, body),
-                    span,
-                })
+                let name = method.name.clone();
+                Ok(Decl::new(annotations, name, DeclKind::Function(method, body)))
             }
             Err(ty) => self.instance(annotations, ty),
         }

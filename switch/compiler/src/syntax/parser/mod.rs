@@ -310,6 +310,19 @@ impl Parser<'_> {
     }
 
     /// `rule` between commas, up to `close`, which is consumed. A comma may follow the last one.
+    /// `{`, items up to `}`.
+    fn braced<T>(&mut self, mut rule: impl FnMut(&mut Self) -> Parsed<T>) -> Parsed<Vec<T>> {
+        let open = self.expect("{")?;
+        let mut list = Vec::new();
+        while !self.eat("}") {
+            if self.peek() == &Tok::End {
+                return self.error_at(open, "'{' without '}'");
+            }
+            list.push(rule(self)?);
+        }
+        Ok(list)
+    }
+
     fn separated<T>(&mut self, close: &str, mut rule: impl FnMut(&mut Self) -> Parsed<T>) -> Parsed<Vec<T>> {
         let mut list = Vec::new();
         while !self.eat(close) {
