@@ -264,5 +264,5 @@ def compared(comparison: Compared) -> tuple[str, ...]:
 
 
 def title(name: str) -> str:
-    """As papers write a scheme; a name that is no scheme's, as it is."""
+    """As papers write a scheme. Other names, which summaries of other versions may have, stay as they are."""
     return SCHEMES[name].title if name in SCHEMES else name

@@ -149,8 +149,8 @@ def control(
 ) -> None:
     """Run a scheduler's control loop on a switch until SIGTERM or Ctrl-C.
 
-    A switch that already runs the program is taken over as it is, also when it comes back after it has vanished. When
-    the controller ends, however it ends, traffic goes on with the last parameters.
+    A switch that already runs the program is taken over as it is, also when it comes back after it has vanished. After
+    the end of the controller, traffic goes on with the last parameters.
     """
     record = named(scheme)
     law = record.law

@@ -46,8 +46,8 @@ class Controller:
     """Shows one line."""
 
     async def run(self) -> None:
-        """Controls the switch until SIGTERM or Ctrl-C. A switch that vanishes and comes back in time is taken over as
-        by a new controller; one that was never there, or that does not come back, is an error."""
+        """Controls the switch until SIGTERM or Ctrl-C. If the switch vanishes and comes back in time, it is taken over
+        as by a new controller. A switch that was never there, or that stays away, is an error."""
         task = asyncio.current_task()
         assert task is not None
         for number in (signal.SIGTERM, signal.SIGINT):
@@ -77,7 +77,7 @@ class Controller:
                 await loop.run()
 
     async def _require_port(self, port: int) -> None:
-        """Before anything is changed: a law would wait for ever for the traffic of a port that there is not."""
+        """Fails before anything is changed. Without the port, the law would wait for its traffic for ever."""
         ports = await ports_of(self.switch.address)
         if ports and port not in ports:
             has = ", ".join(map(str, ports))

@@ -35,7 +35,7 @@ class DecisionLogError(P4schedError):
 
 
 def refuse_other_file(path: Path) -> None:
-    """Raises DecisionLogError if there is a file of another kind, which nobody means to append decisions to."""
+    """Raises DecisionLogError for a file of another kind: decisions are appended to a decision log only."""
     if path.is_dir():
         raise DecisionLogError(f"{path}: is a folder; name a file for the decision log")
     if not path.is_file():
@@ -102,7 +102,7 @@ class DecisionLog:
 
 
 def _cut_off_torn_line(path: Path) -> None:
-    """Cuts off the beginning of a line that a killed controller or a full disk left: that decision is not told."""
+    """Cuts off an incomplete last line, which a killed controller or a full disk left."""
     if not path.is_file():
         return
     with path.open("rb+") as file:

@@ -24,7 +24,7 @@ DecidedT_co = TypeVar("DecidedT_co", bound=Decision, covariant=True)
 
 @dataclass(frozen=True)
 class Round(Generic[SeenT_co, DecidedT_co]):
-    """One round of the loop, for whoever watches it."""
+    """One round of the loop. Observers get it."""
 
     sample: SeenT_co
     decision: DecidedT_co
@@ -64,7 +64,7 @@ class Tuning(Generic[ConfigT, StateT, SampleT, DecisionT]):
         return self.law.decide(self._config, self._state, sample)
 
     def accept(self, sample: SampleT, decision: DecisionT) -> Round[SampleT, DecisionT]:
-        """The decision is in force: had the write failed, the state and the log would be wrong."""
+        """The decision is in force. To be called after the write: state and log would be wrong if the write failed."""
         self._state = self.law.state_after(decision)
         if self._log is not None:
             self._log.decision(sample, decision)
@@ -91,7 +91,7 @@ class Loop(ABC):
             due = time.monotonic()
             while True:
                 await self.step()
-                # a late round does not make the following ones bunch up
+                # after a late round the next ones keep their distance
                 due = max(due + self._poll_s, time.monotonic())
                 await asyncio.sleep(due - time.monotonic())
         finally:
@@ -99,7 +99,7 @@ class Loop(ABC):
 
     @abstractmethod
     async def take_over(self) -> None:
-        """Learns the parameters that are in force. The first step does it if nobody did."""
+        """Learns the parameters that are in force. The first step does it if it was not done before."""
 
     @abstractmethod
     async def step(self) -> object:
@@ -179,5 +179,5 @@ async def controlled(*loops: Loop) -> AsyncIterator[None]:
                 for task in tasks:
                     task.cancel()
     except BaseExceptionGroup as group_error:
-        # when a machine goes down, all its loops fail: one error says it
+        # when a machine goes down, all its loops fail: one error is enough
         raise group_error.exceptions[0] from None

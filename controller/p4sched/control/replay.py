@@ -77,8 +77,8 @@ def replay(path: Path, laws: Mapping[str, AnyLaw]) -> Iterator[Logged]:
 
 @contextmanager
 def _told(path: Path, number: int) -> Iterator[None]:
-    """Whatever is wrong with a line is one sentence that names it. The types of its values have been checked, so the
-    arithmetic of a law fails for numbers only that no switch and no controller ever had."""
+    """Makes one sentence of any error, with the number of the line. The types of the values have been checked. So if
+    the arithmetic of a law fails, the numbers are such as no switch and no controller ever had."""
     try:
         yield
     except (P4schedError, ValueError, KeyError, TypeError, IndexError, AttributeError) as error:

@@ -42,8 +42,8 @@ def parse_macro(text: str) -> str:
 def compile_program(
     source: Path, out: Path, compiler: Compiler = Compiler.P4SCHED, macros: Sequence[str] = ()
 ) -> Program:
-    """Writes OUT/NAME.json and OUT/NAME.p4info.txtpb for NAME.p4; built with macros: OUT/NAME-MACRO.json and so on, so
-    that one build is not taken for another."""
+    """Writes OUT/NAME.json and OUT/NAME.p4info.txtpb for NAME.p4; with macros, OUT/NAME-MACRO.json and so on, so
+    that each build has files of its own."""
     try:
         found = source.is_file()
     except OSError as error:

@@ -1,4 +1,5 @@
-"""Reading from a switch over P4Runtime: pipeline, entries, counters. Needs no arbitration, so it disturbs nobody."""
+"""Reading from a switch over P4Runtime: pipeline, entries, counters. A reader is no primary controller, so it can watch
+beside one."""
 
 import logging
 import time
@@ -21,20 +22,20 @@ EGRESS_PORT = "egress_spec"
 """The key of the tables that hold a scheme's parameters."""
 _SHOWN_ERRORS = 3
 
-# finsy logs a failure and raises it as well; a person should read it once, from here
+# finsy logs a failure and raises it as well: a person should read it once
 _FINSY_LOG = logging.getLogger("finsy")
 _FINSY_LOG.addHandler(logging.NullHandler())
 _FINSY_LOG.propagate = False
-# its warnings tell of what BMv2 does not have (gNMI) and of a switch that has no program yet: both are expected here
+# it warns that BMv2 has no gNMI and that a switch has no program yet: both are expected here
 _FINSY_LOG.setLevel(logging.ERROR)
 
 
 class SessionError(P4schedError):
-    """The switch cannot be reached, refused something, or is not what was expected."""
+    """The switch cannot be reached, refused a request, or runs another program than expected."""
 
 
 class SwitchGoneError(SessionError):
-    """The switch does not answer: it is not running, or not to be reached."""
+    """The switch does not answer: it does not run, or it cannot be reached."""
 
 
 @dataclass(frozen=True)
@@ -164,7 +165,7 @@ class Reader:
     async def entries(self, *tables: str) -> list[Entry]:
         """All entries of these tables with their direct counts, in one Read."""
         wanted = [fy.P4TableEntry(table, counter_data=fy.P4CounterData()) for table in tables]
-        # a control loop reads hundreds of entries ten times a second: finsy's own decoding would take a tenth of a CPU
+        # a control loop reads hundreds of entries ten times a second: finsy's decoding would take a tenth of a CPU
         table_names = {self.schema.tables[table].id: table for table in tables}
         action_names: dict[int, tuple[str, dict[int, str]]] = {}
         found = []
@@ -207,7 +208,7 @@ class Reader:
             replies = [reply async for reply in self._stub.Read(wanted.request, timeout=READ_TIMEOUT_S)]
         after = clock()
         counts: dict[str, dict[int, Count]] = {name: {} for name in wanted.names.values()}
-        # a hundred cells ten times a second: decoded here, as the entries of tables are
+        # a hundred cells ten times a second: decoded here for the same reason as the entries of tables
         for reply in replies:
             for entity in reply.entities:
                 entry = entity.counter_entry

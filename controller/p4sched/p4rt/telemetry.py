@@ -24,7 +24,7 @@ class Snapshot:
     admitted: Mapping[int, Count]
     """Admitted by the program, by egress port."""
     dropped: Mapping[int, Count]
-    """Refused by the program for want of room, by egress port."""
+    """Dropped by the program because the queue was full, by egress port."""
     bands: Mapping[tuple[int, int], Count]
     """Admitted, by (egress port, priority)."""
     ports: Mapping[int, PortStats]

@@ -87,7 +87,7 @@ class PortSettings:
     queues: Mapping[int, QueueSettings] = field(default_factory=dict)
     """By priority, 0..7, 7 most urgent."""
     buffer_packets: int | None = None
-    """Room of the one buffer of every discipline but `strict`."""
+    """Packets that the one buffer can hold, of every discipline but `strict`."""
     user_field: str | None = None
     """Names the user for `drr`, `afq` and `stfq`, for example "meta.user"."""
     rank_field: str | None = None
@@ -143,7 +143,7 @@ class Stats:
 
 @dataclass(frozen=True)
 class Fidelity:
-    """How late the emulated links were over `measured_ns`: handed out against the ideal instant. None: not measured."""
+    """How late the emulated links handed out frames in `measured_ns`, against the ideal instant. None: not measured."""
 
     measured_ns: int
     departures: int
@@ -218,8 +218,8 @@ class EmbeddedTrafficManager:
 
 
 async def ports_of(address: str) -> list[int]:
-    """The ports that the embedded switch at `address` was started with; it gets no others. None of a switch that cannot
-    say which it has, as BMv2."""
+    """The ports of the embedded switch at `address`, which never change. An empty list for a switch that cannot name
+    its ports, as BMv2."""
     manager = EmbeddedTrafficManager(address)
     try:
         return sorted((await manager.stats()).ports)
@@ -245,7 +245,7 @@ class Bmv2TrafficManager:
         """Nothing is held open."""
 
     async def set_ports(self, ports: Sequence[PortSettings]) -> None:
-        """Sets queue rates (from the port's bit/s) and depths with one run of the command line."""
+        """Sets queue rates (from the port's bit/s) and queue depths, with one run of simple_switch_CLI."""
         commands = [command for port in ports for command in bmv2_commands(port)]
         if not commands:
             return

@@ -45,7 +45,7 @@ def prefix_user(user: int, prefix: str, weight: float = 1.0) -> fy.P4TableEntry:
 
 
 def flow_user(user: int, address: str, tcp_port: int, weight: float = 1.0) -> fy.P4TableEntry:
-    """The user to whom all TCP segments to this address and port count, whoever sends them."""
+    """The user that owns all TCP segments to this address and port, from any sender."""
     match = {"hdr.ipv4.dst_addr": address, "hdr.ipv4.protocol": PROTOCOL_TCP, "meta.l4_dst_port": tcp_port}
     action = fy.P4TableAction("set_user", user=user, scale=scale_of_weight(weight))
     return fy.P4TableEntry("users_by_flow", match=fy.P4TableMatch(match), action=action, priority=1)

@@ -17,7 +17,7 @@ class Sample:
     """One egress port's counters, all priorities added up, since the program was loaded."""
 
     time_ns: int
-    """Any clock that never goes back; the middle of the Read."""
+    """The middle of the Read, by any clock that never goes back."""
     read_ns: int
     """How long the Read took: the counters are from some instant within."""
     admitted: Count

@@ -83,8 +83,8 @@ class Config(ABC):
     loss: float = 0.05
     """Share of its time that the link may idle because packets were refused a moment before."""
     max_headroom: float = 0.5
-    """Largest k that the law sets. Towards 1 AIFO becomes a FIFO with tail drop (its Fig. 8), and so does RIFO; PACKS,
-    which drops what AIFO drops, puts every packet into the first queue with room."""
+    """Largest k that the law sets. As k comes near 1, the rank decides less and less: one queue becomes a FIFO with
+    tail drop (AIFO paper, Fig. 8), and of several queues the first one with room takes every packet."""
     rate_window_ns: int = 1_000_000_000
     dispersion_window_ns: int = 12_800_000_000
     hold_ns: int = 500_000_000
@@ -196,7 +196,8 @@ class State:
 
     @classmethod
     def take_over(cls, parameters: Parameters | None) -> Self:
-        """State of a controller that finds `parameters` on the switch; None or the program's own: nobody set any."""
+        """State of a controller that finds `parameters` on the switch. None, or the program's own defaults: it is the
+        first controller."""
         if parameters is None or parameters == type(parameters)():
             return cls()
         return cls(parameters=parameters)
