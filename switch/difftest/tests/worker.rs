@@ -3,11 +3,11 @@
 
 use std::path::Path;
 
-use p4sched_dataplane::{MatchKey, Port};
+use p4sched_dataplane::Port;
 use p4sched_schedulers::aifo::AifoConfig;
 use p4sched_schedulers::window::WindowConfig;
 use p4sched_schedulers::{Config, Headroom, Nanos, Rank, Scheme};
-use p4sched_simulator::frames::{Datagram, RANKED_PORT};
+use p4sched_simulator::frames::Datagram;
 use p4sched_simulator::parameters::Parameters;
 use p4sched_simulator::program::Program;
 use p4sched_simulator::switch::{Sent, Switch};
@@ -29,9 +29,7 @@ fn aifo(macros: &[&str]) -> Switch {
     let p4 = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../p4");
     let program = Program::compile_with(&p4, "aifo", macros).unwrap_or_else(|error| panic!("{error}"));
     let mut switch = Switch::new(&program, Scheme::Aifo).unwrap();
-    let route = [MatchKey::Lpm(vec![10, 200, 0, 0], 16)];
-    switch.set_entry("forwarding.ipv4_routes", &route, "forward", &[u64::from(PORT), 1]);
-    switch.set_default("ranking.rank_sources", "set_rank_source", &[1]);
+    switch.route_ranked(PORT);
     let parameters = Parameters::new(Config::Aifo(AifoConfig {
         target: TARGET,
         capacity: TARGET,
@@ -44,17 +42,7 @@ fn aifo(macros: &[&str]) -> Switch {
 
 fn frame(id: u64, rank: Rank) -> Vec<u8> {
     let mut frame = Vec::new();
-    let datagram = Datagram {
-        id,
-        source: [10, 0, 0, 1],
-        destination: [10, 200, 0, 1],
-        source_port: 1024,
-        destination_port: RANKED_PORT,
-        tos: 0,
-        rank,
-        len: 1375,
-    };
-    datagram.write(&mut frame);
+    Datagram::ranked(id, rank, 1375).write(&mut frame);
     frame
 }
 

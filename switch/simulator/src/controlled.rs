@@ -1,18 +1,16 @@
 //! One egress port of a compiled ranked program in stepped time, with a controller in the loop: it lets time pass, reads
 //! the program's counters, changes the parameters, and learns when each packet left.
 
-use p4sched_dataplane::{MatchKey, Port};
+use p4sched_dataplane::Port;
 use p4sched_schedulers::scheme::{MAX_P4_WINDOW, P4, WINDOW_PARAMETER};
 use p4sched_schedulers::{Nanos, Rank, Scheme};
 use serde_json::{Value, json};
 
-use crate::frames::{Datagram, MIN_FRAME, RANKED_PORT};
+use crate::frames::{Datagram, MIN_FRAME};
 use crate::program::{Program, ProgramError};
 use crate::switch::{Sent, Switch};
 
 const PORT: Port = 1;
-/// `set_rank_source`: the rank header of a datagram.
-const RANK_HEADER: u64 = 1;
 /// Cells of the logarithmic histograms.
 const BUCKETS: usize = 33;
 const MAX_FRAME: u32 = 1514;
@@ -118,9 +116,7 @@ impl ControlledPort {
         arrivals: Vec<Arrival>,
     ) -> Result<ControlledPort, ControlledError> {
         let mut switch = Switch::new(program, scheme)?;
-        let route = [MatchKey::Lpm(vec![10, 200, 0, 0], 16)];
-        switch.set_entry("forwarding.ipv4_routes", &route, "forward", &[u64::from(PORT), 1]);
-        switch.set_default("ranking.rank_sources", "set_rank_source", &[RANK_HEADER]);
+        switch.route_ranked(PORT);
         switch.set_link(PORT, rate_bps, |_| queue_size);
         Ok(ControlledPort {
             switch,
@@ -171,7 +167,7 @@ impl ControlledPort {
     /// Lets everything happen that does before `now`.
     pub fn run_until(&mut self, now: Nanos) {
         while let Some(&arrival) = self.arrivals.get(self.arrived).filter(|next| next.at < now) {
-            datagram(self.arrived as u64, &arrival).write(&mut self.frame);
+            Datagram::ranked(self.arrived as u64, arrival.rank, arrival.frame_bytes).write(&mut self.frame);
             self.switch.receive(arrival.at, &self.frame, &mut self.sent);
             self.arrived += 1;
             self.note_departures();
@@ -223,19 +219,6 @@ impl ControlledPort {
             }
             self.sent.recycle(frame);
         }
-    }
-}
-
-fn datagram(id: u64, arrival: &Arrival) -> Datagram {
-    Datagram {
-        id,
-        source: [10, 0, 0, 1],
-        destination: [10, 200, 0, 1],
-        source_port: 1024,
-        destination_port: RANKED_PORT,
-        tos: 0,
-        rank: arrival.rank,
-        len: arrival.frame_bytes,
     }
 }
 

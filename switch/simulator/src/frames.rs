@@ -37,6 +37,20 @@ pub struct Datagram {
 }
 
 impl Datagram {
+    /// A datagram with this rank, of a flow that [`crate::switch::Switch::route_ranked`] has a route for.
+    pub fn ranked(id: u64, rank: u32, len: u32) -> Datagram {
+        Datagram {
+            id,
+            source: [10, 0, 0, 1],
+            destination: [10, 200, 0, 1],
+            source_port: 1024,
+            destination_port: RANKED_PORT,
+            tos: 0,
+            rank,
+            len,
+        }
+    }
+
     /// The CRC-32 of the 5-tuple, by which the programs find a flow's cell.
     pub fn flow_hash(&self) -> u32 {
         let mut tuple = [0; 13];

@@ -6,11 +6,11 @@
 
 use std::collections::BTreeSet;
 
-use p4sched_dataplane::{MatchKey, Port};
+use p4sched_dataplane::Port;
 use p4sched_schedulers::scheme::{MAX_P4_QUEUES, MAX_P4_WINDOW, WINDOW_PARAMETER};
 use p4sched_schedulers::{ConfigError, Nanos, Rank, Scheme, Sizes};
 
-use crate::frames::{Datagram, RANKED_PORT};
+use crate::frames::Datagram;
 use crate::inversions::Outcome;
 use crate::model::Decision;
 use crate::parameters::Parameters;
@@ -22,8 +22,6 @@ const RATE_BPS: u64 = 10_000_000_000;
 const FRAME_BYTES: u32 = 1375;
 const GAP: Nanos = 1000;
 const SERVICE: Nanos = 1100;
-/// `set_rank_source`: the rank header of a datagram.
-const RANK_HEADER: u64 = 1;
 
 /// Why a program cannot run the experiment.
 #[derive(Debug, thiserror::Error)]
@@ -68,15 +66,13 @@ pub fn run(program: &Program, scheme: Scheme, sizes: &Sizes, ranks: &[Rank]) -> 
     }
     let parameters = Parameters::new(scheme.config(sizes)?);
     let mut switch = Switch::new(program, scheme)?;
-    let route = [MatchKey::Lpm(vec![10, 200, 0, 0], 16)];
-    switch.set_entry("forwarding.ipv4_routes", &route, "forward", &[u64::from(PORT), 1]);
-    switch.set_default("ranking.rank_sources", "set_rank_source", &[RANK_HEADER]);
+    switch.route_ranked(PORT);
     switch.set_port(PORT, &parameters, true, RATE_BPS);
 
     let mut history = History::default();
     let (mut sent, mut frame, mut counts) = (Sent::default(), Vec::new(), Counts::default());
     for (index, &rank) in ranks.iter().enumerate() {
-        datagram(index as u64, rank).write(&mut frame);
+        Datagram::ranked(index as u64, rank, FRAME_BYTES).write(&mut frame);
         switch.receive(index as Nanos * GAP, &frame, &mut sent);
         let now = switch.counts(PORT);
         history.decisions.push(now.decision_since(&counts));
@@ -88,19 +84,6 @@ pub fn run(program: &Program, scheme: Scheme, sizes: &Sizes, ranks: &[Rank]) -> 
         history.note(&mut sent);
     }
     Ok(history.outcome(ranks))
-}
-
-fn datagram(id: u64, rank: Rank) -> Datagram {
-    Datagram {
-        id,
-        source: [10, 0, 0, 1],
-        destination: [10, 200, 0, 1],
-        source_port: 1024,
-        destination_port: RANKED_PORT,
-        tos: 0,
-        rank,
-        len: FRAME_BYTES,
-    }
 }
 
 /// What the switch was seen to do.

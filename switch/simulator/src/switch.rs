@@ -73,6 +73,8 @@ struct DecisionCounters {
     full_by_port: bool,
 }
 
+/// `RANK_HEADER` of p4/shared/constants.p4.
+const RANK_HEADER: u64 = 1;
 /// `CPU_PORT` of p4/shared/constants.p4.
 const CPU_PORT: Port = 509;
 const ETHERTYPE_WORKER: [u8; 2] = [0x88, 0xb5];
@@ -183,6 +185,16 @@ impl Switch {
         let (table, call) = self.call(table, action, data);
         let written = self.pipeline_mut().table_set_default(table, Some(&call));
         written.unwrap_or_else(|error| panic!("{error}"));
+    }
+
+    /// Sends 10.200.0.0/16 to this port, and takes ranks from the rank header of datagrams.
+    ///
+    /// # Panics
+    /// As [`Switch::set_entry`].
+    pub fn route_ranked(&mut self, port: Port) {
+        let route = [MatchKey::Lpm(vec![10, 200, 0, 0], 16)];
+        self.set_entry("forwarding.ipv4_routes", &route, "forward", &[u64::from(port), 1]);
+        self.set_default("ranking.rank_sources", "set_rank_source", &[RANK_HEADER]);
     }
 
     /// Sets a port up: the scheduler's parameters as an entry or as the default action, rate and sizes of its queues.
