@@ -13,8 +13,8 @@
 //!   user 0, which is all traffic that nobody classified: band 1
 //!   enqueue: into the queue of the band; tail drop per queue
 //!
-//! Edges are bytes in an interval, so nothing divides. Time is in microseconds and wraps at 32 bits, as a P4 program
-//! has it; token levels are in sixteenths of a byte.
+//! Edges are bytes in an interval, so there is no division. Time is in microseconds and wraps at 32 bits, as in a P4
+//! program. Token levels are in sixteenths of a byte.
 
 use std::collections::HashMap;
 
@@ -166,8 +166,8 @@ struct User {
 }
 
 impl User {
-    /// The bytes in an interval when the rate was last updated: at least the mean since the update before, and less than
-    /// twice that. A user that was away for 16 intervals starts again at zero.
+    /// The rate at its last update, in bytes in an interval: at least the mean since the update before, and less than twice
+    /// that mean. A user that was silent for 16 intervals starts again at zero.
     fn average(&mut self, now_us: u32, interval: u32, charge: u32) -> u32 {
         let elapsed = now_us.wrapping_sub(self.interval_start);
         if elapsed < interval {

@@ -2,7 +2,7 @@
 //!
 //! Each scheduler is one file that reads like the algorithm in its paper, in the integer arithmetic a switch has:
 //! no division, no floating point, state in a few named cells. A P4 program and its model make the same decision for
-//! every packet, so the models are the oracle of the differential tests and the schedulers of the simulator.
+//! every packet. So the models are the oracle of the differential test, and the simulator runs them.
 //!
 //! Everything here is pure: time, packets and randomness are arguments.
 //!

@@ -43,8 +43,7 @@ impl PriorityQueues {
         Ok(())
     }
 
-    /// Changes the sizes and the number of queues. Packets in a queue that is gone stay until they are served, and no
-    /// other joins them.
+    /// Changes the sizes and the number of queues. A queue that is gone takes no packet. Those that wait in it are served.
     ///
     /// # Errors
     /// As [`PriorityQueues::new`].

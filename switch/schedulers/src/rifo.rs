@@ -12,12 +12,12 @@
 //!
 //! Without division: (Max - r) B >= (Max - Min) (B - L).
 //!
-//! Arrivals 1, T + 1, 2T + 1, ... reset the range. The paper initialises it at arrival 1 and resets it when its counter
-//! reaches T (section IV), which are arrivals T, 2T, ...: only its first range differs, T - 1 arrivals and not T.
+//! Arrivals 1, T + 1, 2T + 1, ... reset the range. The paper sets it at arrival 1 and resets it when the counter reaches T
+//! (section IV): at arrivals T, 2T, ... Only the first range differs: it has T - 1 arrivals there and T here.
 //!
-//! The threshold is the *free* share of the queue. Equation 2 of the paper is introduced as the occupancy, but its
-//! worked example, its figure 6 and its program use the free share. So a nearly full queue admits almost anything and
-//! tail drop decides, while a queue just above k B is strict. With Max = Min the score is 0/0, and the packet goes in.
+//! The threshold is the *free* share of the queue. The paper's text calls equation 2 the occupancy, but its worked example,
+//! its figure 6 and its program use the free share. So a queue that is nearly full admits almost any rank, and tail drop
+//! decides. A queue just above k B is strict. With Max = Min the score is 0/0, and the packet is admitted.
 
 use std::slice;
 

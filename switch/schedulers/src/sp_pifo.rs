@@ -27,7 +27,7 @@ use crate::scheme::{self, Compared, Discipline, P4, Reference, TailDrop};
 #[derive(Clone, Debug)]
 pub struct SpPifo {
     queues: PriorityQueues,
-    /// b_1 to b_n, and those of queues that are gone.
+    /// b_1 to b_n. Behind them are the bounds of queues that are gone.
     bounds: Vec<Rank>,
     /// n.
     count: usize,
@@ -102,7 +102,7 @@ impl Reference for SpPifo {
         SpPifo::new(sizes)
     }
 
-    /// The number of queues may change too. A queue that goes loses its bound at the next arrival.
+    /// The number of queues may change too. A queue that is gone loses its bound at the next arrival.
     fn reconfigure(&mut self, sizes: &Vec<usize>) -> Result<(), ConfigError> {
         self.queues.replace(sizes)?;
         self.count = sizes.len();

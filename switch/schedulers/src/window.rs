@@ -7,9 +7,9 @@
 //! The quantile counts the entries *strictly smaller* than the rank, so the smallest rank always has quantile 0. (The
 //! hardware sections of both papers print the comparison the other way round, which would drop urgent packets first.)
 //!
-//! A cell that was never written is smaller than no rank: an empty window knows of nothing more urgent than the
-//! arriving packet. Cells therefore start at the largest rank. A switch whose registers start at 0 has the same by
-//! storing the complement of the rank and counting the cells *larger* than the complement of the arriving one.
+//! A cell that was never written is smaller than no rank: in an empty window nothing is more urgent than the arriving
+//! packet. So cells start at the largest rank here. The registers of a switch start at 0. There a cell holds the complement
+//! of a rank, and the cells *larger* than the complement of the arriving rank are counted.
 
 use rand::{Rng, RngCore};
 
@@ -65,7 +65,7 @@ impl WindowConfig {
 #[derive(Clone, Debug)]
 pub struct Window {
     config: WindowConfig,
-    /// The circular array. It may be longer than the window once the window was made shorter.
+    /// The circular array. It is longer than the window after the window was made shorter.
     cells: Vec<Rank>,
     /// The cell that holds the oldest entry, and is written next.
     oldest: usize,
@@ -129,8 +129,8 @@ impl Window {
         }
     }
 
-    /// Changes size and sampling while running. The cells keep their content: a window made longer again sees what
-    /// its cells held before.
+    /// Changes size and sampling while running. The cells keep their ranks. A window that is made longer again sees the ranks
+    /// that its cells held before.
     ///
     /// # Errors
     /// As [`WindowConfig::check`]; the window is unchanged then.
@@ -149,7 +149,7 @@ impl Window {
             return;
         }
         self.unwritten = 0;
-        // A window made shorter leaves the position where it was until the next write.
+        // When the window is made shorter, the position stays until the next write.
         if self.oldest >= self.config.size {
             self.oldest = 0;
         }

@@ -1,12 +1,12 @@
 //! Search for traces on which one scheduler does much worse than another (PACKS, appendix B).
 //!
-//! A trace is a short sequence of ranks and the ranks that fill the window beforehand. All its packets arrive at an
-//! empty buffer, then the buffer is drained. What is compared are the packets dropped, and the inversions: for each
-//! packet sent, the higher-ranked packets that left before it. Both are weighted by priority, that is by how far a
-//! packet's rank lies below the highest one.
+//! A trace is a short sequence of ranks, and the ranks that fill the window before it. All its packets arrive at an empty
+//! buffer. Then the buffer is drained. Two things are compared: the packets that were dropped, and the inversions. An
+//! inversion is a packet of a higher rank that left before a packet that was sent. Both are weighted by priority: how far
+//! the rank of the packet lies below the highest rank.
 //!
-//! The paper asks a solver for the largest gap between two schedulers. Here it is hill climbing from many random
-//! traces: it gives a lower bound of the gap, and the trace that shows it.
+//! The paper asks a solver for the largest gap between two schedulers. Here the search climbs from many random traces. It
+//! finds a lower bound of the gap, and a trace that shows it.
 
 use rand::{Rng, RngCore};
 
@@ -127,7 +127,7 @@ impl Search {
         for _ in 0..self.steps {
             let changed = self.change(&trace, random);
             let changed_value = gap(&changed);
-            // Equals are taken too: plateaus are wide, and the way up leads across them.
+            // An equal value is taken too: plateaus are wide, and the way up crosses them.
             if changed_value >= value {
                 (trace, value) = (changed, changed_value);
             }

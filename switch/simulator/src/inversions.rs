@@ -1,11 +1,11 @@
 //! The experiment of PACKS 6.1 in stepped time: a constant bit rate of packets over a slower link.
 //!
-//! Packets of one length arrive at rate a and leave at rate d, both exact: the clock ticks so that a packet arrives
-//! every d ticks and takes a ticks to send. A packet being sent has left its queue. A packet that arrives at the very
-//! moment the link becomes free comes after the departure.
+//! Packets of one length arrive at rate a and leave at rate d. Both are exact: a packet arrives every d ticks of the clock,
+//! and the link needs a ticks to send it. A packet that is being sent has left its queue. When a packet arrives in the
+//! moment in which the link becomes free, the departure comes first.
 //!
-//! An inversion is counted once for each packet that leaves while some packet of a lower rank waits, for the rank of
-//! the packet that leaves. A drop is counted for the rank that is lost, which with PIFO may be a packet pushed out.
+//! When a packet leaves while a packet of a lower rank waits, that is one inversion of the rank of the packet that leaves. A
+//! drop is counted for the rank of the packet that is lost. With PIFO that may be a packet that was pushed out.
 
 use std::collections::BTreeMap;
 

@@ -5,7 +5,7 @@ use std::collections::{HashMap, VecDeque};
 use p4sched_schedulers::stfq::Stfq;
 use p4sched_schedulers::{Config, ConfigError, Model, Nanos, P4, Packet, Scheduler, Verdict};
 
-/// The programs' ranks count start times in steps of 256 bytes.
+/// log2 of 256 bytes, the unit of start times in the ranks of the programs.
 const START_TIME_SHIFT: u32 = 8;
 const NANOS_PER_SECOND: u64 = 1_000_000_000;
 
@@ -47,7 +47,7 @@ pub struct ModelPort {
     p4: P4,
     ranked: Ranked,
     rate_bps: u64,
-    /// The link is free from here on, and a fraction of a nanosecond later: `rest` / `rate_bps`.
+    /// When the link becomes free, in ns. `rest` / `rate_bps` is the fraction of a nanosecond that is missing.
     link_free: Nanos,
     rest: u64,
     /// When the queues last became non-empty.
@@ -205,7 +205,7 @@ impl ModelPort {
         priority
     }
 
-    /// The next packet that left and that nobody asked about yet.
+    /// The next packet that left. Each is returned once.
     pub fn next_departed(&mut self) -> Option<Departed> {
         self.departed.pop_front()
     }

@@ -1,8 +1,7 @@
-//! The experiment of PACKS 6.1 on a compiled P4 program: [`crate::inversions`] with the engine in the model's
-//! place.
+//! The experiment of PACKS 6.1 on a compiled P4 program: as [`crate::inversions`], but the engine decides and not the model.
 //!
-//! A frame of 1375 bytes comes every 1000 ns, and takes 1100 ns on a link of 10 Gbit/s: exactly 11 Gbit/s over 10, in
-//! whole nanoseconds, so that program and model agree to the packet.
+//! A frame of 1375 bytes comes every 1000 ns, and a link of 10 Gbit/s sends it in 1100 ns. That is exactly 11 Gbit/s over 10
+//! in whole nanoseconds, so program and model agree to the packet.
 
 use std::collections::BTreeSet;
 
@@ -117,7 +116,7 @@ impl History {
             let (count, now) = arrival.map_or((u64::MAX, Nanos::MAX), |(index, _)| {
                 (index as u64, index as Nanos * GAP)
             });
-            // A packet that finds the link idle begins to leave as it comes, but not before.
+            // A packet that finds the link idle begins to leave in the moment in which it arrives.
             while let Some((id, _)) = departures.next_if(|&(id, start)| start <= now && id < count) {
                 depart(&mut outcome, &mut waiting, ranks[id as usize], id);
             }

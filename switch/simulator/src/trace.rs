@@ -1,7 +1,8 @@
 //! A trace without a clock: bursts of arrivals with what the model decides, and the one departure between two bursts.
 //!
-//! A switch whose time cannot be stepped, such as BMv2, can still be held to the model: its queue is paced slowly, and each
-//! burst is sent right behind a departure, so that all of it is decided before the next one.
+//! The time of a switch such as BMv2 cannot be stepped, but its decisions can still be compared with the model. Its queue is
+//! made slow, and each burst is sent right behind a departure. So the switch decides on all of the burst before the next
+//! departure.
 
 use crate::workload::seeded;
 use p4sched_schedulers::scheme::Discipline;
@@ -85,7 +86,7 @@ impl Writer {
             by_tos: random.random(),
             model: parameters.config.model()?,
             changed: Some(parameters),
-            // The first packet leaves at once: nobody knows whether before or after a second one.
+            // The first packet leaves at once, perhaps before a second one would arrive and perhaps after it.
             largest_burst: 1,
             frames: Vec::new(),
             sent: 0,

@@ -1,8 +1,8 @@
 //! Rank sequences: the distributions of PACKS 6.1 and a few sequences that provoke schedulers. All are seeded.
 //!
-//! The paper names its distributions without their parameters. Poisson has a mean of half the range: with it the lowest
-//! ranks that the paper's schemes drop come out too. Those of the exponential family are chosen here so that its ratios
-//! of inversions come out: see [`RankDistribution`].
+//! The paper names its distributions but not their parameters. Poisson has a mean of half the range here, since then the
+//! lowest ranks that are dropped are those of the paper. The mean of the exponential distributions is chosen so that the
+//! ratios of inversions are those of the paper: see [`RankDistribution`].
 
 use rand::{Rng, RngCore, SeedableRng};
 use rand_chacha::ChaCha8Rng;
@@ -18,7 +18,7 @@ pub fn seeded(seed: u64) -> ChaCha8Rng {
 /// How ranks are distributed over 0 .. n, n exclusive.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum RankDistribution {
-    /// Every rank alike.
+    /// Every rank is equally likely.
     Uniform,
     /// Poisson of mean n/2: most ranks near the middle.
     Poisson,
@@ -26,7 +26,7 @@ pub enum RankDistribution {
     Exponential,
     /// The mirror image of the exponential one: mostly packets that are not urgent.
     InverseExponential,
-    /// The Poisson one turned inside out: most ranks at the two ends, few in the middle.
+    /// Poisson with its two halves swapped: most ranks at the two ends, few in the middle.
     Convex,
 }
 
@@ -125,7 +125,7 @@ impl RankSampler {
                 (sum / total * 4_294_967_296.0) as u64
             })
             .collect();
-        // Rounding must leave no gap above the last rank.
+        // Without this, rounding could leave a gap above the last rank.
         if let Some(last) = cumulative.last_mut() {
             *last = 1 << 32;
         }
