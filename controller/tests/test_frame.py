@@ -123,6 +123,19 @@ def test_a_scheme_is_measured_again_while_the_emulator_was_the_bottleneck(
     assert ("attempt" in verdict(summary)) == (attempts > 1)
 
 
+def test_the_results_of_another_experiment_in_the_folder_go_too(tmp_path: Path) -> None:
+    write(tmp_path, "rounds.csv", "fdpa/decisions.jsonl", "notes.csv", "samples.csv")
+    summaries.write(tmp_path, {"experiment": "incast"})
+    frame.run(stepped(), Asked(SwitchKind.EMBEDDED, tmp_path, schemes=["fifo"]), plain)
+    assert left_in(tmp_path) - {"notes.csv", "samples.csv"} == {
+        "summary.json",
+        "figure.png",
+        "names.csv",
+        "fifo",
+        "fifo/log.txt",
+    }
+
+
 def write(folder: Path, *names: str) -> None:
     """Files that hold something."""
     for name in names:

@@ -56,6 +56,8 @@ NOT_ON_BMV2 = (
 )
 LIVE_FILES = ("s[0-9]*.log", "decisions.jsonl", "received.csv", *FILES)
 """What each live run leaves."""
+STEPPED_FILES = ("decisions.jsonl", "tuned.txt", "static_????????")
+"""What the comparison in stepped time leaves of a scheme."""
 
 
 @dataclass(frozen=True)
@@ -259,13 +261,13 @@ EXPERIMENT = Experiment(
     table=table,
     figure=lambda results, path: figure.draw(results.found, results.setting.comparisons, path),
     csv={"scores.csv": score_rows},
-    files=(
-        "decisions.jsonl",
-        "tuned.txt",
-        "static_????????",
-        *(f"{run}/{file}" for run in ("tuned", "static_*") for file in LIVE_FILES),
+    files=tuple(f"{run}/{file}" for run in ("tuned", "static_*") for file in LIVE_FILES),
+    scratch=(
+        "schedule.csv",
+        "schedule.json",
+        "pifo.txt",
+        *(f"{name}/{file}" for name in STATIC for file in STEPPED_FILES),
     ),
-    scratch=("schedule.csv", "schedule.json", "pifo.txt"),
     schemes=Choice(tuple(STATIC), help="Schemes whose laws are shown."),
     seed=Seed("Of arrivals and ranks.", bounded=True),
     quick="--duration 20s, fewer static settings, and live only the program's own",

@@ -1,17 +1,24 @@
-"""The laboratory: a topology brought up with its switch, TCP traffic on it, and what was measured.
+"""The laboratory: a topology brought up with its switch, traffic on it, and what was measured.
+
+Experiments:
+- experiment: what an experiment is, and how to add one; frame: the way of every experiment
+- bench: a network with one scheme on it, observed
+- calibrate, time_scale: what this machine carries, and how fast an experiment goes on it
 
 Bring-up:
-- experiment: what an experiment is
 - run: one run at a time, and a clean machine after it
 - ledger, processes: what a run made, for a clean-up after a crash
 - network: the topologies under Mininet; running: its switches by name
-- schemes: programs, disciplines and queue sizes of the comparison
-- programming: program, routes, users and bottleneck of a running dumbbell
+- schemes, ranked_schemes: the schemes of the comparisons, with their queue sizes and their ranks
+- programming, fabric: program, routes, users and bottlenecks of a running dumbbell, or of leaves and spines
+- depth: how ingress knows the length of the queues; tuned: control loops in a run; bmv2: its queues, by Thrift
 - load_program: program and routes only, for plain `mn`
 
 Traffic:
 - scenario: how many connections each user opens
 - traffic: iperf3 between users and server
+- ranked_traffic: UDP flows with ranks, and TCP flows of given sizes; sized_flows: flows of random sizes at a load
+- ranked_join_leave: flows of rising urgency that join and leave
 - probe, probe_stream: a constant stream that shows losses and gaps
 
 Measurement:

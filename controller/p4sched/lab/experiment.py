@@ -205,7 +205,7 @@ class Experiment(Generic[SettingT, KeptT]):
     files: Sequence[str] = ()
     """What `measure` leaves, as patterns below DIR/SCHEME; below DIR without schemes."""
     scratch: Sequence[str] = ()
-    """What else lies in DIR, as patterns."""
+    """What else lies in DIR, as patterns: what was computed before the first scheme."""
     schemes: Choice | None = None
     """None: there is one thing to measure, and no `--schemes`."""
     seed: Seed | None = None

@@ -11,7 +11,7 @@ import asyncio
 import csv
 import errno
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, nullcontext
+from contextlib import contextmanager
 from dataclasses import asdict, replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -20,7 +20,7 @@ from typing import Any
 from rich.console import Console
 from rich.progress import Progress, SpinnerColumn, TaskID, TextColumn, TimeElapsedColumn
 
-from p4sched.errors import UsageError
+from p4sched.errors import P4schedError, UsageError
 from p4sched.lab import machine, time_scale
 from p4sched.lab.calibrate import capacity
 from p4sched.lab.experiment import (
@@ -34,7 +34,10 @@ from p4sched.lab.experiment import (
     Stage,
     SwitchKind,
     Tell,
+    load,
+    names,
 )
+from p4sched.lab.ledger import Ledger
 from p4sched.lab.run import clean_run, result_folder
 from p4sched.lab.time_scale import Base, Pace
 from p4sched.p4rt.traffic_manager import BMV2_LIMITS
@@ -167,32 +170,50 @@ def _measure_all(
     experiment: Experiment[SettingT, KeptT], setting: SettingT, asked: Asked, pace: Pace | None, console: Console
 ) -> Results[SettingT, KeptT]:
     in_lab = experiment.in_lab(setting)
-    names = _shown(asked, console) if in_lab else asked.schemes
+    shown = _shown(asked, console) if in_lab else asked.schemes
     found: dict[str, dict[str, Any]] = {}
     kept = {}
-
-    def discard() -> None:
-        discard_results(experiment, asked.out)
-
-    if not in_lab:
-        discard()
-    what = f"p4sched run {experiment.name}"
-    lab = clean_run(what, begin=discard, programs=experiment.programs) if in_lab else nullcontext()
     progress = _progress(console)
     preparing = _line(progress, "")
-    with lab as ledger, progress, experiment.prepared(setting, asked, preparing) as ready:
+    begun = _begun(experiment, asked.out, in_lab)
+    with begun as ledger, progress, experiment.prepared(setting, asked, preparing) as ready:
         preparing(DONE)
-        for name in names or [""]:
+        for name in shown or [""]:
             stage = Stage(name, asked.switch.value, asked.out / name, ledger, _line(progress, name))
             stage.tell("starting")
             outcome, found[name] = asyncio.run(measured(experiment, ready, stage))
             kept[name] = outcome.kept
             stage.tell(DONE)
     content = _summary(experiment, ready, asked, pace)
-    content |= {"schemes": found} if names else found[""]
+    content |= {"schemes": found} if shown else found[""]
     results = Results(content, ready, kept, asked.out)
     content |= experiment.comparison(results)
     return results
+
+
+@contextmanager
+def _begun(experiment: Experiment[Any, Any], folder: Path, in_lab: bool) -> Iterator[Ledger | None]:
+    """The run, from the moment at which the results of an earlier one in this folder go."""
+
+    def discard() -> None:
+        for each in dict.fromkeys((experiment.name, *_earlier(folder))):
+            discard_results(experiment if each == experiment.name else load(each), folder)
+
+    if in_lab:
+        with clean_run(f"p4sched run {experiment.name}", begin=discard, programs=experiment.programs) as ledger:
+            yield ledger
+    else:
+        discard()
+        yield None
+
+
+def _earlier(folder: Path) -> list[str]:
+    """The experiment whose results lie in a folder; empty if none that this version has."""
+    try:
+        found = summaries.read(folder).experiment
+    except P4schedError:
+        return []
+    return [found] if found in names() else []
 
 
 def _summary(
