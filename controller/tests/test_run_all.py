@@ -13,7 +13,6 @@ from p4sched.cli import experiments
 from p4sched.cli.run_all import run_all
 from p4sched.errors import P4schedError
 from p4sched.lab import experiment
-from p4sched.lab.experiment import SwitchKind
 from p4sched.results import summaries
 
 VALID: dict[str, Any] = {"experiment": "x", "schemes": {"fifo": {"fidelity": {"doubts": []}}}}
@@ -44,9 +43,9 @@ class Runs:
         return 0, ""
 
 
-def shown(runs: Runs, out: Path, quick: bool = True) -> tuple[int, str]:
+def shown(runs: Runs, out: Path) -> tuple[int, str]:
     console = Console(width=200, record=True, file=(out / "console").open("w"))
-    code = run_all(list(runs.results), runs, out, quick, SwitchKind.EMBEDDED, console)
+    code = run_all(list(runs.results), runs, out, lambda name: ["--seed", str(len(name))], console)
     return code, console.export_text()
 
 
@@ -54,9 +53,7 @@ def test_every_experiment_runs_into_its_own_folder(tmp_path: Path) -> None:
     runs = Runs({"one": VALID, "two": VALID})
     code, text = shown(runs, tmp_path)
     assert code == 0
-    assert runs.asked == [
-        ["run", name, "--out", str(tmp_path / name), "--switch", "embedded", "--quick"] for name in ("one", "two")
-    ]
+    assert runs.asked == [["run", name, "--out", str(tmp_path / name), "--seed", "3"] for name in ("one", "two")]
     assert "1/2  one" in text
     assert "2/2  two" in text
 

@@ -8,7 +8,7 @@ from rich.table import Table
 
 from experiments.fair_queueing import figure, long_flows
 from p4sched.cli import options
-from p4sched.cli.options import OnBmv2, Quick
+from p4sched.cli.options import AtLeastRtts, OnBmv2, Quick, Scaled
 from p4sched.control.parameters import Comparison, equal_buffers
 from p4sched.errors import UsageError
 from p4sched.lab import ranked_schemes, sized_flows
@@ -18,6 +18,7 @@ from p4sched.lab.measurement import unmeasured
 from p4sched.lab.network import MAX_USERS, dumbbell
 from p4sched.lab.schemes import Link
 from p4sched.lab.sized_flows import CONGESTION_CONTROL, DISTRIBUTIONS, LEAD_S, Sized, parse_loads
+from p4sched.lab.time_scale import Base
 from p4sched.lab.traffic import FILES, IPERF3
 from p4sched.p4rt.rank_source import RankSource
 from p4sched.paths import traffic_binary
@@ -26,6 +27,8 @@ from p4sched.results.tables import cell, record_rows, verdict
 from p4sched.schemes import named, title
 from p4sched.units import Duration, Rate
 
+BASE = Base(Rate.parse("200mbit"), Duration.parse("4ms"), slowest=5)
+"""The longest round-trip time is eight times as long."""
 SCHEMES = (*(name for name in ranked_schemes.NAMES if name != "pifo"), *ranked_schemes.FAIR_IDEALS)
 """`stfq` in the place of `pifo`: the program charges flows also for what a PIFO behind it pushes out."""
 WINDOW, HEADROOM = 10, 0.2
@@ -60,12 +63,13 @@ def setting(
     buffer: Annotated[int, typer.Option(metavar="PACKETS", help="Room in all queues of a scheme together.")] = 160,
     afq_queues: Annotated[int, typer.Option(metavar="N", help="AFQ's queues, one for each round.")] = 32,
     afq_bytes: Annotated[int, typer.Option(metavar="BYTES", help="A flow's bytes in each round of AFQ.")] = 1514,
-    rate: Annotated[Rate, options.rate_option(), OnBmv2(Rate.parse("20mbit"))] = Rate.parse("200mbit"),
-    rtt: options.RoundTripTime = Duration.parse("4ms"),
+    rate: Annotated[Rate, options.rate_option(), OnBmv2(Rate.parse("20mbit")), Scaled()] = BASE.rate,
+    rtt: options.RoundTripTime = BASE.rtt,
     duration: Annotated[
         Duration,
         options.time_option("Of the long flows, and of the starts at each load."),
         Quick(Duration.parse("2s")),
+        AtLeastRtts(500),
     ] = Duration.parse("6s"),
 ) -> Setting:
     """Runs TCP flows through each scheme, with ranks from start-time fair queueing, computed in the switch: first long
@@ -82,7 +86,7 @@ def setting(
         flows=Sized(sizes, scale, parse_loads(loads), int(rate), seconds, asked.seed),
         warm_up_s=1 if asked.quick else 2,
         seconds=seconds,
-        drain_s=1 if asked.quick else 2,
+        drain_s=round(asked.scale * (1 if asked.quick else 2)),
     )
 
 
@@ -174,4 +178,5 @@ EXPERIMENT = Experiment(
     schemes=Choice(SCHEMES),
     seed=Seed("Of sizes and arrivals: the same flows for every scheme.", bounded=True),
     programs=[IPERF3],
+    base=BASE,
 )

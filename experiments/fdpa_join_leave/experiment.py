@@ -11,10 +11,11 @@ from experiments.fdpa_join_leave import figure
 from experiments.fdpa_join_leave.measure import measure
 from experiments.fdpa_join_leave.recorded import USERS, Result, Setting
 from p4sched.cli import options
-from p4sched.cli.options import OnBmv2, Quick
+from p4sched.cli.options import AtLeastRtts, OnBmv2, Quick, Scaled
 from p4sched.control.bands import Bands
 from p4sched.lab.experiment import Asked, Experiment, Results, Rows
 from p4sched.lab.schemes import Link
+from p4sched.lab.time_scale import Base
 from p4sched.lab.traffic import FILES, IPERF3
 from p4sched.results.tables import cell, verdict
 from p4sched.units import Duration, Rate
@@ -28,14 +29,17 @@ SHORTEST_PHASE_S = 4
 
 def setting(
     asked: Asked,
-    rate: Annotated[Rate, options.rate_option(), OnBmv2(Rate.parse(DEFAULT["bmv2_rate"]))] = DEFAULT["rate"],
+    rate: Annotated[Rate, options.rate_option(), OnBmv2(Rate.parse(DEFAULT["bmv2_rate"])), Scaled()] = DEFAULT["rate"],
     rtt: options.RoundTripTime = DEFAULT["rtt"],
     bands: Annotated[
         Bands, typer.Option(parser=Bands.parse, metavar="BANDS", help="Bands in fair shares: FIRST+COUNT*SIZE.")
     ] = DEFAULT["bands"],
     interval: Annotated[Duration | None, options.time_option("Estimator interval; default: 6 RTTs.")] = None,
     phase: Annotated[
-        Duration, options.time_option("Length of each of the three phases."), Quick(Duration.parse("5s"))
+        Duration,
+        options.time_option("Length of each of the three phases."),
+        Quick(Duration.parse("5s")),
+        AtLeastRtts(250),
     ] = DEFAULT["phase"],
 ) -> Setting:
     """Runs 4, 8 and again 4 TCP users, then prints a table and writes DIR/summary.json, DIR/samples.csv and
@@ -110,4 +114,5 @@ EXPERIMENT = Experiment(
     csv={"samples.csv": sample_rows},
     files=("decisions.jsonl", *FILES),
     programs=[IPERF3],
+    base=Base(Rate.parse(DEFAULT["rate"]), Duration.parse(DEFAULT["rtt"]), frames=4),
 )

@@ -9,7 +9,7 @@ from rich.table import Table
 
 from experiments.flow_completion import figure
 from p4sched.cli import options
-from p4sched.cli.options import OnBmv2, Quick
+from p4sched.cli.options import AtLeastRtts, OnBmv2, Quick, Scaled
 from p4sched.control.parameters import equal_buffers
 from p4sched.errors import UsageError
 from p4sched.lab import ranked_schemes
@@ -18,6 +18,7 @@ from p4sched.lab.experiment import Asked, Choice, Experiment, Results, Rows, Sch
 from p4sched.lab.network import dumbbell
 from p4sched.lab.schemes import Link
 from p4sched.lab.sized_flows import CONGESTION_CONTROL, DISTRIBUTIONS, FILES, LEAD_S, RankScale, Sized, parse_loads
+from p4sched.lab.time_scale import Base
 from p4sched.p4rt.rank_source import RankSource
 from p4sched.results import completion
 from p4sched.results.completion import Flow
@@ -25,9 +26,10 @@ from p4sched.results.tables import cell, record_rows, verdict
 from p4sched.schemes import named, title
 from p4sched.units import Duration, Rate
 
+BASE = Base(Rate.parse("100mbit"), Duration.parse("4ms"), slowest=10)
 HOSTS = 4
 DRAIN_S = 5.0
-"""After the last start, flows have this long to end."""
+"""At time scale 1."""
 SIZES = equal_buffers(buffer=40, window=20, headroom=0.1, queues=4)
 """PACKS 6.2: 4 queues of 10 packets or one of 40, |W| = 20, k = 0.1."""
 TRACKING_RANGE = 50
@@ -60,6 +62,8 @@ class Setting:
     with_handshake: bool
     tracking_range: int
     """RIFO's T, in packets."""
+    drain_s: float
+    """After the last start, flows have this long to end."""
 
 
 def setting(
@@ -76,10 +80,13 @@ def setting(
             help="Factor on the sizes, so that a slow link sees as many flows as a fast one.", min=0.001, max=100
         ),
     ] = 0.5,
-    rate: Annotated[Rate, options.rate_option(), OnBmv2(Rate.parse("20mbit"))] = Rate.parse("100mbit"),
-    rtt: options.RoundTripTime = Duration.parse("4ms"),
+    rate: Annotated[Rate, options.rate_option(), OnBmv2(Rate.parse("20mbit")), Scaled()] = BASE.rate,
+    rtt: options.RoundTripTime = BASE.rtt,
     duration: Annotated[
-        Duration, options.time_option("How long flows start, for each load."), Quick(Duration.parse("4s"))
+        Duration,
+        options.time_option("How long flows start, for each load."),
+        Quick(Duration.parse("4s")),
+        AtLeastRtts(1000),
     ] = Duration.parse("20s"),
     rto_min: Annotated[
         Duration | None,
@@ -131,6 +138,7 @@ def setting(
         initial_window=initial_window or max(KERNEL_INITIAL_WINDOW, bandwidth_delay_segments(link)),
         with_handshake=with_handshake,
         tracking_range=tracking_range,
+        drain_s=DRAIN_S * asked.scale,
     )
 
 
@@ -179,7 +187,7 @@ async def measure(setting: Setting, stage: Stage) -> SchemeOutcome[Sent]:
         await running.observe()
         for plan in plans:
             opening_s = None if setting.with_handshake else len(plan.flows) / HOSTS * link.rtt_ns / 1e9
-            deadline = LEAD_S + setting.flows.seconds + DRAIN_S
+            deadline = LEAD_S + setting.flows.seconds + setting.drain_s
             sent[plan.load], summary = await plan.exchange(running, deadline, setting.flows.scale, opening_s)
             found.append(summary)
         await running.observed()
@@ -270,4 +278,5 @@ EXPERIMENT = Experiment(
     schemes=Choice(ranked_schemes.NAMES),
     seed=Seed("Of sizes and arrivals: the same flows for every scheme.", bounded=True),
     comparison=ratios,
+    base=BASE,
 )

@@ -14,7 +14,7 @@ from rich.table import Table
 from experiments.incast import figure
 from experiments.incast.rounds import SPACING_S, TCP_PORT, Plan, per_round, summarise
 from p4sched.cli import options
-from p4sched.cli.options import OnBmv2, Quick
+from p4sched.cli.options import OnBmv2, Quick, Scaled
 from p4sched.control.bands import Bands
 from p4sched.control.fdpa_loop import FdpaLoop, Update
 from p4sched.control.laws import fdpa
@@ -27,6 +27,7 @@ from p4sched.lab.experiment import Asked, Choice, Experiment, Results, SchemeOut
 from p4sched.lab.network import incast
 from p4sched.lab.ranked_traffic import FILES
 from p4sched.lab.schemes import Link
+from p4sched.lab.time_scale import Base
 from p4sched.lab.tuned import TUNED, law_config, ports_loop
 from p4sched.p4rt.rank_source import RankSource
 from p4sched.results.tables import cell, record_rows, resent, scheme_table, with_interval
@@ -34,7 +35,9 @@ from p4sched.schemes import named
 from p4sched.units import Duration, Rate
 
 Decided = Callable[[], dict[str, Any] | None]
-RATE, BMV2_RATE = Rate.parse("100mbit"), Rate.parse("20mbit")
+BASE = Base(Rate.parse("100mbit"), Duration.parse("5ms"), slowest=10)
+SHORTEST_TIMEOUT_NS = 200_000_000
+"""TCP's own, which follows the time scale here: a round is about timeouts."""
 NAMES = ("fifo", "fdpa", *(name for name in ranked_schemes.NAMES if name != "fifo"))
 BANDS = Bands.parse("1+4*0.5")
 RTTS_PER_INTERVAL = 6
@@ -53,6 +56,7 @@ class Setting:
     buffer: int
     delay_ns: int
     """The control laws' delay target."""
+    rto_min_ns: int
 
 
 def block_bytes(text: str) -> int:
@@ -70,11 +74,14 @@ def setting(
     buffer: Annotated[int, typer.Option(help="Packets that the queues of a ranked scheme or FIFO hold in all.")] = 64,
     delay: options.DelayTarget = Duration.parse("5ms"),
     rate: Annotated[
-        Rate, options.rate_option("Rate of the receiver's link."), OnBmv2(Rate.parse("20mbit"))
-    ] = Rate.parse("100mbit"),
-    rtt: options.RoundTripTime = Duration.parse("5ms"),
+        Rate, options.rate_option("Rate of the receiver's link."), OnBmv2(Rate.parse("20mbit")), Scaled()
+    ] = BASE.rate,
+    rtt: options.RoundTripTime = BASE.rtt,
     duration: Annotated[
-        Duration, options.time_option(f"Time for rounds, one in {SPACING_S:g} s."), Quick(Duration.parse("3.75s"))
+        Duration,
+        options.time_option(f"Time for rounds, one in {SPACING_S:g} s."),
+        Quick(Duration.parse("3.75s")),
+        Scaled(),
     ] = Duration.parse("25s"),
 ) -> Setting:
     """Lets all senders send a block at the same instant, round after round, through each scheme; the control loops run
@@ -84,12 +91,13 @@ def setting(
         asked.refuse(["--delay"], f"without one of {', '.join(TUNED)} among --schemes")
     if asked.schemes == ["fdpa"]:
         asked.refuse(["--buffer"], "with fdpa alone, whose queues follow from rate and round-trip time")
-    rounds = int(options.at_least("--duration", duration, SPACING_S, "it holds one round or more") / SPACING_S)
-    plan = Plan(senders, block_bytes(block), rounds, int(rate))
+    spacing_s = SPACING_S * asked.scale
+    rounds = int(options.at_least("--duration", duration, spacing_s, "it holds one round or more") / spacing_s)
+    plan = Plan(senders, block_bytes(block), rounds, int(rate), spacing_s)
     equal_buffers(buffer, WINDOW)
     for name in TUNED:
         law_config(name, int(rate), delay, buffer)
-    return Setting(plan, Link(rate, rtt), buffer, delay)
+    return Setting(plan, Link(rate, rtt), buffer, delay, round(SHORTEST_TIMEOUT_NS * asked.scale))
 
 
 def configuration(setting: Setting) -> dict[str, Any]:
@@ -117,14 +125,15 @@ async def measure(setting: Setting, stage: Stage) -> SchemeOutcome[None]:
         scheme, source = named(stage.name).alike(equal_buffers(setting.buffer, WINDOW)), RankSource.TOS
     network = incast(stage.lab, plan.senders, stage.switch, stage.folder)
     async with bench(stage, network, scheme, setting.link, source) as running:
+        running.network.set_shortest_timeout(setting.rto_min_ns)
         if stage.name != "fdpa":
             running.label = f"{setting.buffer} packets" + ("\ntuned" if stage.name in TUNED else "")
         traffic = running.generated_traffic()
         loop, decided = _loop(running, setting, stage.folder)
         if loop is not None:
             await running.control(loop)
-        patience = plan.rounds * SPACING_S
-        await traffic.serve_tcp(TCP_PORT, LEAD_S + patience + SPACING_S)
+        patience = plan.rounds * plan.spacing_s
+        await traffic.serve_tcp(TCP_PORT, LEAD_S + patience + plan.spacing_s)
         epoch = time.monotonic_ns() + round(LEAD_S * 1e9)
         for seat in running.network.seats:
             flows = plan.flows(seat, running.network.server_address)
@@ -135,12 +144,12 @@ async def measure(setting: Setting, stage: Stage) -> SchemeOutcome[None]:
         await running.observe()
         for round_ in range(plan.rounds):
             stage.tell(f"round {round_ + 1} of {plan.rounds}")
-            await asyncio.sleep(max(0.0, (epoch - time.monotonic_ns()) / 1e9 + (round_ + 1) * SPACING_S))
+            await asyncio.sleep(max(0.0, (epoch - time.monotonic_ns()) / 1e9 + (round_ + 1) * plan.spacing_s))
             running.network.check_alive()
             traffic.check()
         await running.observed()
         stage.tell("collecting")
-        completed = await traffic.report("serve", SPACING_S + 5)
+        completed = await traffic.report("serve", plan.spacing_s + 5)
     found = summarise(plan, per_round(plan, completed)) | {"controller": decided()}
     return running.outcome(found, [] if completed else ["no block was done"])
 
@@ -198,4 +207,5 @@ EXPERIMENT = Experiment(
     files=("decisions.jsonl", "port-*.jsonl", *FILES),
     schemes=Choice(NAMES, "fifo,fdpa,aifo,rifo,packs,pifo"),
     seed=Seed(),
+    base=BASE,
 )

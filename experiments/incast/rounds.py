@@ -14,7 +14,7 @@ HEADERS = 66
 """Bytes of Ethernet, IPv4 and TCP headers, with timestamps, of a full-sized segment."""
 FRAME = 1514
 SPACING_S = 1.25
-"""From round to round: a lost SYN (1 s) is repeated while the next round has not begun."""
+"""From round to round at time scale 1: a lost SYN (1 s) is repeated while the next round has not begun."""
 SMALLEST_BLOCK = 10_000
 MOST_SENDERS = 100
 
@@ -27,16 +27,18 @@ class Plan:
     block_bytes: int
     rounds: int
     rate_bps: int
+    spacing_s: float = SPACING_S
+    """From round to round."""
 
     def __post_init__(self) -> None:
         if not 1 <= self.senders <= MOST_SENDERS:
             raise UsageError(f"{self.senders} senders: there can be 1 to {MOST_SENDERS}")
         if self.block_bytes < SMALLEST_BLOCK:
             raise UsageError(f"a block of {self.block_bytes} bytes: it must be at least {SMALLEST_BLOCK}")
-        if self.ideal_s > SPACING_S / 2:
+        if self.ideal_s > self.spacing_s / 2:
             raise UsageError(
                 f"{self.senders} blocks of {self.block_bytes} bytes take {self.ideal_s:.2f} s of the link, more than"
-                f" half of the {SPACING_S:g} s from round to round; lower --senders or --block, or raise --rate"
+                f" half of the {self.spacing_s:g} s from round to round; lower --senders or --block, or raise --rate"
             )
 
     @property
@@ -57,7 +59,7 @@ class Plan:
                 "dst": destination,
                 "port": TCP_PORT,
                 "size_bytes": self.block_bytes,
-                "start_s": round_ * SPACING_S,
+                "start_s": round_ * self.spacing_s,
                 "tos": {"remaining": {"largest_bytes": self.block_bytes}},
             }
             for round_ in range(self.rounds)

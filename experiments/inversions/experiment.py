@@ -12,7 +12,7 @@ from rich.table import Table
 
 from experiments.inversions import departures, figure, stepped
 from p4sched.cli import options
-from p4sched.cli.options import OnBmv2, Quick
+from p4sched.cli.options import OnBmv2, Quick, Scaled
 from p4sched.control.parameters import MAX_WINDOW, equal_buffers
 from p4sched.errors import UsageError, unknown_name
 from p4sched.lab import ranked_schemes
@@ -22,6 +22,7 @@ from p4sched.lab.experiment import Asked, Choice, Experiment, Results, Rows, Sch
 from p4sched.lab.network import dumbbell
 from p4sched.lab.ranked_traffic import FILES, FRAME_BYTES, RANK_PORT, refuse_faster
 from p4sched.lab.schemes import Link
+from p4sched.lab.time_scale import Base
 from p4sched.p4rt.rank_source import RankSource
 from p4sched.p4rt.traffic_manager import QUEUES
 from p4sched.results.tables import verdict
@@ -39,7 +40,7 @@ PAPER_WINDOW = 1000
 QUICK_PACKETS = 100_000
 MAX_PACKETS = 100_000_000
 MAX_SHIFT = 10**9
-RTT = Duration.parse("10ms")
+BASE = Base(Rate.parse("50mbit"), Duration.parse("10ms"), frames=2, slowest=10)
 LEAD_S = 0.5
 DRAIN_S = 1.0
 
@@ -95,10 +96,10 @@ def setting(
         int, typer.Option(help=f"Packets in each of {QUEUES} queues; single queues hold as many.", min=1, max=4095)
     ] = 10,
     rate: Annotated[
-        Rate, options.rate_option("Bottleneck's rate; 11/10 of it arrives."), OnBmv2(Rate.parse("20mbit"))
-    ] = Rate.parse("50mbit"),
+        Rate, options.rate_option("Bottleneck's rate; 11/10 of it arrives."), OnBmv2(Rate.parse("20mbit")), Scaled()
+    ] = BASE.rate,
     duration: Annotated[
-        Duration, options.time_option("How long packets are sent."), Quick(Duration.parse("3s"))
+        Duration, options.time_option("How long packets are sent."), Quick(Duration.parse("3s")), Scaled()
     ] = Duration.parse("12s"),
     packets: Annotated[
         int, typer.Option(help="Packets in stepped time.", min=1, max=MAX_PACKETS), Quick(QUICK_PACKETS)
@@ -113,6 +114,7 @@ def setting(
     worker_round: Annotated[
         Duration,
         typer.Option(parser=Duration.parse, metavar="TIME", help="How long a worker packet takes for all ports."),
+        Scaled(),
     ] = Duration.parse("1ms"),
 ) -> Setting:
     """Sends a constant stream of ranked packets, 1.1 times what the link takes, through each scheme; counts inversions
@@ -132,7 +134,7 @@ def setting(
     refuse_faster(f"--rate {rate}", rate, OVERLOAD)
     shortest = ceil(RANK_COUNT * FRAME_BYTES * 8e3 / round(OVERLOAD * rate)) / 1e3
     seconds = options.at_least("--duration", duration, shortest, f"there are {RANK_COUNT} ranks, a packet for each")
-    live = Live(Link(rate, RTT), seconds, depth, worker)
+    live = Live(Link(rate, round(BASE.rtt * asked.scale)), seconds, depth, worker)
     return Setting(replace(stream, packets=round(live.arrival_bps * seconds / (8 * FRAME_BYTES))), live)
 
 
@@ -296,4 +298,5 @@ EXPERIMENT = Experiment(
     comparison=lambda results: {key: part for key, part in results.setting.computed.items() if key != "schemes"},
     in_lab=lambda setting: setting.live is not None,
     prepared=prepared,
+    base=BASE,
 )

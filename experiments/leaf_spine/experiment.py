@@ -20,7 +20,7 @@ from experiments.leaf_spine.traffic import (
     summarise,
 )
 from p4sched.cli import options
-from p4sched.cli.options import OnBmv2, Quick
+from p4sched.cli.options import AtLeastRtts, OnBmv2, Quick, Scaled
 from p4sched.control.loop import Loop, controlled
 from p4sched.control.parameters import equal_buffers
 from p4sched.errors import UsageError
@@ -30,6 +30,7 @@ from p4sched.lab.fabric import FabricObserver, FabricTestbed, programmed_fabric
 from p4sched.lab.network import Fabric, NodeError, Shape, leaf_spine
 from p4sched.lab.ranked_schemes import decisions
 from p4sched.lab.schemes import Link
+from p4sched.lab.time_scale import Base
 from p4sched.lab.traffic import FILES, IPERF3, Iperf3Traffic, spare_seconds
 from p4sched.lab.tuned import TUNED, PortDecisions, law_config, ports_loop
 from p4sched.p4rt.rank_source import RankSource
@@ -38,7 +39,8 @@ from p4sched.schemes import named
 from p4sched.units import Duration, Rate
 
 WINDOW = 16
-RATE, BMV2_RATE = Rate.parse("40mbit"), Rate.parse("5mbit")
+BASE = Base(Rate.parse("40mbit"), Duration.parse("10ms"), frames=17, slowest=5)
+"""Four hosts, each behind two or three switches."""
 CONGESTION_CONTROL = "cubic"
 WARM_UP_S = 3
 
@@ -67,13 +69,15 @@ def setting(
     other: Annotated[int, typer.Option(help="Other TCP connections of each pair of hosts.")] = 4,
     buffer: Annotated[int, typer.Option(help="Packets that the queues of a port hold in all.")] = 64,
     delay: options.DelayTarget = Duration.parse("10ms"),
-    rate: Annotated[Rate, options.rate_option("Rate of the links to hosts."), OnBmv2(BMV2_RATE)] = RATE,
+    rate: Annotated[
+        Rate, options.rate_option("Rate of the links to hosts."), OnBmv2(Rate.parse("5mbit")), Scaled()
+    ] = BASE.rate,
     fabric_rate: Annotated[
         Rate | None, options.rate_option("Rate of the links between switches; default: --rate.")
     ] = None,
-    rtt: options.RoundTripTime = Duration.parse("10ms"),
+    rtt: options.RoundTripTime = BASE.rtt,
     duration: Annotated[
-        Duration, options.time_option("Time that is measured."), Quick(Duration.parse("5s"))
+        Duration, options.time_option("Time that is measured."), Quick(Duration.parse("5s")), AtLeastRtts(200)
     ] = Duration.parse("20s"),
 ) -> Setting:
     """Lets every host send to every host of the other racks, over urgent and other TCP connections; every switch runs
@@ -247,4 +251,5 @@ EXPERIMENT = Experiment(
     schemes=Choice(ranked_schemes.NAMES, "fifo,aifo,packs,pifo"),
     seed=Seed(),
     programs=[IPERF3],
+    base=BASE,
 )

@@ -8,7 +8,7 @@ from rich.table import Table
 
 from experiments.three_flows import figure
 from p4sched.cli import options
-from p4sched.cli.options import OnBmv2, Quick
+from p4sched.cli.options import AtLeastRtts, OnBmv2, Quick, Scaled
 from p4sched.errors import UsageError
 from p4sched.lab import ranked_schemes
 from p4sched.lab.bench import bench
@@ -18,11 +18,13 @@ from p4sched.lab.network import dumbbell
 from p4sched.lab.ranked_traffic import FILES
 from p4sched.lab.schemes import Link
 from p4sched.lab.tcp import read_counters
+from p4sched.lab.time_scale import Base
 from p4sched.p4rt.rank_source import RankSource
 from p4sched.results.tables import cell, scheme_table
 from p4sched.schemes import named
 from p4sched.units import Duration, Rate
 
+BASE = Base(Rate.parse("100mbit"), Duration.parse("2ms"), frames=2)
 CONGESTION_CONTROL = "cubic"
 FLOWS = (("large", 10), ("medium", 5), ("small", 1))
 """Name and size in units."""
@@ -54,10 +56,13 @@ class Setting:
 
 def setting(
     asked: Asked,
-    rate: Annotated[Rate, options.rate_option(), OnBmv2(Rate.parse("20mbit"))] = Rate.parse("100mbit"),
-    rtt: options.RoundTripTime = Duration.parse("2ms"),
+    rate: Annotated[Rate, options.rate_option(), OnBmv2(Rate.parse("20mbit")), Scaled()] = BASE.rate,
+    rtt: options.RoundTripTime = BASE.rtt,
     duration: Annotated[
-        Duration, options.time_option("How long the link needs for all three flows."), Quick(Duration.parse("2s"))
+        Duration,
+        options.time_option("How long the link needs for all three flows."),
+        Quick(Duration.parse("2s")),
+        AtLeastRtts(400),
     ] = Duration.parse("5s"),
 ) -> Setting:
     """Sends a large, a medium and a small flow (10 : 5 : 1) at the same time through each scheme; every segment carries
@@ -175,4 +180,5 @@ EXPERIMENT = Experiment(
     files=("segments.csv", *FILES),
     schemes=Choice(ranked_schemes.NAMES),
     seed=Seed(),
+    base=BASE,
 )

@@ -1,8 +1,9 @@
-"""`p4sched calibrate`: what this machine carries now, from the load through the switch to late threads."""
+"""`p4sched calibrate`: what this machine carries now, and how fast it lets each experiment go."""
 
 from rich.console import Console
 from rich.table import Table
 
+from p4sched.lab import experiment, time_scale
 from p4sched.lab.calibrate import Capacity, capacity
 from p4sched.results.tables import print_table
 
@@ -13,6 +14,7 @@ def calibrate() -> None:
     with console.status("measuring"):
         found = capacity()
     print_table(console, table(found))
+    print_table(console, paces(found))
 
 
 def table(found: Capacity) -> Table:
@@ -28,6 +30,20 @@ def table(found: Capacity) -> Table:
         ("the hypervisor takes", f"{found.stolen_share:.1%} of the CPUs"),
     ):
         shown.add_row(name, value)
+    return shown
+
+
+def paces(found: Capacity) -> Table:
+    """How fast each experiment would go now."""
+    shown = Table("experiment", "time scale", "rate", "RTT", "CPU", "fits now")
+    for name in experiment.names():
+        base = experiment.load(name).base
+        if base is None:
+            continue
+        scale = time_scale.fastest(base, found)
+        goes = base.at(scale)
+        fits = "no" if goes.beyond(found) else "yes"
+        shown.add_row(name, str(scale), str(goes.rate), str(goes.rtt), f"{goes.cpu_share(found):.0%}", fits)
     return shown
 
 

@@ -86,6 +86,9 @@ def run(
     out: Annotated[
         Path, typer.Option(parser=folder, metavar="DIR", help="With --all: results go to DIR/EXPERIMENT.")
     ] = Path("results"),
+    scale: Annotated[
+        str, typer.Option("--time-scale", metavar="N|auto", help="With --all: of every experiment that has one.")
+    ] = "auto",
     switch: Annotated[
         SwitchKind, typer.Option(help="With --all: the project's own switch, or BMv2.")
     ] = SwitchKind.EMBEDDED,
@@ -95,10 +98,15 @@ def run(
     if every and name is not None:
         raise UsageError(f"run --all runs every experiment: leave out '{name}', or --all")
     if every:
-        return run_all(experiment.names(), _invoke, out, quick, switch, Console())
+
+        def options(name: str) -> list[str]:
+            scaled = [] if experiment.load(name).base is None else ["--time-scale", scale]
+            return ["--switch", switch.value, *scaled, *(["--quick"] if quick else [])]
+
+        return run_all(experiment.names(), _invoke, out, options, Console())
     if name is None:
         raise UsageError(f"run which experiment? --all, or one of: {', '.join(experiment.names())}")
-    misplaced = [option for option in ("--quick", "--out", "--switch") if given(ctx, option)]
+    misplaced = [option for option in ("--quick", "--out", "--time-scale", "--switch") if given(ctx, option)]
     if misplaced:
         raise UsageError(f"{misplaced[0]} belongs behind the experiment's name: run {name} {misplaced[0]} ...")
     return 0

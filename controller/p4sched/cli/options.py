@@ -58,7 +58,7 @@ TimeScale = Annotated[
         " carries, or 1 if --rate or --rtt is given.",
     ),
 ]
-DelayTarget = Annotated[Duration, time_option("The control laws' delay target.")]
+DelayTarget = Annotated[Duration, time_option("The control laws' delay target."), Scaled()]
 WhichSwitch = Annotated[SwitchKind, typer.Option(help="The project's own switch, or BMv2.")]
 MAX_SEED = 2**63 - 1
 ResultFolder = Annotated[Path, typer.Option(parser=folder, metavar="DIR", help="Folder for the results.")]

@@ -10,13 +10,14 @@ from rich.markup import escape
 from rich.table import Table
 
 from p4sched.errors import INTERRUPTED, P4schedError
-from p4sched.lab.experiment import SwitchKind
 from p4sched.lab.run import result_folder
 from p4sched.results import summaries
 from p4sched.results.tables import print_table
 
 Invoke = Callable[[Sequence[str]], tuple[int, str]]
 """Runs a command line of p4sched; gives its exit code, and the message of its error."""
+Options = Callable[[str], Sequence[str]]
+"""What stands behind an experiment's name, besides `--out`."""
 
 
 @dataclass(frozen=True)
@@ -38,8 +39,8 @@ class Outcome:
         return "[bold red]INVALID[/]" if self.doubts else "valid"
 
 
-def run_all(names: Sequence[str], invoke: Invoke, out: Path, quick: bool, switch: SwitchKind, console: Console) -> int:
-    """Runs the experiments into OUT/NAME. A failure does not stop the others; Ctrl-C does.
+def run_all(names: Sequence[str], invoke: Invoke, out: Path, options: Options, console: Console) -> int:
+    """Runs the experiments, with these options of each, into OUT/NAME. A failure does not stop the others; Ctrl-C does.
 
     Returns the exit code: 1 if one failed. INVALID runs are listed, and are no failure: they say so themselves.
     """
@@ -47,7 +48,7 @@ def run_all(names: Sequence[str], invoke: Invoke, out: Path, quick: bool, switch
     outcomes: list[Outcome] = []
     for place, name in enumerate(names, start=1):
         console.print(f"\n[bold]{place}/{len(names)}  {name}[/]")
-        arguments = ["run", name, "--out", str(out / name), "--switch", switch.value, *(["--quick"] if quick else [])]
+        arguments = ["run", name, "--out", str(out / name), *options(name)]
         begun = time.monotonic()
         code, error = _guarded(invoke, arguments, console)
         if code == INTERRUPTED:

@@ -85,7 +85,7 @@ def _pace(base: Base, asked: Asked, options: Options, console: Console) -> Pace:
 
     def goes(scale: float) -> Base:
         values, slowed = options(scale), base.at(scale)
-        return Base(values.get("rate", slowed.rate), values.get("rtt", slowed.rtt), base.frames)
+        return replace(slowed, rate=values.get("rate", slowed.rate), rtt=values.get("rtt", slowed.rtt))
 
     given = [option for option in ("--rate", "--rtt") if asked.given.get(option)]
     pace = time_scale.pace(base, asked.time_scale, given, goes, carried)

@@ -15,7 +15,7 @@ from p4sched.lab.calibrate import Capacity
 from p4sched.lab.fidelity import lateness_limit
 from p4sched.units import Duration, Rate
 
-SCALES = (1, 2, 4, 5, 10, 20, 40)
+SCALES = (1, 2, 4, 5, 10, 20)
 """Whole numbers that leave round rates and times."""
 LONGEST_RTT = Duration.parse("200ms")
 IDLE_ROOM = 0.25
@@ -30,11 +30,14 @@ class Base:
     rate: Rate
     rtt: Duration
     frames: float = 1.4
-    """Frames that leave all switches while the bottleneck sends one full frame: TCP's acknowledgements, other hops."""
+    """Frames of calibration that cost as much CPU as one full frame of the bottleneck does here: with TCP's
+    acknowledgements, other hops, refused packets, and many processes in place of two."""
+    slowest: int = SCALES[-1]
+    """The largest time scale at which the experiment still shows what it is about."""
 
     def at(self, scale: float) -> "Base":
         """The same at another time scale."""
-        return Base(Rate(max(1, round(self.rate / scale))), Duration(round(self.rtt * scale)), self.frames)
+        return replace(self, rate=Rate(max(1, round(self.rate / scale))), rtt=Duration(round(self.rtt * scale)))
 
     def cpu_share(self, capacity: Capacity) -> float:
         """Share of all CPUs that this takes, besides what others take."""
@@ -62,7 +65,7 @@ class Base:
 
 def scales(base: Base) -> Sequence[int]:
     """The time scales of an experiment, from the fastest on."""
-    return [scale for scale in SCALES if scale == 1 or base.at(scale).rtt <= LONGEST_RTT]
+    return [scale for scale in SCALES if scale == 1 or scale <= min(base.slowest, LONGEST_RTT / base.rtt)]
 
 
 def fastest(base: Base, capacity: Capacity) -> int:
