@@ -25,7 +25,7 @@ struct Args {
     /// Where P4Info goes, files between commas: text for names in .txtpb or .txt, JSON for .json, else binary.
     #[arg(long, visible_alias = "p4runtime-file", value_name = "FILES", value_delimiter = ',')]
     p4runtime_files: Vec<PathBuf>,
-    /// Format of P4Info, whatever the names of the files.
+    /// Format of P4Info; the names of the files do not matter.
     #[arg(long, value_enum)]
     p4runtime_format: Option<Format>,
     /// A directory to search for included files.
@@ -98,7 +98,7 @@ pub fn run() -> ExitCode {
     }
 }
 
-/// On standard error. That nobody can be told is no reason not to compile.
+/// On standard error. If it cannot be written there, the compilation goes on.
 fn say(text: &str) {
     let _ = io::stderr().write_all(text.as_bytes());
 }

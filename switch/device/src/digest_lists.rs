@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, HashSet};
 use p4sched_dataplane::Nanos;
 use p4sched_proto::p4::v1::digest_entry::Config;
 
-/// Messages of one list at most, whatever the configuration says.
+/// Most messages in one list, even if the configuration allows more.
 const MAX_LIST: usize = 1024;
 /// Messages sent and not yet acknowledged, of one digest; beyond that the oldest lists are forgotten.
 const MAX_UNACKNOWLEDGED: usize = 65536;

@@ -1,4 +1,4 @@
-//! What the device needs from whoever owns the network interfaces.
+//! What the device needs from the owner of the network interfaces.
 
 use p4sched_engine::{FrameSink, Port};
 
@@ -8,7 +8,7 @@ pub trait Ports: FrameSink {
     fn numbers(&self) -> Vec<Port>;
     /// Counts of one port; zeros if it has no interface.
     fn counts(&mut self, port: Port) -> PortCounts;
-    /// How faithful the emulation was since the last reset; `reset` starts anew after this answer.
+    /// How far the emulation was from an ideal switch since the last reset. `reset`: the next answer starts from here.
     fn fidelity(&mut self, reset: bool) -> Fidelity;
 }
 

@@ -112,7 +112,7 @@ pub fn everything(
     Ok(updates)
 }
 
-/// Whether an entity is as every program starts with it, or is not the controller's to write.
+/// Whether an entity has its initial state, or cannot be written by a controller.
 fn untouched(forwarding: &Forwarding, entity: &Entity) -> bool {
     match entity {
         Entity::CounterEntry(entry) => entry.data == Some(p4rt::CounterData::default()),

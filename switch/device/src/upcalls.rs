@@ -35,7 +35,7 @@ impl Upcalls {
         }
     }
 
-    /// What nobody takes is dropped and counted.
+    /// A notification that is not taken is dropped and counted.
     pub fn notify(&mut self, notification: Notification) {
         if !(self.notify)(notification) {
             self.counts.notifications_dropped += 1;

@@ -71,7 +71,7 @@ impl Balance {
         self.transmitted + self.packets_in
     }
 
-    /// Packets dropped, for whatever reason.
+    /// Packets dropped, for any reason.
     pub fn dropped(&self) -> u64 {
         self.no_program
             + self.ingress_dropped

@@ -288,7 +288,7 @@ impl Engine {
         self.balance.ingress_dropped += self.settle(0, None, out);
     }
 
-    /// The packet that recirculates since longest goes through ingress again.
+    /// The packet that has recirculated longest goes through ingress again.
     fn recirculate(&mut self, at: Nanos, out: &mut impl Output) {
         let (Some(packet), Some(program)) = (self.recirculation.pop(), &mut self.program) else {
             return;
@@ -331,7 +331,7 @@ impl Engine {
         self.balance.egress_dropped += self.settle(item.clone_depth + 1, Some(arrival_ns), out);
     }
 
-    /// Sends on whatever a call of the pipeline produced. Answers 1 if the packet itself was dropped, else 0.
+    /// Passes on what a call of the pipeline produced. Returns 1 if the packet itself was dropped, else 0.
     ///
     /// `clone_depth`: of the packets it produced. `arrival_ns`: when a frame is at the far end of its link.
     fn settle(&mut self, clone_depth: u8, arrival_ns: Option<Nanos>, out: &mut impl Output) -> u64 {
@@ -405,7 +405,7 @@ impl Engine {
         self.store_depth(port, priority);
     }
 
-    /// Brings the cells that depend on a queue up to date: its own, or all of the port where one buffer serves all.
+    /// Updates the register cells of a queue: its own, or all of the port where one buffer serves all priorities.
     fn store_depth(&mut self, port: Port, queue: u8) {
         let Some(program) = self
             .program

@@ -1,15 +1,15 @@
 //! Packets on their way from egress back to the parser.
 //!
-//! A pass takes time, so a packet that recirculates for ever makes progress in time with every pass, and the passes in one
-//! call are limited to what the time since the last call pays for: such a packet costs a share of the processor, but
-//! the switch goes on. A packet that the limit holds back is handled in a later call, at the time of that call.
+//! A pass takes time, so time goes on even if a packet recirculates for ever. The number of passes in one call has a limit,
+//! which grows with the time since the last call. So such a packet costs a share of the processor, and the switch works on.
+//! A packet that the limit holds back is handled in a later call, at the time of that call.
 
 use std::collections::VecDeque;
 
 use p4sched_dataplane::{Nanos, Recirculated};
 
-/// Duration of a pass until told otherwise. BMv2 takes what its threads take, a Tofino about 1 µs; each pass
-/// costs the emulation about as much, so it is made longer.
+/// Default duration of a pass. On a Tofino a pass takes about 1 µs. The emulation needs about as much to compute it, so a
+/// pass is longer here.
 pub(crate) const DEFAULT_LATENCY_NS: Nanos = 10_000;
 
 /// Passes that a call may make in any case.

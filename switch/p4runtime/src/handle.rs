@@ -36,7 +36,7 @@ impl DeviceHandle {
     ) -> Result<R, Status> {
         let (answer, answered) = oneshot::channel();
         let job: Job = Box::new(move |device, ports, now| {
-            // Nobody waits for the answer of a request that was cancelled.
+            // The request may have been cancelled: then the answer has no receiver.
             let _ = answer.send(request(device, ports, now));
         });
         let stopping = || Status::unavailable("the switch is shutting down");

@@ -11,7 +11,7 @@ use tonic::Status;
 use crate::arbitration::{Answer, Arbitration, StreamId};
 use crate::status;
 
-/// Messages that may wait for one controller; what exceeds it is dropped, so that a slow controller delays nobody.
+/// Messages that may wait for one controller. Further ones are dropped, so that a slow controller delays no other.
 const BACKLOG: usize = 1024;
 
 /// What goes down a stream.

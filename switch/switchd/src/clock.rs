@@ -28,8 +28,8 @@ impl Clock {
         nanoseconds(clock_gettime(ClockId::Monotonic)) - self.start
     }
 
-    /// The conversion from the wall clock, which stamps received frames, to this clock. Sampled anew at each use, so a
-    /// wall clock that is slewed or stepped moves only frames that are received in that very moment.
+    /// The conversion from the wall clock, which stamps received frames, to this clock. Each use takes a new
+    /// sample, so when the wall clock is slewed or stepped, only the frames of that moment get a wrong time.
     pub fn sample(&self) -> WallClockSample {
         let now = self.now();
         WallClockSample {

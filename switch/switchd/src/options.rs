@@ -80,7 +80,7 @@ pub struct Options {
     unsupported: Unsupported,
 }
 
-/// Options of BMv2 that this switch refuses, so that nobody waits for what they would do.
+/// Options of BMv2 that this switch refuses: it cannot do what they ask for.
 #[derive(Debug, Parser)]
 struct Unsupported {
     #[arg(long, hide = true, value_parser = refuse("there is no event log"), action = ArgAction::Append)]

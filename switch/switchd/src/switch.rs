@@ -74,7 +74,7 @@ pub struct Switch {
     gather: Nanos,
     /// Whether a frame arrived since the last wait.
     busy: bool,
-    /// When to look at the interfaces next, whatever the sockets say.
+    /// When to look at the interfaces next, even if no socket reports an error.
     next_look: Nanos,
 }
 

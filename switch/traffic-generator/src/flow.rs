@@ -12,7 +12,8 @@ use crate::rank::Ranks;
 
 /// Bytes of Ethernet, IPv4 and UDP headers in a frame.
 pub const UDP_FRAME_OVERHEAD: u32 = 14 + 20 + 8;
-/// Flow header, the first bytes of a datagram: rank (4 bytes), flow (4), sequence number (8), time of sending in ns of the monotonic clock (8); big-endian.
+/// Flow header, the first bytes of a datagram: rank (4 bytes), flow (4), sequence number (8), time of sending in ns of the
+/// monotonic clock (8); big-endian.
 pub const FLOW_HEADER_BYTES: usize = 24;
 /// Smallest UDP frame: it carries the flow header.
 pub const MIN_UDP_FRAME: u32 = UDP_FRAME_OVERHEAD + FLOW_HEADER_BYTES as u32;
@@ -28,7 +29,7 @@ pub enum Arrivals {
     Constant,
     /// As a Poisson process.
     Poisson,
-    /// In bursts of so many packets of one rank, back to back; the bursts are a Poisson process.
+    /// In bursts of this many packets of one rank, back to back. The bursts are a Poisson process.
     Bursts(u32),
 }
 
@@ -95,7 +96,7 @@ impl UdpFlow {
     }
 }
 
-/// A TCP flow of so many bytes.
+/// A TCP flow of a given size.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct TcpFlow {
@@ -121,7 +122,7 @@ pub struct TcpFlow {
 pub enum Tos {
     /// The same for every segment.
     Fixed(u8),
-    /// By the bytes that remain (pFabric, SRPT), up to a flow of so many bytes.
+    /// By the bytes that remain (pFabric, SRPT).
     Remaining {
         /// Size that gets the least urgent rank.
         largest_bytes: u64,
@@ -147,8 +148,9 @@ pub enum Scale {
 pub const SEGMENT_BYTES: u64 = 1448;
 
 impl Tos {
-    /// TOS byte of the handshake. It has no data, so no bytes remain: the most urgent rank. A scheduler that drops by rank
-    /// would else drop the opening segments of large flows, and the kernel repeats those only after a second.
+    /// TOS byte of the handshake. It has no data, so no bytes remain: it gets the most urgent rank. With the rank of its
+    /// flow, a scheduler that drops by rank would drop the opening segments of large flows, and the kernel repeats those only
+    /// after a second.
     pub fn of_handshake(self) -> u8 {
         match self {
             Tos::Fixed(tos) => tos,
@@ -156,7 +158,7 @@ impl Tos {
         }
     }
 
-    /// TOS byte of a segment sent while so many bytes remain.
+    /// TOS byte of a segment that is sent while this many bytes remain.
     pub fn byte(self, remaining: u64) -> u8 {
         match self {
             Tos::Fixed(tos) => tos,

@@ -109,7 +109,7 @@ enum Command {
         /// How long at most, in seconds
         #[arg(long, value_parser = seconds)]
         duration: Duration,
-        /// End as soon as so many flows have arrived
+        /// End as soon as this many flows have arrived
         #[arg(long)]
         flows: Option<usize>,
     },
@@ -234,7 +234,7 @@ fn run(command: Command) -> Result<(), TrafficError> {
 fn allow_many_connections() {
     use rustix::process::{Resource, getrlimit, setrlimit};
     let limit = getrlimit(Resource::Nofile);
-    // The limit stays what it was where that is refused; who then runs out of files is told so.
+    // If the kernel refuses, the limit stays; a run that then needs more files fails with a message.
     let _ = setrlimit(
         Resource::Nofile,
         rustix::process::Rlimit {
@@ -255,7 +255,7 @@ fn main() -> ExitCode {
     match run(Arguments::parse().command) {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
-            // Nobody is left to be told when that fails too.
+            // If that fails too, there is no way left to report it.
             let _ = writeln!(io::stderr(), "p4sched-traffic: {error}");
             ExitCode::FAILURE
         }

@@ -153,7 +153,7 @@ fn write(path: &Path, segments: &[Segment]) -> Result<(), TrafficError> {
 mod tests {
     use super::*;
 
-    /// IPv4 and TCP headers without options, and so many bytes of payload announced.
+    /// IPv4 and TCP headers without options that announce this many bytes of payload.
     fn packet(identification: u16, payload: u16) -> Vec<u8> {
         let mut bytes = vec![0x45, 0x2c];
         bytes.extend((40 + payload).to_be_bytes());

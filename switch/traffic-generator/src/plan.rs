@@ -155,8 +155,8 @@ impl Plan {
     }
 
     /// The flows, in order of their start. Their sizes are a stratified sample: of n flows, one has its size from each
-    /// n-th part of the distribution, in random order. A few large flows make most of the load, so that it would else
-    /// be far off in a short run.
+    /// n-th part of the distribution, in random order. A few large flows make most of the load. Sizes drawn one by one would
+    /// miss the load by far in a short run.
     ///
     /// # Errors
     /// As [`Plan::check`].

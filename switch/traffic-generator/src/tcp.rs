@@ -83,7 +83,7 @@ pub fn all_connected(outcomes: &[Outcome]) -> Result<(), TrafficError> {
     )))
 }
 
-/// Accepts flows for so long, or until so many have completed, and reports those.
+/// Accepts flows for this time, or until this number has completed, and reports those that completed.
 ///
 /// # Errors
 /// If the address cannot be listened on.
@@ -244,7 +244,7 @@ async fn deliver(mut stream: TcpStream, flow: &TcpFlow, started_ns: u64) -> std:
 }
 
 /// Writes bytes that no later ones join (MSG_EOR): what is written next has its own rank. Otherwise the kernel appends it
-/// to what waits unsent, up to 64 kB, whatever the limit set on that.
+/// to what waits unsent, up to 64 kB, even beyond the limit set on that.
 async fn write_apart(stream: &TcpStream, bytes: &[u8]) -> std::io::Result<usize> {
     let send = || Ok(rustix::net::send(stream, bytes, SendFlags::EOR)?);
     stream.async_io(Interest::WRITABLE, send).await

@@ -56,7 +56,7 @@ impl<P> Afq<P> {
         Verdict::Taken
     }
 
-    /// Takes a packet whatever the room; one that is too far ahead goes into the last round.
+    /// Takes a packet even if the buffer is full. A packet that is too far ahead goes into the last round.
     pub fn append(&mut self, packet: Queued<P>) {
         let (bid, ahead) = self.bid(&packet);
         self.file(packet, bid, ahead.min(self.calendar.len() - 1));

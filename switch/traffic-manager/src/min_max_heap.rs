@@ -3,7 +3,7 @@
 //! Source: Atkinson, Sack, Santoro, Strothotte, "Min-Max Heaps and Generalized Priority Queues", CACM 29(10), 1986. A
 //! binary heap in which even levels (the root's is 0) hold minima of their subtrees and odd levels maxima.
 
-/// The heap. Equal elements are told apart by nothing, so callers make them distinct.
+/// The heap. The order of equal elements is undefined, so callers make all elements distinct.
 #[derive(Debug)]
 pub(crate) struct MinMaxHeap<T> {
     nodes: Vec<T>,

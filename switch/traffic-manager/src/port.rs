@@ -59,7 +59,7 @@ impl<P> Buffer<P> {
         }
     }
 
-    /// Takes a packet whatever the room.
+    /// Takes a packet even if the buffer is full.
     fn append(&mut self, packet: Queued<P>) {
         match self {
             Buffer::Strict(strict) => strict.append(packet),
@@ -89,7 +89,7 @@ impl<P> Buffer<P> {
         let mut packets: Vec<_> = std::iter::from_fn(|| self.take(NEVER, config)).collect();
         packets.sort_by_key(|packet| packet.arrival);
         if let Buffer::Afq(_) | Buffer::Stfq(_) = self {
-            // Nobody is charged for packets that are not sent, nor twice for those that are filed anew.
+            // A user pays for sent packets only, and pays once for a packet that is filed again.
             *self = Buffer::new(config);
         }
         packets
@@ -103,7 +103,7 @@ pub(crate) struct PortQueues<P> {
     config: PortConfig,
     buffer: Buffer<P>,
     link: Pace,
-    /// The link's last promise to the far end: a link never reorders, even if its delay shrinks.
+    /// When the last frame is at the far end. No later frame is there earlier, even if the delay becomes shorter.
     last_arrival_ns: Nanos,
     /// When the buffer last became non-empty. The packets of a one-buffer discipline may leave from then on.
     backlogged_since: Nanos,
@@ -271,7 +271,7 @@ impl<P> PortQueues<P> {
         }
     }
 
-    /// Asks anew for the user and the rank of every packet that waits.
+    /// Asks again for the user and the rank of every packet that waits.
     pub fn reclassify(&mut self, mut classify: impl FnMut(&P) -> (u64, u64)) {
         let mut packets = self.buffer.empty(&self.config);
         for packet in &mut packets {

@@ -40,8 +40,7 @@ impl std::iter::Sum for Count {
     }
 }
 
-/// Counts of the packets of one priority, whatever the discipline: in a one-buffer discipline the queue of a packet is
-/// its priority too.
+/// Counts of the packets of one priority. In a discipline with one buffer, too, the queue of a packet is its priority.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct QueueStats {
     /// Waiting now.

@@ -103,7 +103,7 @@ impl<P> TrafficManager<P> {
         self.queued = 0;
     }
 
-    /// Asks anew for the (user, rank) of every packet that waits at a port.
+    /// Asks again for the user and the rank of every packet that waits at a port.
     pub fn reclassify(&mut self, port: Port, classify: impl FnMut(&P) -> (u64, u64)) {
         let place = self.place(port);
         self.ports[place].reclassify(classify);
@@ -143,7 +143,7 @@ impl<P> TrafficManager<P> {
         self.ports.get(usize::from(place))
     }
 
-    /// Where the port is, made if it is not there yet.
+    /// The place of the port in `ports`. Makes the port if there is none.
     fn place(&mut self, port: Port) -> usize {
         match self.places.get(usize::from(port)) {
             Some(&place) if place != ABSENT => usize::from(place),

@@ -1,15 +1,15 @@
-//! How far each user has got on a virtual clock that never runs back, such as bytes a user was given so far.
+//! How far each user has got on a virtual clock, for example in bytes sent. The clock never runs back.
 
 use hashbrown::HashMap;
 
-/// Users are not looked through for forgettable ones below this number.
+/// With fewer users than this, no reading is deleted.
 const FEW_USERS: usize = 1024;
 
-/// A reading for each user. One at or before the virtual time is as good as none, and is forgotten in time.
+/// A reading for each user. A reading at or before the virtual time means nothing, and is deleted from time to time.
 #[derive(Debug)]
 pub(crate) struct UserClocks {
     readings: HashMap<u64, u64>,
-    /// Number of readings at which the old ones are forgotten.
+    /// Number of readings at which the old ones are deleted.
     crowded: usize,
 }
 

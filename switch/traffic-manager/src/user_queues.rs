@@ -1,4 +1,4 @@
-//! One FIFO for each user, in one shared buffer, with the longest one at hand.
+//! One FIFO for each user in one shared buffer. The longest is found without a search.
 //!
 //! Users that have a packet are listed by the length of their queue in packets. A length changes by one at a time, so the
 //! longest queue is kept up to date in O(1).

@@ -12,7 +12,7 @@ use crate::{
     },
 };
 
-/// What type parameters stand for.
+/// The types that replace type parameters.
 pub(super) type Substitution = HashMap<TypeVarId, Type>;
 
 /// `ty` with type parameters replaced.
@@ -203,7 +203,7 @@ impl Checker<'_> {
         self.error(e.span, format!("{what} must be {shown}, not {from}{hint}"));
     }
 
-    /// Finds what type parameters in `formal` stand for, so that it becomes `actual`. False if it cannot.
+    /// Finds the types that make `actual` of `formal` when they replace its type parameters. False if there are none.
     pub(super) fn unify(&self, formal: &Type, actual: &Type, map: &mut Substitution) -> bool {
         match (formal, actual) {
             (_, Type::Unknown | Type::DontCare) | (Type::Unknown | Type::DontCare, _) => true,

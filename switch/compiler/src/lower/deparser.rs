@@ -56,7 +56,7 @@ impl Lowerer<'_> {
         }
     }
 
-    /// A header emitted twice would appear twice on BMv2 too, which nobody wants.
+    /// A header that is emitted twice appears twice on BMv2 too. That is a mistake of the program.
     pub(super) fn deparser_check(&mut self) {
         let mut seen = std::collections::HashSet::new();
         let twice = self.ir.deparser.iter().find(|h| !seen.insert(**h)).copied();

@@ -56,7 +56,7 @@ impl<'a> Builder<'a> {
         self.code.push(op);
     }
 
-    /// Intermediate results do not outlive a statement.
+    /// Ends a statement: its intermediate results are free again.
     pub fn end_statement(&mut self) {
         self.used_temporaries = 0;
     }
@@ -97,7 +97,7 @@ impl<'a> Builder<'a> {
         self.temporaries[self.used_temporaries - 1]
     }
 
-    /// A word of its own, that no other statement uses.
+    /// A word that no other statement uses.
     pub fn own_word(&mut self) -> Word {
         self.pool_word(0)
     }
@@ -116,7 +116,8 @@ impl<'a> Builder<'a> {
         self.constant(u64::MAX)
     }
 
-    /// The jump taken when a condition, just computed into a word, does not hold; it swallows the comparison.
+    /// The jump that is taken when a condition does not hold. The code has just computed the condition into a word; where that
+    /// was a comparison, the jump compares instead.
     pub fn fuse_jump(&mut self, condition: Word) -> Op {
         let temporary = self.temporaries.contains(&condition);
         let fused = match self.code.last() {

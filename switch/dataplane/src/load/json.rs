@@ -1,4 +1,4 @@
-//! Reading JSON with a path for every complaint.
+//! Reads JSON. Every error names its path.
 
 use serde_json::Value;
 

@@ -1,7 +1,7 @@
-//! Lays the control flow of a pipeline out as one stretch of code.
+//! Writes the control flow of a pipeline as one piece of code.
 //!
-//! Conditions become jumps. A table without key whose default action is constant (p4c makes one of every statement)
-//! is no table any more: its action's code stands in its place. Real tables are one operation that says where to go on.
+//! Conditions become jumps. p4c makes of every statement a table without key whose default action is constant: the code of
+//! this action replaces the table. Every other table is one operation, which says where to go on.
 
 use super::builder::Builder;
 use super::graph::{Following, Node};
@@ -19,7 +19,7 @@ pub(crate) struct Linear<'a, 'l> {
     tables: &'a mut [TableProgram],
     actions: &'a [Action],
     addresses: Vec<Option<Address>>,
-    /// Jumps whose target may not have an address yet.
+    /// Jumps to nodes that may have no address yet.
     jumps: Vec<(usize, Option<u32>)>,
 }
 
@@ -70,7 +70,7 @@ impl<'a, 'l> Linear<'a, 'l> {
         address(first)
     }
 
-    /// Emits a node and what follows it as long as there is one way to go.
+    /// Emits a node and the nodes after it, up to the first with more than one successor.
     fn chain(&mut self, first: u32, pending: &mut Vec<u32>, applied: &mut Vec<u32>) {
         let mut next = Some(first);
         while let Some(node) = next {

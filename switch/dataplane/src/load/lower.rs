@@ -109,7 +109,7 @@ impl Builder<'_> {
         self.keep(d, keep);
     }
 
-    /// An index that is out of every array's range if the exact value is negative or too large.
+    /// A word with an index. A negative or too large value becomes an index beyond every array.
     pub fn cell(&mut self, index: &Data) -> Word {
         let word = self.value(index);
         if fits(self.range(index), UNSIGNED) || fits(self.range(index), SIGNED) {
@@ -145,7 +145,7 @@ impl Builder<'_> {
         }
     }
 
-    /// Where in each header's block the field stands, and its width, if it is a plain unsigned field of one word.
+    /// The place of a field in each header's block, and its width. `None` unless it is an unsigned field of one word.
     pub fn word_offset(&self, headers: &[u32], offset: u32) -> Option<(u32, u32)> {
         let header = &self.layout.headers[*headers.first()? as usize];
         let field = &self.layout.fields[(header.first_field + offset) as usize];

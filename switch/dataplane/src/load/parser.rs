@@ -192,7 +192,7 @@ impl<'l> Loader<'_, 'l> {
         (code, word)
     }
 
-    /// As `computed`, for a length or amount: too large for anything if it is negative or huge.
+    /// As `computed`, for a length or amount. A negative or huge value becomes a number beyond every limit.
     fn computed_amount(&mut self, data: &Data) -> (Address, Word) {
         let word = self.builder.own_word();
         let code = self.builder.address();

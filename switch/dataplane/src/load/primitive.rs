@@ -286,7 +286,7 @@ impl<'j> Lowering<'_, '_, '_, 'j> {
         Ok(())
     }
 
-    /// A word with an index or amount that is exact, or larger than anything if it does not fit.
+    /// A word with an index or amount. A value that does not fit becomes a number beyond every limit.
     fn exact(&mut self, json: &Json) -> Load<u32> {
         let data = self.code.scope.data(json)?;
         Ok(self.code.builder.cell(&data))

@@ -1,4 +1,4 @@
-//! Loads a whole program: the order in which its parts are read, and what simple_switch needs to find in it.
+//! Loads a whole program: its parts in their order, and the fields that simple_switch needs.
 
 use std::collections::HashMap;
 

@@ -1,6 +1,7 @@
 //! Exact evaluation of any expression, with integers of any size, as BMv2 evaluates all of them.
 //!
-//! The slow path: `lower` turns what provably fits into 64 bits into flat operations, and leaves the rest to this.
+//! The slow path. Expressions that provably fit into 64 bits become flat operations when a program is loaded; all others are
+//! evaluated here.
 
 use num_bigint::{BigInt, Sign};
 

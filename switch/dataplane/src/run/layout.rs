@@ -184,7 +184,7 @@ impl Layout {
     }
 }
 
-/// What a field reference stands for.
+/// What a field reference means.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Place {
     Field(u32),

@@ -286,7 +286,7 @@ impl Pipeline {
         });
     }
 
-    /// Makes the working PHV that of a packet of which only the fields of a field list are kept.
+    /// Clears the PHV of the packet at work, except the fields of a field list.
     pub(crate) fn keep_only(&mut self, list: u64, instance_type: u64) {
         let mut phv = self.spare_phv();
         phv.extend_from_slice(&self.program.blank);
@@ -322,7 +322,7 @@ impl Pipeline {
         self.state.words[..blank.len()].copy_from_slice(blank);
     }
 
-    /// Makes a packet the one at work; false if it is another program's.
+    /// Takes up a packet for work; false if it belongs to another program.
     fn take(&mut self, packet: Packet) -> bool {
         let ours = packet.layout == self.program.identity && packet.phv.len() == self.program.blank.len();
         if ours {

@@ -63,7 +63,7 @@ impl Pipeline {
     }
 
     fn replicate(&mut self, replicas: &[(Port, u16)], class_of_service: u8, out: &mut Outcomes) {
-        // The copies start afresh: what ingress asked for concerns the original.
+        // What ingress asked for is about the original, not about the copies.
         for register in [register::RECIRCULATE, register::EXIT] {
             self.state.words[register as usize] = 0;
         }
@@ -86,7 +86,7 @@ impl Pipeline {
         self.state.words[register::CLONE as usize] = 0;
         self.state.words[register::CLONE_FIELDS as usize] = 0;
         let id = (request & !register::CLONE_REQUESTED) as u16;
-        // Taken out while the copies are made; `return_session` puts it back.
+        // Taken out while the copies are made; the caller puts it back.
         Some((id, self.sessions.remove(&id)?, list))
     }
 

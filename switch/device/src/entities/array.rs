@@ -35,7 +35,7 @@ pub(crate) fn modify_only(what: &str, kind: Type) -> Result<(), Fault> {
     )))
 }
 
-/// The objects that a read is about: one, or all of them if it gives no identifier.
+/// The objects that a read selects: one, or all of them if it gives no identifier.
 ///
 /// # Errors
 /// `INVALID_ARGUMENT` for an identifier that P4Info does not have.

@@ -27,7 +27,7 @@ pub(crate) fn owner<'a>(
     stored.ok_or_else(|| Fault::not_found(format!("{}: no entry with this key and priority", table.name)))
 }
 
-/// The entries whose direct resources a read is about: one, all of a table, or all of the tables that `has` selects.
+/// The entries whose direct resources a read selects: one, all of a table, or all of the tables that `has` names.
 ///
 /// # Errors
 /// As [`owner`], and `INVALID_ARGUMENT` for a table that has no such resource.

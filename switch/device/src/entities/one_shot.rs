@@ -22,7 +22,8 @@ pub struct Prepared {
     pub one_shot: Option<OneShot>,
 }
 
-/// Checks an entry's action. A one-shot's members and group are created: whoever fails later calls [`discard`].
+/// Checks an entry's action, and creates the members and the group of a one-shot. A caller that fails later calls
+/// [`discard`].
 ///
 /// # Errors
 /// `INVALID_ARGUMENT` for a kind of action that the table does not take, `NOT_FOUND` for a member or group that does not

@@ -204,7 +204,7 @@ pub(crate) fn write_group(
     Ok(())
 }
 
-/// The profiles a read is about: one, or all.
+/// The profiles that a read selects: one, or all.
 fn selected(forwarding: &Forwarding, id: u32) -> Result<Vec<&ProfileStore>, Fault> {
     if id == 0 {
         return Ok(forwarding.profiles.values().collect());

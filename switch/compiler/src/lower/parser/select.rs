@@ -1,4 +1,4 @@
-//! Transitions: what a `select` looks at, and the values and masks that its cases stand for.
+//! Transitions: the keys of a `select`, and the values and masks of its cases.
 
 use num_bigint::BigInt;
 
@@ -84,7 +84,7 @@ impl Lowerer<'_> {
         }
     }
 
-    /// The values and masks of all keys together that a case stands for.
+    /// The values and masks of a case, for all keys together.
     fn cases(&mut self, sets: &[tree::Expr], key: &[Expr], span: Span) -> Vec<Case> {
         if sets.iter().all(|s| matches!(s.kind, tree::ExprKind::Any)) {
             return vec![Case::Default];
@@ -135,7 +135,7 @@ impl Lowerer<'_> {
             .collect()
     }
 
-    /// Values and masks that a set of one key stands for.
+    /// The values and masks of the set of one key.
     fn elements(&mut self, set: &tree::Expr, width: u32, span: Span) -> Vec<(BigInt, BigInt)> {
         let all: BigInt = (BigInt::from(1) << width) - 1;
         let value = |l: &mut Self, e: &tree::Expr| {
