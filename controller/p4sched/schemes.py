@@ -15,7 +15,7 @@ from p4sched.control.loop import LoopOf
 from p4sched.control.parameters import Comparison, Layout, Parameters
 from p4sched.control.ranked_loop import RankedLoop
 from p4sched.errors import unknown_name
-from p4sched.p4rt.traffic_manager import QUEUES, Calendar, Discipline
+from p4sched.p4rt.traffic_manager import BEYOND_BMV2, QUEUES, Calendar, Discipline
 
 QUEUES_DO_NOT_COMPETE = "BMv2 limits every priority queue on its own, so its queues never compete for the link"
 NO_SORTED_QUEUE = "BMv2 has no queue sorted by rank"
@@ -40,19 +40,13 @@ class Scheme:
 
     name: str
     """One word, as on the command line and in file names."""
-    title: str
-    """As papers write it."""
-    program: str
-    """p4/PROGRAM.p4"""
     discipline: Discipline
     """Of the port."""
-    parameters: type[Parameters]
-    """What a controller sets of the program."""
     layout: type[Layout]
-    """Which queues the port has, and how large."""
+    """Which queues the port has, and how large; where no law does it, also what a controller sets of the program."""
     colour: str
     """In figures: a name of `p4sched.results.figures.PALETTE`."""
-    compared: frozenset[Compared]
+    compared: tuple[Compared, ...] = (Compared.RANKS,)
     not_on_bmv2: str | None = None
     """Why BMv2 cannot show it; None when it can."""
     law: AnyLaw | None = None
@@ -67,6 +61,24 @@ class Scheme:
     """Tells a sorted queue the rank."""
     worker_packets: bool = False
     """A recirculating packet can tell its program how long the queues are (p4/include/worker.p4)."""
+
+    @property
+    def title(self) -> str:
+        """As papers write it."""
+        return title(self.name)
+
+    @property
+    def program(self) -> str:
+        """p4/PROGRAM.p4: of its own, or FIFO's ahead of an ideal discipline."""
+        return "fifo" if self.discipline in BEYOND_BMV2 else self.name
+
+    @property
+    def parameters(self) -> type[Parameters]:
+        """What a controller sets of the program."""
+        if self.law is not None:
+            return self.law.parameters
+        assert issubclass(self.layout, Parameters)
+        return self.layout
 
     def usual(self) -> "Setup":
         """With the sizes and parameters of its paper or program."""
@@ -125,47 +137,33 @@ class Setup:
 
 FIFO = Scheme(
     "fifo",
-    "FIFO",
-    program="fifo",
     discipline=Discipline.FIFO,
-    parameters=fifo.Parameters,
     layout=fifo.Parameters,
     colour="grey",
-    compared=frozenset({Compared.USERS, Compared.RANKS}),
+    compared=(Compared.USERS, Compared.RANKS),
 )
 FDPA = Scheme(
     "fdpa",
-    "FDPA",
-    program="fdpa",
     discipline=Discipline.STRICT,
-    parameters=fdpa.Parameters,
-    layout=fdpa.Layout,
+    layout=fdpa.Bandwise,
     colour="yellow",
-    compared=frozenset({Compared.USERS}),
+    compared=(Compared.USERS,),
     law=fdpa.LAW,
     loop=FdpaLoop,
     options=FDPA_OPTIONS,
 )
 SP_PIFO = Scheme(
     "sp_pifo",
-    "SP-PIFO",
-    program="sp_pifo",
     discipline=Discipline.STRICT,
-    parameters=sp_pifo.Parameters,
     layout=sp_pifo.Parameters,
     colour="green",
-    compared=frozenset({Compared.RANKS}),
     not_on_bmv2=QUEUES_DO_NOT_COMPETE,
 )
 AIFO = Scheme(
     "aifo",
-    "AIFO",
-    program="aifo",
     discipline=Discipline.FIFO,
-    parameters=aifo.Parameters,
     layout=aifo.Parameters,
     colour="orange",
-    compared=frozenset({Compared.RANKS}),
     law=aifo.LAW,
     loop=RankedLoop,
     options=(*RANKED_OPTIONS, "--window"),
@@ -173,26 +171,18 @@ AIFO = Scheme(
 )
 RIFO = Scheme(
     "rifo",
-    "RIFO",
-    program="rifo",
     discipline=Discipline.FIFO,
-    parameters=rifo.Parameters,
     layout=rifo.Parameters,
     colour="pink",
-    compared=frozenset({Compared.RANKS}),
     law=rifo.LAW,
     loop=RankedLoop,
     options=RANKED_OPTIONS,
 )
 PACKS = Scheme(
     "packs",
-    "PACKS",
-    program="packs",
     discipline=Discipline.STRICT,
-    parameters=packs.Parameters,
     layout=packs.Parameters,
     colour="blue",
-    compared=frozenset({Compared.RANKS}),
     not_on_bmv2=QUEUES_DO_NOT_COMPETE,
     law=packs.LAW,
     loop=RankedLoop,
@@ -200,49 +190,36 @@ PACKS = Scheme(
 )
 PIFO = Scheme(
     "pifo",
-    "PIFO",
-    program="fifo",
     discipline=Discipline.PIFO,
-    parameters=fifo.Parameters,
     layout=fifo.Ideal,
     colour="black",
-    compared=frozenset({Compared.RANKS}),
     not_on_bmv2=NO_SORTED_QUEUE,
     rank_field="meta.rank",
 )
 STFQ = Scheme(
     "stfq",
-    "STFQ",
-    program="fifo",
     discipline=Discipline.STFQ,
-    parameters=fifo.Parameters,
     layout=fifo.Ideal,
     colour="black",
-    compared=frozenset({Compared.FLOWS}),
+    compared=(Compared.FLOWS,),
     not_on_bmv2=NO_SORTED_QUEUE,
     fair=True,
 )
 DRR = Scheme(
     "drr",
-    "DRR",
-    program="fifo",
     discipline=Discipline.DRR,
-    parameters=fifo.Parameters,
     layout=fifo.Ideal,
     colour="sky",
-    compared=frozenset({Compared.USERS, Compared.FLOWS}),
+    compared=(Compared.USERS, Compared.FLOWS),
     not_on_bmv2="BMv2 has no deficit round robin",
     fair=True,
 )
 AFQ = Scheme(
     "afq",
-    "AFQ",
-    program="fifo",
     discipline=Discipline.AFQ,
-    parameters=fifo.Parameters,
     layout=afq.Parameters,
     colour="yellow",
-    compared=frozenset({Compared.FLOWS}),
+    compared=(Compared.FLOWS,),
     not_on_bmv2="BMv2 has no calendar of queues",
     fair=True,
 )
@@ -264,5 +241,5 @@ def compared(comparison: Compared) -> tuple[str, ...]:
 
 
 def title(name: str) -> str:
-    """As papers write a scheme. Other names, which summaries of other versions may have, stay as they are."""
-    return SCHEMES[name].title if name in SCHEMES else name
+    """As papers write a scheme: SP-PIFO for sp_pifo."""
+    return name.upper().replace("_", "-")

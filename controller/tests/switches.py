@@ -9,7 +9,10 @@ from pathlib import Path
 import grpc
 import pytest
 
+from p4sched.control.law import ParametersT
+from p4sched.control.loop import action_data_in_force
 from p4sched.errors import P4schedError
+from p4sched.p4rt.reader import Reader
 from p4sched.paths import switch_binary
 
 
@@ -75,3 +78,9 @@ def start_switch(kind: str, folder: Path, interfaces: Mapping[int, str] | None =
     switch = RunningSwitch(kind, command, grpc_port, thrift_port, folder / f"{kind}.log")
     switch.wait_until_it_answers()
     return switch
+
+
+async def found_parameters(reader: Reader, kind: type[ParametersT]) -> ParametersT | None:
+    """The parameters in force; None if the default action is another one."""
+    data = await action_data_in_force(reader, kind)
+    return None if data is None else kind.from_action_data(data)

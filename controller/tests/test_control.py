@@ -11,11 +11,10 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from switches import RunningSwitch, start_switch
+from switches import RunningSwitch, found_parameters, start_switch
 
 from p4sched.cli.main import run_command
 from p4sched.control.laws.fdpa import Parameters
-from p4sched.control.loop import found_parameters
 from p4sched.control.replay import replay
 from p4sched.p4rt.program import Program
 from p4sched.p4rt.rank_source import RankSource, set_rank_source

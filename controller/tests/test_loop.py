@@ -6,12 +6,12 @@ from pathlib import Path
 
 import finsy as fy
 import pytest
-from switches import RunningSwitch
+from switches import RunningSwitch, found_parameters
 
 from p4sched.control.bands import Bands
 from p4sched.control.fdpa_loop import FdpaLoop, Update
 from p4sched.control.laws import fdpa as law
-from p4sched.control.loop import controlled, found_parameters
+from p4sched.control.loop import controlled
 from p4sched.control.replay import replay
 from p4sched.p4rt.program import Program
 from p4sched.p4rt.reader import SessionError

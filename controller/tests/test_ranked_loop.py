@@ -9,10 +9,9 @@ from pathlib import Path
 import finsy as fy
 import pytest
 from ranked_port import MS
-from switches import RunningSwitch
+from switches import RunningSwitch, found_parameters
 
 from p4sched.control.laws import aifo, packs, ranked, rifo
-from p4sched.control.loop import found_parameters
 from p4sched.control.ranked_loop import RankedLoop, RankedPortsLoop, port_cells, port_sample
 from p4sched.control.replay import replay
 from p4sched.errors import UsageError

@@ -8,11 +8,10 @@ from pathlib import Path
 
 import pytest
 from conftest import compiled_programs
-from switches import RunningSwitch, free_port
+from switches import RunningSwitch, found_parameters, free_port
 
 from p4sched.control.bands import Bands
 from p4sched.control.laws import fdpa as law
-from p4sched.control.loop import found_parameters
 from p4sched.p4rt.program import Program
 from p4sched.p4rt.reader import SessionError
 from p4sched.p4rt.routes import route

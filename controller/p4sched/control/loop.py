@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Generic, TypeAlias, TypeVar
 
 from p4sched.control.decision_log import DecisionLog
-from p4sched.control.law import ConfigT, Decision, DecisionT, Law, ParametersT, SampleT, StateT
+from p4sched.control.law import ConfigT, Decision, DecisionT, Law, SampleT, StateT
 from p4sched.control.parameters import Parameters
 from p4sched.p4rt.reader import Reader
 from p4sched.p4rt.session import Session
@@ -159,12 +159,6 @@ async def action_data_in_force(reader: Reader, parameters: type[Parameters]) -> 
     if found is None or found[0].rpartition(".")[2] != parameters.action:
         return None
     return found[1]
-
-
-async def found_parameters(reader: Reader, kind: type[ParametersT]) -> ParametersT | None:
-    """The same as parameters."""
-    data = await action_data_in_force(reader, kind)
-    return None if data is None else kind.from_action_data(data)
 
 
 @asynccontextmanager

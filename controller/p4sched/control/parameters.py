@@ -4,7 +4,7 @@ import dataclasses
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import ClassVar, Protocol, Self
+from typing import ClassVar, Self
 
 from p4sched.control.bands import Bands
 from p4sched.errors import UsageError
@@ -75,28 +75,32 @@ def equal_buffers(buffer: int, window: int, headroom: float = 0.0, queues: int =
     return Comparison(buffer, window, headroom, queues)
 
 
-class Layout(Protocol):
-    """How a scheme is laid out at an egress port."""
+class Layout(ABC):
+    """How a scheme is laid out at an egress port. A new object has the sizes of a paper, or the program's own."""
 
     @property
+    @abstractmethod
     def queue_sizes(self) -> tuple[int, ...]:
         """Packets that queues 7, 6, ... can hold; or the one buffer of a discipline that has one."""
 
     @property
+    @abstractmethod
     def label(self) -> str:
         """A few words for a table, or for the axis of a figure."""
 
     @property
     def calendar(self) -> Calendar | None:
         """Of the discipline `afq`."""
+        return None
 
     @classmethod
+    @abstractmethod
     def alike(cls, comparison: Comparison) -> Self:
         """The scheme's share of a comparison."""
 
 
 @dataclass(frozen=True)
-class Parameters(ABC):
+class Parameters:
     """Action data of a table's default action. Only the subclasses know the names of P4 parameters."""
 
     table: ClassVar[str]
@@ -113,29 +117,8 @@ class Parameters(ABC):
 
 
 @dataclass(frozen=True)
-class PortParameters(Parameters):
-    """Parameters that say how large the queues of a port are. Those of a new object are the program's own or a paper's
-    default."""
-
-    @property
-    @abstractmethod
-    def queue_sizes(self) -> tuple[int, ...]:
-        """As `Layout.queue_sizes`."""
-
-    @property
-    @abstractmethod
-    def label(self) -> str:
-        """As `Layout.label`."""
-
-    @property
-    def calendar(self) -> Calendar | None:
-        """As `Layout.calendar`."""
-        return None
-
-    @classmethod
-    @abstractmethod
-    def alike(cls, comparison: Comparison) -> Self:
-        """As `Layout.alike`."""
+class PortParameters(Parameters, Layout):
+    """Parameters that say how large the queues of a port are."""
 
 
 def queue_split(sizes: tuple[int, ...]) -> dict[str, int]:

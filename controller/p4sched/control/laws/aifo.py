@@ -45,7 +45,6 @@ from p4sched.control.laws.ranked import (
     HEADROOM_UNIT,
     MAX_COUNT,
     SPAN_DELAY_TARGETS,
-    RankedLaw,
     close_to,
     headroom_numerator,
     ranked_law,
@@ -127,10 +126,6 @@ class Config(ranked.Config):
     def asked_besides(cls, asked: Asked) -> dict[str, Any]:
         return {} if asked.window_ranks is None else {"window_ranks": asked.window_ranks}
 
-    @property
-    def law(self) -> RankedLaw:
-        return LAW
-
     def parameters_for(self, traffic: Traffic) -> Parameters:
         """The law."""
         target = self.fixed_packets("C")
@@ -169,4 +164,4 @@ def sampling(config: ranked.Config, traffic: Traffic, window_ranks: int) -> int:
     return max(1, min(MAX_COUNT, round(traffic.arrivals_in(span_ns) / max(1, window_ranks))))
 
 
-LAW = ranked_law("aifo", Config, Parameters)
+LAW = Config.law = ranked_law("aifo", Config, Parameters)

@@ -52,7 +52,7 @@ from typing import Any, ClassVar, Self
 
 from p4sched.control.bands import Bands
 from p4sched.control.law import Asked, Law, taking_over
-from p4sched.control.parameters import Comparison
+from p4sched.control.parameters import Comparison, Layout
 from p4sched.control.parameters import Parameters as ActionData
 from p4sched.errors import UsageError, require
 from p4sched.p4rt.traffic_manager import QUEUES
@@ -80,13 +80,16 @@ DEFAULT_BANDS = Bands(1, 4, 0.5)
 
 
 @dataclass(frozen=True)
-class Layout:
+class Bandwise(Layout):
     """The queues of a port, one for each band. The law writes the parameters when it sees who is active."""
 
     bands: Bands = DEFAULT_BANDS
-    queue_sizes: tuple[int, ...] = (20,) * 5
+    sizes: tuple[int, ...] = (20,) * 5
     """Packets; by default the fewest that the paper gives a queue."""
-    calendar: None = None
+
+    @property
+    def queue_sizes(self) -> tuple[int, ...]:
+        return self.sizes
 
     @property
     def label(self) -> str:
@@ -105,6 +108,8 @@ class Layout:
 @dataclass(frozen=True)
 class Config:
     """What the law needs to know of the link and of the scheme."""
+
+    law: ClassVar[Law["Config", "State", "Sample", "Decision"]]
 
     capacity_bps: int
     """Rate of the shaped link, bit/s of Ethernet frames."""
@@ -130,10 +135,6 @@ class Config:
         require(0 <= self.flowlet_gap_us < 2**32, f"flowlet gap {self.flowlet_gap_us} us is not in [0, 2^32)")
         require(self.activity_window_ns > 0, f"activity window {self.activity_window_ns} ns is not positive")
         require(self.active_bytes > 0, f"activity threshold {self.active_bytes} bytes is not positive")
-
-    @property
-    def law(self) -> Law["Config", "State", "Sample", "Decision"]:
-        return LAW
 
     @classmethod
     def asked(cls, asked: Asked) -> Self:
@@ -366,7 +367,7 @@ def _active_users(config: Config, steps: tuple[_Step, ...], sample: Sample) -> t
     )
 
 
-LAW: Law[Config, State, Sample, Decision] = Law(
+LAW = Config.law = Law(
     name="fdpa",
     parameters=Parameters,
     config=Config,

@@ -34,7 +34,6 @@ from p4sched.control.laws.aifo import quantile_headroom, sampling
 from p4sched.control.laws.ranked import (
     HEADROOM_UNIT,
     MAX_COUNT,
-    RankedLaw,
     close_to,
     headroom_numerator,
     ranked_law,
@@ -155,10 +154,6 @@ class Config(ranked.Config):
         window = {} if asked.window_ranks is None else {"window_ranks": asked.window_ranks}
         return window | {"queues": asked.queues}
 
-    @property
-    def law(self) -> RankedLaw:
-        return LAW
-
     def parameters_for(self, traffic: Traffic) -> Parameters:
         """The law."""
         in_range("number of queues n", self.queues, 1, QUEUES, "queues")
@@ -175,4 +170,4 @@ class Config(ranked.Config):
         )
 
 
-LAW = ranked_law("packs", Config, Parameters)
+LAW = Config.law = ranked_law("packs", Config, Parameters)

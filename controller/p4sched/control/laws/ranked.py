@@ -67,6 +67,8 @@ def headroom_numerator(share: float) -> int:
 class Config(ABC):
     """What the laws need to know of the link, and what is asked of them."""
 
+    law: ClassVar["RankedLaw"]
+    """Whose configuration it is."""
     symbols: ClassVar[Mapping[str, str]]
     """The paper's names of the parameters that the law sets and `fixed` can pin; their fields in its Parameters."""
 
@@ -88,11 +90,6 @@ class Config(ABC):
     rate_window_ns: int = 1_000_000_000
     dispersion_window_ns: int = 12_800_000_000
     hold_ns: int = 500_000_000
-
-    @property
-    @abstractmethod
-    def law(self) -> "RankedLaw":
-        """Whose configuration it is."""
 
     def __post_init__(self) -> None:
         require(self.rate_bps > 0, f"rate {self.rate_bps} bit/s is not positive")

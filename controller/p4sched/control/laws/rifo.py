@@ -61,7 +61,6 @@ from p4sched.control.laws.ranked import (
     HEADROOM_UNIT,
     MAX_COUNT,
     SPAN_DELAY_TARGETS,
-    RankedLaw,
     close_to,
     headroom_numerator,
     ranked_law,
@@ -141,10 +140,6 @@ class Config(ranked.Config):
     """What the law needs to know, and what is asked of it."""
 
     symbols: ClassVar[Mapping[str, str]] = {"B": "capacity_packets", "T": "tracking_packets", "k": "headroom_256"}
-
-    @property
-    def law(self) -> RankedLaw:
-        return LAW
 
     def parameters_for(self, traffic: Traffic) -> Parameters:
         """The law."""
@@ -276,4 +271,4 @@ def bucket_range(bucket: int) -> tuple[int, int]:
     return (0, 1) if bucket == 0 else (1 << (bucket - 1), 1 << bucket)
 
 
-LAW = ranked_law("rifo", Config, Parameters)
+LAW = Config.law = ranked_law("rifo", Config, Parameters)
