@@ -4,14 +4,17 @@
 
 use rand::{Rng, RngCore};
 
-use crate::scheme::MAX_P4_QUEUES;
-
 /// Longest sliding window, in ranks.
 pub const MAX_WINDOW: usize = 1 << 16;
 /// Largest buffer or queue, in packets.
 pub const MAX_PACKETS: usize = 1 << 24;
 /// Most queues of one scheduler.
 pub const MAX_QUEUES: usize = 64;
+
+/// Most queues of a port: one for each BMv2 priority.
+pub const MAX_P4_QUEUES: usize = 8;
+/// Longest window that the P4 programs have registers for, in ranks.
+pub const MAX_P4_WINDOW: usize = 32;
 
 /// Why a configuration is refused.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]

@@ -1,5 +1,9 @@
 //! What the list of schemes in `lib.rs` declares: a module for each scheme, and the types that hold any of them.
 
+use crate::config::{ConfigError, Sizes};
+use crate::scheduler::{Nanos, Packet, Rank, Scheduler, Verdict};
+use crate::{Model, Scheme};
+
 macro_rules! schemes {
     ($($module:ident: $Type:ident, $what:literal;)*) => {
         $(pub mod $module;)*
@@ -156,3 +160,61 @@ macro_rules! schemes {
 }
 
 pub(crate) use schemes;
+
+impl Scheme {
+    /// The scheme of this name.
+    pub fn named(name: &str) -> Option<Scheme> {
+        Scheme::ALL.iter().copied().find(|scheme| scheme.name() == name)
+    }
+}
+
+impl Sizes {
+    /// The model of a scheme. With a past, windows start with its last ranks.
+    ///
+    /// # Errors
+    /// If a size is out of range, the scheme needs more than sizes, or the past is shorter than the window.
+    pub fn model(&self, scheme: Scheme, past: &[Rank]) -> Result<Model, ConfigError> {
+        let mut model = scheme.config(self)?.model()?;
+        if !past.is_empty() {
+            model.remember(past)?;
+        }
+        Ok(model)
+    }
+}
+
+impl Scheduler for Model {
+    fn enqueue(&mut self, now: Nanos, packet: Packet) -> Verdict {
+        self.scheduler_mut().enqueue(now, packet)
+    }
+
+    fn dequeue(&mut self, now: Nanos) -> Option<Packet> {
+        self.scheduler_mut().dequeue(now)
+    }
+
+    fn len(&self) -> usize {
+        self.scheduler().len()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_scheme_is_found_by_its_name_and_its_program_has_one_argument_for_each_parameter() {
+        let random = &mut rand::rng();
+        for &scheme in Scheme::ALL {
+            assert_eq!(Scheme::named(scheme.name()), Some(scheme));
+            let config = scheme.draw(random, None);
+            assert_eq!(config.scheme(), scheme);
+            for sizes in [config.queue_sizes(), &[]] {
+                assert_eq!(
+                    config.arguments(sizes).len(),
+                    scheme.p4().parameters.len(),
+                    "{scheme:?}"
+                );
+            }
+        }
+        assert_eq!(Scheme::named("wfq"), None);
+    }
+}

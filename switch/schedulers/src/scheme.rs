@@ -2,16 +2,11 @@
 
 use rand::RngCore;
 
-use crate::config::{ConfigError, Sizes};
-use crate::scheduler::{Nanos, Packet, Rank, Scheduler, Verdict};
-use crate::{Model, Scheme};
+use crate::config::{ConfigError, MAX_P4_QUEUES, Sizes};
+use crate::scheduler::{Rank, Scheduler};
 
-/// Most queues of a port: one for each BMv2 priority.
-pub const MAX_P4_QUEUES: usize = 8;
 /// The parameter of a program's action that says how long its window is.
 pub const WINDOW_PARAMETER: &str = "window_ranks";
-/// Longest window that the P4 programs have registers for, in ranks.
-pub const MAX_P4_WINDOW: usize = 32;
 
 /// The order in which the port of a program sends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -172,68 +167,21 @@ pub(crate) fn eight(sizes: &[usize]) -> Vec<u64> {
     (0..MAX_P4_QUEUES).map(size).collect()
 }
 
-impl Scheme {
-    /// The scheme of this name.
-    pub fn named(name: &str) -> Option<Scheme> {
-        Scheme::ALL.iter().copied().find(|scheme| scheme.name() == name)
-    }
-}
-
-impl Sizes {
-    /// The model of a scheme. With a past, windows start with its last ranks.
-    ///
-    /// # Errors
-    /// If a size is out of range, the scheme needs more than sizes, or the past is shorter than the window.
-    pub fn model(&self, scheme: Scheme, past: &[Rank]) -> Result<Model, ConfigError> {
-        let mut model = scheme.config(self)?.model()?;
-        if !past.is_empty() {
-            model.remember(past)?;
-        }
-        Ok(model)
-    }
-}
-
-impl Scheduler for Model {
-    fn enqueue(&mut self, now: Nanos, packet: Packet) -> Verdict {
-        self.scheduler_mut().enqueue(now, packet)
-    }
-
-    fn dequeue(&mut self, now: Nanos) -> Option<Packet> {
-        self.scheduler_mut().dequeue(now)
-    }
-
-    fn len(&self) -> usize {
-        self.scheduler().len()
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
-    fn a_scheme_is_found_by_its_name_and_its_program_has_one_argument_for_each_parameter() {
-        let random = &mut rand::rng();
-        for &scheme in Scheme::ALL {
-            assert_eq!(Scheme::named(scheme.name()), Some(scheme));
-            let config = scheme.draw(random, None);
-            assert_eq!(config.scheme(), scheme);
-            for sizes in [config.queue_sizes(), &[]] {
-                assert_eq!(
-                    config.arguments(sizes).len(),
-                    scheme.p4().parameters.len(),
-                    "{scheme:?}"
-                );
-            }
-        }
-        assert_eq!(Scheme::named("wfq"), None);
-    }
-
-    #[test]
     fn the_ingress_control_has_the_name_of_the_program() {
         let two_words = P4 {
             program: "tail_drop",
-            ..Scheme::ALL[0].p4()
+            table: "",
+            action: "",
+            parameters: &[],
+            discipline: Discipline::Fifo,
+            tail_drop: TailDrop::Program,
+            ranks: true,
+            verdicts: true,
         };
         assert_eq!(two_words.ingress(), "TailDropIngress");
     }

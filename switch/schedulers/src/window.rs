@@ -13,9 +13,9 @@
 
 use rand::{Rng, RngCore};
 
-use crate::config::{ConfigError, MAX_WINDOW, in_range};
+use crate::config::{ConfigError, MAX_P4_WINDOW, MAX_WINDOW, in_range};
 use crate::scheduler::Rank;
-use crate::scheme::{Compared, MAX_P4_WINDOW};
+use crate::scheme::Compared;
 
 /// Content of a cell that was never written.
 pub const EMPTY: Rank = Rank::MAX;

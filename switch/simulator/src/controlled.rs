@@ -2,7 +2,8 @@
 //! the program's counters, changes the parameters, and learns when each packet left.
 
 use p4sched_dataplane::Port;
-use p4sched_schedulers::scheme::{MAX_P4_WINDOW, P4, WINDOW_PARAMETER};
+use p4sched_schedulers::config::MAX_P4_WINDOW;
+use p4sched_schedulers::scheme::{P4, WINDOW_PARAMETER};
 use p4sched_schedulers::{Nanos, Rank, Scheme};
 use serde_json::{Value, json};
 

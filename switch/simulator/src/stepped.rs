@@ -6,7 +6,8 @@
 use std::collections::BTreeSet;
 
 use p4sched_dataplane::Port;
-use p4sched_schedulers::scheme::{MAX_P4_QUEUES, MAX_P4_WINDOW, WINDOW_PARAMETER};
+use p4sched_schedulers::config::{MAX_P4_QUEUES, MAX_P4_WINDOW};
+use p4sched_schedulers::scheme::WINDOW_PARAMETER;
 use p4sched_schedulers::{ConfigError, Nanos, Rank, Scheme, Sizes};
 
 use crate::frames::Datagram;

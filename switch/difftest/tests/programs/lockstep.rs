@@ -3,8 +3,9 @@
 use std::fmt::Write as _;
 
 use p4sched_dataplane::MatchKey;
+use p4sched_schedulers::config::MAX_P4_QUEUES;
 use p4sched_schedulers::fdpa::UNCLASSIFIED;
-use p4sched_schedulers::scheme::{Discipline, MAX_P4_QUEUES};
+use p4sched_schedulers::scheme::Discipline;
 use p4sched_schedulers::{Compared, Nanos, Packet, Scheme};
 use p4sched_simulator::frames::{Datagram, is_forwarded};
 use p4sched_simulator::model::Decision;

@@ -8,7 +8,7 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::{Parser, ValueEnum};
-use p4sched_schedulers::scheme::MAX_P4_WINDOW;
+use p4sched_schedulers::config::MAX_P4_WINDOW;
 use p4sched_schedulers::{Headroom, Rank, Scheme, Sizes};
 use p4sched_simulator::inversions::{self, Outcome};
 use p4sched_simulator::program::Program;
