@@ -82,23 +82,23 @@ def table(results: Results[Any, Any]) -> list[Table]:
     """How soon the edges followed the users, and what the probe lost."""
     found = results.found
     follow, probe = found["edges_follow_s"], found["probe"]
-    table = Table("what", "measured", show_header=False)
+    shown = Table("what", "measured", show_header=False)
     for what, seconds in (("four users join", follow["join"]), ("four users leave", follow["leave"])):
-        table.add_row(f"edges follow when {what}", "never" if seconds is None else f"{seconds:.2f} s")
+        shown.add_row(f"edges follow when {what}", "never" if seconds is None else f"{seconds:.2f} s")
     if found["forgotten_too_soon"]:
-        table.add_row("[bold red]users forgotten while they were there[/]", f"{found['forgotten_too_soon']} times")
+        shown.add_row("[bold red]users forgotten while they were there[/]", f"{found['forgotten_too_soon']} times")
     indices = ", ".join(f"{name}: {cell(x, '.3f')}" for name, x in found["jain_index"].items())
-    table.add_row("Jain's index", indices)
+    shown.add_row("Jain's index", indices)
     near, many = probe["near_changes"], probe["many_changes"]
-    table.add_row("probe lost, whole run", f"{probe['lost']} of {probe['sent']}")
-    table.add_row(f"probe lost within {near['seconds_around']} s of {near['changes']} changes", str(near["lost"]))
-    table.add_row(
+    shown.add_row("probe lost, whole run", f"{probe['lost']} of {probe['sent']}")
+    shown.add_row(f"probe lost within {near['seconds_around']} s of {near['changes']} changes", str(near["lost"]))
+    shown.add_row(
         f"{many['changes']} changes in {many['seconds']:.1f} s, nothing else flowing",
         f"{many['lost']} lost, longest gap {many['largest_gap_ms']:.1f} ms",
     )
     doubts = "; ".join(found["fidelity"]["doubts"])
-    table.add_row("believable?", f"{verdict(found)}: {doubts}" if doubts else verdict(found))
-    return [table]
+    shown.add_row("believable?", f"{verdict(found)}: {doubts}" if doubts else verdict(found))
+    return [shown]
 
 
 EXPERIMENT = Experiment(

@@ -113,7 +113,7 @@ def setting(
     ] = None,
     worker_round: Annotated[
         Duration,
-        typer.Option(parser=Duration.parse, metavar="TIME", help="How long a worker packet takes for all ports."),
+        options.time_option("How long a worker packet takes for all ports."),
         Scaled(),
     ] = Duration.parse("1ms"),
 ) -> Setting:

@@ -22,7 +22,7 @@ SHARED = ("schemes", "seed", "quick", "time_scale", "switch", "out")
 
 
 def command(experiment: Experiment[Any, Any]) -> Callable[..., None]:
-    """A function for typer, whose parameters are the options of the experiment."""
+    """The experiment as a function for typer. Its parameters are the options."""
     own = list(inspect.signature(experiment.setting, eval_str=True).parameters.values())[1:]
 
     def run(ctx: typer.Context, **values: Any) -> None:

@@ -22,7 +22,7 @@ from p4sched.schemes import Setup
 
 @dataclass
 class Bench:
-    """A scheme that runs. Traffic and control loops that are started on it end with it."""
+    """A running scheme. The traffic and the control loops that start on it also end with it."""
 
     stage: Stage
     network: Dumbbell
@@ -63,19 +63,19 @@ class Bench:
         return departures_of(self.session, self.users)
 
     async def observe(self, tail_drop: bool = False) -> None:
-        """The time that is measured begins; `tail_drop`: also count what FIFO's or FDPA's program itself drops."""
+        """Begins to measure. `tail_drop`: also counts what the program of FIFO or FDPA drops itself."""
         reader = self.session if tail_drop else None
         self._observer = await Observer.start(self.network, self.testbed.traffic_manager, self.link, reader)
 
     async def observed(self) -> None:
-        """The time that is measured ends."""
+        """Ends the measuring."""
         assert self._observer is not None, "observe() comes first"
         self._observation = await self._observer.finish()
 
     def outcome(
         self, found: Mapping[str, Any], unmeasured: Sequence[str] = (), kept: KeptT | None = None
     ) -> SchemeOutcome[KeptT]:
-        """What was measured of the scheme; `unmeasured`: what was to be measured and was not, a sentence each."""
+        """What was measured. `unmeasured` says what is missing, in a sentence each."""
         assert self._observation is not None, "observed() comes first"
         seen = self._observation.but(unmeasured)
         return SchemeOutcome(found, seen, self.label, self.decisions, self.testbed.notes, kept)  # type: ignore[arg-type]
@@ -90,8 +90,10 @@ async def bench(
     source: RankSource | None = None,
     weights: Sequence[float] = (),
 ) -> AsyncIterator[Bench]:
-    """Brings up the network with a scheme on it. Packets get ranks from `source`, if it is given; `weights` are those
-    of the users, 1 each if they are not given."""
+    """Brings up the network with a scheme on it.
+
+    Packets get ranks from `source`, if there is one. `weights` are those of the users; without them each has 1.
+    """
     with network as up:
         users = [seat.user for seat in up.seats]
         if source is None:

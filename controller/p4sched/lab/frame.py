@@ -130,9 +130,9 @@ def scheme_summary(outcome: SchemeOutcome[Any]) -> dict[str, Any]:
 
 
 def discard_results(experiment: Experiment[Any, Any], folder: Path) -> None:
-    """Takes away what an earlier run wrote into this folder, so that a run that fails leaves no results.
+    """Deletes what an earlier run wrote into this folder. So a run that fails leaves no results.
 
-    It goes by the names that the experiment declares. Of folders, only empty ones go, since other files may lie there.
+    Files are deleted by the names that the experiment declares. A folder is deleted only if nothing else is in it.
     """
     _discard(folder, (*ALWAYS, *experiment.csv, *experiment.scratch))
     places = [folder / name for name in experiment.schemes.names] if experiment.schemes is not None else [folder]
@@ -143,7 +143,7 @@ def discard_results(experiment: Experiment[Any, Any], folder: Path) -> None:
 
 
 def _discard(folder: Path, patterns: Sequence[str]) -> None:
-    """Takes away files, and the folders in which they lay if nothing else is there."""
+    """Deletes files, and their folders if nothing else is in them."""
     for path in [path for pattern in patterns for path in folder.glob(pattern) if not path.is_dir()]:
         path.unlink()
         for parent in path.relative_to(folder).parents[:-1]:
@@ -157,7 +157,7 @@ def _remove_if_empty(folder: Path) -> None:
 
 @contextmanager
 def _naming_a_full_folder(folder: Path) -> Iterator[None]:
-    """A write that finds no room names no file. It names the folder then."""
+    """A write that finds no room on the disk names no file. Here it gets the name of the folder."""
     try:
         yield
     except OSError as error:
@@ -193,7 +193,7 @@ def _measure_all(
 
 @contextmanager
 def _begun(experiment: Experiment[Any, Any], folder: Path, in_lab: bool) -> Iterator[Ledger | None]:
-    """The run, from the moment at which the results of an earlier one in this folder go."""
+    """The run. It begins with deleting the results of an earlier run in this folder."""
 
     def discard() -> None:
         for each in dict.fromkeys((experiment.name, *_earlier(folder))):
@@ -208,7 +208,7 @@ def _begun(experiment: Experiment[Any, Any], folder: Path, in_lab: bool) -> Iter
 
 
 def _earlier(folder: Path) -> list[str]:
-    """The experiment whose results lie in a folder; empty if none that this version has."""
+    """The experiment whose results are in a folder. Empty if there is none that this version knows."""
     try:
         found = summaries.read(folder).experiment
     except P4schedError:
@@ -255,7 +255,7 @@ def _progress(console: Console) -> Progress:
 
 
 def _line(progress: Progress, scheme: str) -> Tell:
-    """A line of the progress, from the first text on. With DONE it stops, and goes if it is no scheme's."""
+    """Shows a line of progress from the first text on. DONE stops its clock, and removes a line that is no scheme's."""
     task: TaskID | None = None
 
     def tell(text: str) -> None:
