@@ -142,4 +142,5 @@ def _crates() -> str:
         says = re.search('<meta name="description" content="([^"]*)"', page.read_text(encoding="utf-8"))
         name = page.parent.name
         rows += f'| <a href="../rust/{name}/index.html">{name}</a> | {says[1] if says else ""} |\n'
-    return f"# Rust\n\nThe crates and commands of `switch/`, as rustdoc describes them.\n\n| | |\n|---|---|\n{rows}"
+    head = "# Rust\n\nThe crates and commands of [switch/](../switch/README.md), as rustdoc describes them."
+    return f"{head}\n\n| | |\n|---|---|\n{rows}"
