@@ -9,8 +9,8 @@ import sys
 import tempfile
 import threading
 import time
-from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 from types import FrameType
 
@@ -21,6 +21,10 @@ from p4sched.paths import tool
 
 PROGRAMS = ("mnexec", "ip", "ifconfig", "ethtool", "setpriv", "taskset")
 """What every run calls, and Mininet too: without one of them Mininet stops with a traceback, or waits."""
+
+
+Handler = Callable[[int, FrameType | None], None] | signal.Handlers
+"""What a signal calls."""
 
 
 def require_root() -> None:
@@ -137,16 +141,27 @@ def result_folder(path: Path) -> None:
         raise UsageError(f"--out {path}: cannot write results there: {error.strerror}") from error
 
 
-@contextmanager
-def _terminate_like_interrupt() -> Iterator[None]:
+def _terminate_like_interrupt() -> AbstractContextManager[None]:
     """SIGTERM and SIGHUP raise KeyboardInterrupt in the main thread, so that clean-up runs."""
+    handlers: dict[signal.Signals, Handler] = dict.fromkeys((signal.SIGTERM, signal.SIGHUP), _interrupt)
+    if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
+        # background jobs of a script start like this, and a SIGTERM would be ignored with it
+        handlers[signal.SIGINT] = signal.default_int_handler
+    return _handling(handlers)
+
+
+def _undisturbed() -> AbstractContextManager[None]:
+    """A second Ctrl-C does not interrupt the clean-up."""
+    return _handling(dict.fromkeys((signal.SIGINT, signal.SIGTERM), signal.SIG_IGN))
+
+
+@contextmanager
+def _handling(handlers: Mapping[signal.Signals, Handler]) -> Iterator[None]:
+    """Signals have other handlers for a while. Only the main thread can set them."""
     if threading.current_thread() is not threading.main_thread():
         yield
         return
-    previous = {number: signal.signal(number, _interrupt) for number in (signal.SIGTERM, signal.SIGHUP)}
-    if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
-        # as a script's background jobs begin; a SIGTERM would be ignored with it
-        previous[signal.SIGINT] = signal.signal(signal.SIGINT, signal.default_int_handler)
+    previous = {number: signal.signal(number, handler) for number, handler in handlers.items()}
     try:
         yield
     finally:
@@ -155,20 +170,6 @@ def _terminate_like_interrupt() -> Iterator[None]:
 
 
 def _interrupt(number: int, _frame: FrameType | None) -> None:
-    # asyncio.run turns SIGINT, and only that, into the cancellation of its main task.
+    # asyncio.run turns SIGINT, and only that, into the cancellation of its main task
     print(f"stopping ({signal.Signals(number).name})", file=sys.stderr)
     signal.raise_signal(signal.SIGINT)
-
-
-@contextmanager
-def _undisturbed() -> Iterator[None]:
-    """A second Ctrl-C does not interrupt the clean-up."""
-    if threading.current_thread() is not threading.main_thread():
-        yield
-        return
-    previous = {number: signal.signal(number, signal.SIG_IGN) for number in (signal.SIGINT, signal.SIGTERM)}
-    try:
-        yield
-    finally:
-        for number, handler in previous.items():
-            signal.signal(number, handler)
