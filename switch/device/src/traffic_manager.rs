@@ -76,7 +76,7 @@ fn apply(settings: &mut PortSettings, given: &tm::PortConfig) -> Result<(), Faul
             ))
         })?;
         let config = &mut config.queues[index];
-        config.depth_packets = queue.depth_packets.unwrap_or(config.depth_packets);
+        config.size_packets = queue.depth_packets.unwrap_or(config.size_packets);
         config.rate_pps = queue.rate_pps.unwrap_or(config.rate_pps);
     }
     if let Some(field) = &given.user_field {
@@ -100,7 +100,7 @@ fn to_response(port: Port, settings: PortSettings) -> tm::PortConfig {
     };
     let queues = config.queues.iter().zip(0..).map(|(queue, number)| tm::QueueConfig {
         queue: number,
-        depth_packets: Some(queue.depth_packets),
+        depth_packets: Some(queue.size_packets),
         rate_pps: Some(queue.rate_pps),
     });
     tm::PortConfig {
@@ -186,15 +186,15 @@ impl Device {
             let dropped = queue.dropped + queue.pushed_out + queue.flushed;
             tm::QueueStats {
                 queue: number,
-                depth_packets: u32::try_from(queue.depth.packets).unwrap_or(u32::MAX),
-                depth_bytes: queue.depth.bytes,
+                depth_packets: u32::try_from(queue.length.packets).unwrap_or(u32::MAX),
+                depth_bytes: queue.length.bytes,
                 enqueued_packets: queue.enqueued.packets,
                 enqueued_bytes: queue.enqueued.bytes,
                 dequeued_packets: queue.dequeued.packets,
                 dequeued_bytes: queue.dequeued.bytes,
                 dropped_packets: dropped.packets,
                 dropped_bytes: dropped.bytes,
-                max_depth_packets: queue.max_depth_packets,
+                max_depth_packets: queue.max_length_packets,
             }
         });
         tm::PortStats {

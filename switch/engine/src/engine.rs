@@ -7,7 +7,7 @@ use p4sched_traffic_manager::{Departure, Enqueued, Offered, PortStats, QUEUES, T
 use thiserror::Error;
 
 use crate::delay_line::DelayLine;
-use crate::loading::depth_registers;
+use crate::loading::length_registers;
 use crate::ports::{Fields, check};
 use crate::recirculation::Recirculation;
 use crate::{Balance, LoadError, Output, PortError, PortSettings, Traffic};
@@ -29,15 +29,15 @@ struct Waiting {
 #[derive(Debug)]
 struct Program {
     pipeline: Pipeline,
-    depth_registers: Vec<RegisterId>,
+    length_registers: Vec<RegisterId>,
 }
 
 impl Program {
-    /// Writes a depth to the cell (port << 3) | queue of every register that holds depths.
-    fn store_depth(&mut self, port: Port, queue: u8, depth: u32) {
+    /// Writes a length to the cell (port << 3) | queue of every register that holds lengths.
+    fn store_length(&mut self, port: Port, queue: u8, length: u32) {
         let cell = usize::from(port) << 3 | usize::from(queue);
-        for &register in &self.depth_registers {
-            self.pipeline.register_store(register, cell, u64::from(depth));
+        for &register in &self.length_registers {
+            self.pipeline.register_store(register, cell, u64::from(length));
         }
     }
 }
@@ -99,7 +99,7 @@ impl Engine {
     }
 
     /// Loads a program in place of the one before. `queue_depth_registers` are the registers annotated `@queue_depth`: from
-    /// now on their cell (port << 3) | priority is kept at the depth that a packet of this priority would find.
+    /// now on their cell (port << 3) | priority holds the length that a packet of this priority would find.
     ///
     /// Port settings, statistics and the links go on. Packets that wait in queues or recirculate were made by the old
     /// program and mean nothing to the new one: they are dropped, counted as flushed. Frames on a link's delay arrive.
@@ -107,7 +107,7 @@ impl Engine {
     /// # Errors
     /// A register or a port's user or rank field that the program does not have. Then the old program stays, untouched.
     pub fn load(&mut self, pipeline: Pipeline, queue_depth_registers: &[String]) -> Result<(), LoadError> {
-        let depth_registers = depth_registers(&pipeline, queue_depth_registers)?;
+        let length_registers = length_registers(&pipeline, queue_depth_registers)?;
         let mut fields = Vec::new();
         for (&port, settings) in &self.settings {
             fields.push((port, Fields::resolve(port, settings, &pipeline)?));
@@ -118,9 +118,9 @@ impl Engine {
         self.flush();
         let mut program = Program {
             pipeline,
-            depth_registers,
+            length_registers,
         };
-        for &register in &program.depth_registers {
+        for &register in &program.length_registers {
             program.pipeline.register_protect(register);
         }
         self.program = Some(program);
@@ -211,7 +211,7 @@ impl Engine {
         }
         self.settings.insert(port, settings);
         for queue in 0..QUEUES as u8 {
-            self.store_depth(port, queue);
+            self.store_length(port, queue);
         }
         Ok(())
     }
@@ -310,19 +310,19 @@ impl Engine {
             queue,
             item,
             enq_ns,
-            enq_depth,
-            depth_after,
+            enq_length,
+            length_after,
             start_ns,
             arrival_ns,
             ..
         } = departure;
-        self.store_depth(port, queue);
+        self.store_length(port, queue);
         let Some(program) = &mut self.program else { return };
         let queueing = Queueing {
             port,
             enq_ns,
-            enq_qdepth: enq_depth,
-            deq_qdepth: depth_after,
+            enq_qdepth: enq_length,
+            deq_qdepth: length_after,
             qid: queue,
         };
         program
@@ -402,25 +402,25 @@ impl Engine {
                 program.pipeline.recycle(victim.item.packet);
             }
         }
-        self.store_depth(port, priority);
+        self.store_length(port, priority);
     }
 
     /// Updates the register cells of a queue: its own, or all of the port where one buffer serves all priorities.
-    fn store_depth(&mut self, port: Port, queue: u8) {
+    fn store_length(&mut self, port: Port, queue: u8) {
         let Some(program) = self
             .program
             .as_mut()
-            .filter(|program| !program.depth_registers.is_empty())
+            .filter(|program| !program.length_registers.is_empty())
         else {
             return;
         };
-        let depth = self.queues.depth(port, queue);
+        let length = self.queues.length(port, queue);
         if self.queues.one_buffer(port) {
             for queue in 0..QUEUES as u8 {
-                program.store_depth(port, queue, depth);
+                program.store_length(port, queue, length);
             }
         } else {
-            program.store_depth(port, queue, depth);
+            program.store_length(port, queue, length);
         }
     }
 

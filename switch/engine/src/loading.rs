@@ -24,8 +24,8 @@ pub enum LoadError {
     Port(#[from] PortError),
 }
 
-/// Looks the registers for queue depths up.
-pub(crate) fn depth_registers(program: &Pipeline, names: &[String]) -> Result<Vec<RegisterId>, LoadError> {
+/// Finds the registers that hold lengths of queues (annotated `@queue_depth`).
+pub(crate) fn length_registers(program: &Pipeline, names: &[String]) -> Result<Vec<RegisterId>, LoadError> {
     names
         .iter()
         .map(|name| {

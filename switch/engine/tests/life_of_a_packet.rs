@@ -32,7 +32,7 @@ fn busy_switch() -> Switch {
     ] {
         let mut settings = with_discipline(discipline, shaped(rate_bps));
         settings.config.buffer_packets = 6;
-        settings.config.queues[3].depth_packets = 2;
+        settings.config.queues[3].size_packets = 2;
         settings.config.delay_ns = u64::from(port) * 400_000;
         switch.engine.set_port(port, settings).unwrap();
     }
@@ -88,7 +88,7 @@ proptest! {
         for port in 0..5 {
             prop_assert!(switch.engine.queue_stats(port).balanced());
         }
-        let queued: u64 = (0..5).map(|port| switch.engine.queue_stats(port).total(|q| q.depth).packets).sum();
+        let queued: u64 = (0..5).map(|port| switch.engine.queue_stats(port).total(|q| q.length).packets).sum();
         prop_assert_eq!(queued, balance.queued);
     }
 

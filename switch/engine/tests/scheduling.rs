@@ -73,8 +73,8 @@ fn the_depth_register_is_exact_whatever_the_program_writes() {
         let before = switch.depth_cell(2, priority);
         switch.receive(now, Request { priority, ..FULL });
         for queue in 0..8 {
-            let depth = switch.engine.queue_stats(2).queues[usize::from(queue)].depth.packets;
-            assert_eq!(u64::from(switch.depth_cell(2, queue)), depth);
+            let length = switch.engine.queue_stats(2).queues[usize::from(queue)].length.packets;
+            assert_eq!(u64::from(switch.depth_cell(2, queue)), length);
         }
         let full = before == 100;
         assert_eq!(switch.depth_cell(2, priority), if full { 100 } else { before + 1 });
@@ -102,9 +102,9 @@ fn with_one_buffer_every_cell_of_the_port_holds_its_depth() {
         let mut switch = Switch::with_port(2, with_discipline(discipline, shaped(ONE_A_MILLISECOND)));
         switch.receive(0, FULL);
         switch.advance(0);
-        for (priority, depth) in [(3, 1), (5, 2), (3, 3)] {
+        for (priority, length) in [(3, 1), (5, 2), (3, 3)] {
             switch.receive(0, Request { priority, ..FULL });
-            assert!((0..8).all(|queue| switch.depth_cell(2, queue) == depth));
+            assert!((0..8).all(|queue| switch.depth_cell(2, queue) == length));
             assert_eq!(switch.depth_cell(3, 0), 0);
         }
         switch.advance(MILLISECOND);
@@ -256,7 +256,7 @@ fn a_program_without_the_fields_or_registers_asked_for_is_not_loaded() {
 fn bmv2_packet_rates_work_end_to_end() {
     let config = PortConfig {
         queues: [QueueConfig {
-            depth_packets: 64,
+            size_packets: 64,
             rate_pps: 1000,
         }; 8],
         ..PortConfig::default()

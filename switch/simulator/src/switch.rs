@@ -231,7 +231,7 @@ impl Switch {
             ..PortConfig::default()
         };
         for (priority, queue) in config.queues.iter_mut().enumerate() {
-            queue.depth_packets = size(priority);
+            queue.size_packets = size(priority);
         }
         let settings = PortSettings {
             config,
@@ -289,7 +289,7 @@ impl Switch {
         };
         Counts {
             enqueued: std::array::from_fn(|queue| stats.queues[queue].enqueued.packets),
-            lengths: std::array::from_fn(|queue| stats.queues[queue].depth.packets),
+            lengths: std::array::from_fn(|queue| stats.queues[queue].length.packets),
             pushed_out: stats.total(|queue| queue.pushed_out).packets,
             admitted: port_sum(self.counters.admitted),
             refused: self.counters.refused.map_or(0, port_sum),

@@ -8,7 +8,7 @@ use crate::packet::{Nanos, Port};
 pub const QUEUES: usize = 8;
 
 /// Room of a queue in packets until told otherwise; BMv2's `simple_switch` starts with the same.
-pub const DEFAULT_DEPTH_PACKETS: u32 = 64;
+pub const DEFAULT_SIZE_PACKETS: u32 = 64;
 
 /// Default DRR quantum in bytes: one full Ethernet frame without FCS, the smallest for which DRR is O(1).
 pub const DEFAULT_QUANTUM_BYTES: u32 = 1514;
@@ -62,7 +62,7 @@ impl Discipline {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct QueueConfig {
     /// Room in packets. 0 refuses every packet.
-    pub depth_packets: u32,
+    pub size_packets: u32,
     /// BMv2's limiter in packets a second (`set_queue_rate`); 0: none.
     pub rate_pps: u64,
 }
@@ -70,7 +70,7 @@ pub struct QueueConfig {
 impl Default for QueueConfig {
     fn default() -> Self {
         QueueConfig {
-            depth_packets: DEFAULT_DEPTH_PACKETS,
+            size_packets: DEFAULT_SIZE_PACKETS,
             rate_pps: 0,
         }
     }
@@ -114,14 +114,14 @@ pub struct PortConfig {
 }
 
 impl Default for PortConfig {
-    /// Not shaped, no delay, strict priority, BMv2's depth for every queue.
+    /// Not shaped, no delay, strict priority, BMv2's size for every queue.
     fn default() -> Self {
         PortConfig {
             rate_bps: 0,
             delay_ns: 0,
             discipline: Discipline::Strict,
             queues: [QueueConfig::default(); QUEUES],
-            buffer_packets: DEFAULT_DEPTH_PACKETS,
+            buffer_packets: DEFAULT_SIZE_PACKETS,
             quantum_bytes: DEFAULT_QUANTUM_BYTES,
             calendar: Calendar::default(),
         }

@@ -48,7 +48,7 @@ mod user_clocks;
 mod user_queues;
 
 pub use config::{
-    Calendar, ConfigError, DEFAULT_CALENDAR_QUEUES, DEFAULT_DEPTH_PACKETS, DEFAULT_QUANTUM_BYTES, Discipline,
+    Calendar, ConfigError, DEFAULT_CALENDAR_QUEUES, DEFAULT_QUANTUM_BYTES, DEFAULT_SIZE_PACKETS, Discipline,
     LARGEST_FRAME_BYTES, MAX_CALENDAR_QUEUES, MAX_DELAY_NS, MIN_QUANTUM_BYTES, MIN_RATE_BPS, PortConfig, QUEUES,
     QueueConfig,
 };

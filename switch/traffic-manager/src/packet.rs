@@ -31,7 +31,7 @@ pub enum Enqueued<P> {
         /// The packet's priority.
         queue: u8,
         /// Packets it found: in its queue, or in the whole buffer of a one-buffer discipline.
-        depth_before: u32,
+        length_before: u32,
     },
     /// It was not taken.
     Dropped {
@@ -47,7 +47,7 @@ pub enum Enqueued<P> {
         /// The new packet's priority.
         queue: u8,
         /// Packets in the buffer before either.
-        depth_before: u32,
+        length_before: u32,
         /// The packet that left.
         victim: Removed<P>,
     },
@@ -91,9 +91,9 @@ pub struct Departure<P> {
     /// When it was enqueued.
     pub enq_ns: Nanos,
     /// Packets it found when it came (see [`Enqueued::Queued`]).
-    pub enq_depth: u32,
+    pub enq_length: u32,
     /// Packets left behind, counted in the same way, itself not included.
-    pub depth_after: u32,
+    pub length_after: u32,
     /// The ideal instant at which its first bit goes out.
     pub start_ns: Nanos,
     /// The ideal instant at which the far end has all of it: start + transmission time + propagation delay.
@@ -106,7 +106,7 @@ pub(crate) struct Queued<P> {
     pub priority: u8,
     pub len: u32,
     /// Depth it found.
-    pub enq_depth: u32,
+    pub enq_length: u32,
     pub enq_ns: Nanos,
     /// May not leave before; later than `enq_ns` only behind a packet-rate limiter.
     pub eligible_ns: Nanos,

@@ -72,8 +72,8 @@ impl<P> Buffer<P> {
     }
 
     /// Packets that one of this priority would find.
-    fn depth(&self, queue: u8) -> u32 {
-        let depth = match self {
+    fn length(&self, queue: u8) -> u32 {
+        let length = match self {
             Buffer::Strict(strict) => strict.len(queue),
             Buffer::Fifo(fifo) => fifo.len(),
             Buffer::Drr(drr) => drr.len(),
@@ -81,7 +81,7 @@ impl<P> Buffer<P> {
             Buffer::Stfq(stfq) => stfq.len(),
             Buffer::Pifo(pifo) => pifo.len(),
         };
-        depth as u32
+        length as u32
     }
 
     /// Takes every packet out, in order of arrival.
@@ -145,8 +145,8 @@ impl<P> PortQueues<P> {
         self.backlog
     }
 
-    pub fn depth(&self, queue: u8) -> u32 {
-        self.buffer.depth(queue)
+    pub fn length(&self, queue: u8) -> u32 {
+        self.buffer.length(queue)
     }
 
     /// Ideal start of the next transmission, [`NEVER`] without a packet.
@@ -175,13 +175,13 @@ impl<P> PortQueues<P> {
                 reason: DropReason::NoSuchQueue,
             };
         }
-        let depth_before = self.buffer.depth(queue);
+        let length_before = self.buffer.length(queue);
         let arrival = self.arrivals;
         self.arrivals += 1;
         let packet = Queued {
             priority: queue,
             len,
-            enq_depth: depth_before,
+            enq_length: length_before,
             enq_ns: now,
             eligible_ns: now,
             arrival,
@@ -200,7 +200,7 @@ impl<P> PortQueues<P> {
             }
             Verdict::Taken => {
                 self.count_in(now, queue, len);
-                Enqueued::Queued { queue, depth_before }
+                Enqueued::Queued { queue, length_before }
             }
             Verdict::PushedOut(victim) => {
                 self.count_out(&victim);
@@ -210,7 +210,7 @@ impl<P> PortQueues<P> {
                     .add(victim.len);
                 Enqueued::PushedOut {
                     queue,
-                    depth_before,
+                    length_before,
                     victim: self.removed(victim),
                 }
             }
@@ -236,8 +236,8 @@ impl<P> PortQueues<P> {
             queue: packet.priority,
             len: packet.len,
             enq_ns: packet.enq_ns,
-            enq_depth: packet.enq_depth,
-            depth_after: self.buffer.depth(packet.priority),
+            enq_length: packet.enq_length,
+            length_after: self.buffer.length(packet.priority),
             start_ns,
             arrival_ns,
             item: packet.item,
@@ -300,17 +300,17 @@ impl<P> PortQueues<P> {
             self.backlogged_since = now;
         }
         self.backlog += 1;
-        self.stats.max_depth_packets = self.stats.max_depth_packets.max(self.backlog);
+        self.stats.max_length_packets = self.stats.max_length_packets.max(self.backlog);
         let stats = &mut self.stats.queues[usize::from(queue)];
         stats.enqueued.add(len);
-        stats.depth.add(len);
-        stats.max_depth_packets = stats.max_depth_packets.max(stats.depth.packets as u32);
+        stats.length.add(len);
+        stats.max_length_packets = stats.max_length_packets.max(stats.length.packets as u32);
     }
 
     fn count_out(&mut self, packet: &Queued<P>) {
         self.backlog -= 1;
         self.stats.queues[usize::from(packet.priority)]
-            .depth
+            .length
             .subtract(packet.len);
     }
 

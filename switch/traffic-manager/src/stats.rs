@@ -1,4 +1,4 @@
-//! Counts. For every queue: enqueued = dequeued + pushed out + flushed + depth, in packets and in bytes.
+//! Counts. For every queue: enqueued = dequeued + pushed out + flushed + length, in packets and in bytes.
 
 use crate::config::QUEUES;
 
@@ -44,9 +44,9 @@ impl std::iter::Sum for Count {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct QueueStats {
     /// Waiting now.
-    pub depth: Count,
-    /// Highest `depth.packets` so far.
-    pub max_depth_packets: u32,
+    pub length: Count,
+    /// Highest `length.packets` so far.
+    pub max_length_packets: u32,
     /// Taken into the queue.
     pub enqueued: Count,
     /// Sent.
@@ -62,7 +62,7 @@ pub struct QueueStats {
 impl QueueStats {
     /// True if no packet and no byte is unaccounted for.
     pub fn balanced(&self) -> bool {
-        self.enqueued == self.dequeued + self.pushed_out + self.flushed + self.depth
+        self.enqueued == self.dequeued + self.pushed_out + self.flushed + self.length
     }
 }
 
@@ -74,7 +74,7 @@ pub struct PortStats {
     /// Not taken because their priority is above 7.
     pub no_such_queue: Count,
     /// Highest number of packets in all queues together so far.
-    pub max_depth_packets: u32,
+    pub max_length_packets: u32,
 }
 
 impl PortStats {

@@ -4,7 +4,7 @@
 //! its arrival when it may leave, one interval after the one before it in the same queue.
 //!
 //! ```text
-//! arrival at queue q: if length[q] < depth[q]: append, eligible = max(now, eligible of its predecessor + 1/rate[q])
+//! arrival at queue q: if length[q] < size[q]: append, eligible = max(now, eligible of its predecessor + 1/rate[q])
 //!                     else drop the arriving packet
 //! departure:          the head of the most urgent queue whose head is eligible
 //! ```
@@ -41,7 +41,7 @@ impl<P> Strict<P> {
 
     pub fn offer(&mut self, mut packet: Queued<P>, config: &[QueueConfig; QUEUES]) -> Verdict<P> {
         let q = usize::from(packet.priority);
-        if self.queues[q].len() >= config[q].depth_packets as usize {
+        if self.queues[q].len() >= config[q].size_packets as usize {
             return Verdict::Refused(packet);
         }
         packet.eligible_ns = self.limit(q, packet.enq_ns, config[q].rate_pps);

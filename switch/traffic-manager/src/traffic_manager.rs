@@ -118,8 +118,8 @@ impl<P> TrafficManager<P> {
 
     /// Packets that a packet of this priority would find: those of its queue, or those of the whole buffer of a one-buffer
     /// discipline.
-    pub fn depth(&self, port: Port, queue: u8) -> u32 {
-        self.existing(port).map_or(0, |port| port.depth(queue))
+    pub fn length(&self, port: Port, queue: u8) -> u32 {
+        self.existing(port).map_or(0, |port| port.length(queue))
     }
 
     /// True if all priorities of a port share one buffer.

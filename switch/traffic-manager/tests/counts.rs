@@ -45,14 +45,11 @@ fn config() -> impl Strategy<Value = PortConfig> {
         prop_oneof![Just(0), 1..100_000u64],
     )
         .prop_map(
-            |(rate_bps, delay_ns, discipline, depth_packets, buffer_packets, rate_pps)| PortConfig {
+            |(rate_bps, delay_ns, discipline, size_packets, buffer_packets, rate_pps)| PortConfig {
                 rate_bps,
                 delay_ns,
                 discipline,
-                queues: [QueueConfig {
-                    depth_packets,
-                    rate_pps,
-                }; 8],
+                queues: [QueueConfig { size_packets, rate_pps }; 8],
                 buffer_packets,
                 quantum_bytes: 500,
                 calendar: Calendar {
@@ -103,7 +100,7 @@ fn check(tm: &TrafficManager<u32>, inside: &Inside) {
         assert!(stats.balanced(), "{stats:?}");
         let here = inside.values().filter(|(at, _)| *at == port).count() as u64;
         assert_eq!(
-            (stats.total(|q| q.depth).packets, u64::from(tm.backlog(port))),
+            (stats.total(|q| q.length).packets, u64::from(tm.backlog(port))),
             (here, here)
         );
     }
@@ -170,7 +167,7 @@ fn a_smaller_room_keeps_what_waits_and_refuses_what_comes() {
         tm.enqueue(0, packet(0, 1500, item));
     }
     let small = QueueConfig {
-        depth_packets: 4,
+        size_packets: 4,
         rate_pps: 0,
     };
     tm.set_port(
@@ -246,7 +243,7 @@ fn a_new_rate_holds_from_the_next_frame_on() {
 fn lifting_a_packet_rate_frees_the_packets_that_wait_for_it() {
     let limited = |rate_pps| PortConfig {
         queues: [QueueConfig {
-            depth_packets: 64,
+            size_packets: 64,
             rate_pps,
         }; 8],
         ..Default::default()

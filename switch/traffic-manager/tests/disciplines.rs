@@ -50,8 +50,8 @@ fn urgent_packets_overtake_and_each_queue_keeps_its_order() {
 #[test]
 fn a_full_queue_drops_the_arriving_packet_and_spares_the_other_queues() {
     let mut queues = [QueueConfig::default(); 8];
-    queues[4].depth_packets = 2;
-    queues[1].depth_packets = 0;
+    queues[4].size_packets = 2;
+    queues[1].size_packets = 0;
     let mut tm = port_1(PortConfig {
         queues,
         rate_bps: 12_000_000,
@@ -61,14 +61,14 @@ fn a_full_queue_drops_the_arriving_packet_and_spares_the_other_queues() {
         tm.enqueue(0, packet(4, 100, 0)),
         Enqueued::Queued {
             queue: 4,
-            depth_before: 0
+            length_before: 0
         }
     );
     assert_eq!(
         tm.enqueue(0, packet(4, 100, 1)),
         Enqueued::Queued {
             queue: 4,
-            depth_before: 1
+            length_before: 1
         }
     );
     let full = Enqueued::Dropped {
@@ -99,7 +99,7 @@ fn depths_are_those_found_at_arrival_and_left_behind_at_departure() {
     }
     let depths: Vec<_> = departures(&mut tm, SECOND)
         .iter()
-        .map(|d| (d.queue, d.enq_depth, d.depth_after))
+        .map(|d| (d.queue, d.enq_length, d.length_after))
         .collect();
     assert_eq!(depths, [(6, 0, 0), (0, 0, 2), (0, 1, 1), (0, 2, 0)]);
 }
@@ -110,7 +110,7 @@ fn fifo_ignores_priorities_and_counts_the_whole_buffer() {
     for (item, priority) in [0, 7, 3, 7].into_iter().enumerate() {
         tm.enqueue(0, packet(priority, 1500, item as u32));
     }
-    assert_eq!((tm.depth(1, 0), tm.depth(1, 7), tm.backlog(1)), (3, 3, 3));
+    assert_eq!((tm.length(1, 0), tm.length(1, 7), tm.backlog(1)), (3, 3, 3));
     assert_eq!(items(&mut tm, SECOND), [0, 1, 2]);
     let stats = tm.stats(1);
     assert_eq!(
@@ -173,12 +173,12 @@ fn drr_takes_room_from_the_longest_queue() {
     // User 1 has filled the buffer; user 2 gets its half all the same, user 1 loses its latest packets.
     for (item, victim_expected) in [(10, 5), (11, 4), (12, 3)] {
         let Enqueued::PushedOut {
-            victim, depth_before, ..
+            victim, length_before, ..
         } = tm.enqueue(0, with_user(2, 1500, item))
         else {
             panic!("push-out expected")
         };
-        assert_eq!((victim.item, depth_before), (victim_expected, 6));
+        assert_eq!((victim.item, length_before), (victim_expected, 6));
     }
     assert!(was_dropped(&tm.enqueue(0, with_user(2, 1500, 13))));
     assert_eq!(items(&mut tm, SECOND), [0, 10, 1, 11, 2, 12]);
@@ -315,6 +315,6 @@ proptest! {
 #[test]
 fn an_unused_port_is_empty() {
     let tm = TrafficManager::<u32>::new();
-    assert_eq!((tm.depth(7, 0), tm.backlog(7), tm.next_departure()), (0, 0, None));
+    assert_eq!((tm.length(7, 0), tm.backlog(7), tm.next_departure()), (0, 0, None));
     assert!(tm.stats(7).balanced());
 }

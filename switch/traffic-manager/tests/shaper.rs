@@ -30,7 +30,7 @@ proptest! {
     fn a_backlogged_port_sends_exactly_its_rate((rate, packets, seed) in arrivals()) {
         let mut tm = port_1(PortConfig {
             rate_bps: rate,
-            queues: [QueueConfig { depth_packets: 10_000, rate_pps: 0 }; 8],
+            queues: [QueueConfig { size_packets: 10_000, rate_pps: 0 }; 8],
             ..Default::default()
         });
         let mut bits = 0u128;

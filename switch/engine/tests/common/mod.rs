@@ -196,7 +196,7 @@ pub fn shaped(rate_bps: u64) -> PortSettings {
         config: PortConfig {
             rate_bps,
             queues: [QueueConfig {
-                depth_packets: 100,
+                size_packets: 100,
                 rate_pps: 0,
             }; 8],
             buffer_packets: 100,
