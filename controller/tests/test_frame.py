@@ -2,19 +2,25 @@
 
 import asyncio
 import re
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from p4sched.errors import UsageError
 from p4sched.lab import experiment, frame
+from p4sched.lab.calibrate import Capacity
 from p4sched.lab.experiment import Asked, Choice, Experiment, Results, SchemeOutcome, Stage, SwitchKind
 from p4sched.lab.fidelity import Fidelity
+from p4sched.lab.ledger import Ledger
 from p4sched.lab.observation import Observation
 from p4sched.lab.tcp import TcpCounters
+from p4sched.lab.time_scale import Base
 from p4sched.paths import EXPERIMENTS_DIR
 from p4sched.results import summaries
 from p4sched.results.tables import verdict
+from p4sched.units import Duration, Rate
 
 
 def plain(_scale: float) -> dict[str, Any]:
@@ -86,6 +92,42 @@ def test_a_run_that_fails_leaves_no_results_of_the_one_before(tmp_path: Path) ->
     with pytest.raises(ValueError, match="the run fails"):
         frame.run(Experiment(**{**vars(stepped()), "measure": fail}), asked, plain)
     assert left_in(tmp_path) == {"aifo", "aifo/notes.csv"}
+
+
+BASE = Base(Rate.parse("100mbit"), Duration.parse("10ms"))
+BUSY = Capacity(2, 1e5, 1e9, 10_000, 5_000, 0.0, 0.0, 1, 1, 1_000_000, lateness_p999_ns=4_500_000)
+"""4.5 ms are a tenth of an RTT at time scale 5."""
+
+
+@pytest.mark.parametrize(
+    ("asked_scale", "shortest_s", "scale"), [(None, 0.0, 5.0), (2.0, 0.0, 2.0), (None, 0.02, 4.0), (None, 0.08, 1.0)]
+)
+def test_a_run_in_the_lab_goes_at_the_scale_that_the_machine_and_its_options_allow(
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    asked_scale: float | None,
+    shortest_s: float,
+    scale: float,
+) -> None:
+    monkeypatch.setenv("COLUMNS", "300")
+    monkeypatch.setattr(frame, "capacity", lambda: BUSY)
+    monkeypatch.setattr(frame, "clean_run", lambda *_, **__: nullcontext(Ledger(tmp_path / "ledger.json")))
+    settings: list[float] = []
+
+    def setting(asked: Asked, rate: Rate) -> None:
+        settings.append(asked.scale)
+        if shortest_s * asked.scale > 0.08:
+            raise UsageError("too short")
+
+    mine = Experiment(**{**vars(stepped(base=BASE)), "setting": setting, "in_lab": lambda _: True})
+    asked = Asked(SwitchKind.EMBEDDED, tmp_path, schemes=["fifo"], time_scale=asked_scale)
+    frame.run(mine, asked, lambda scale: {"rate": Rate(round(BASE.rate / scale))})
+    found = summaries.read(tmp_path).content["time_scale"]
+    assert (settings[-1], found["factor"], found["goes"]) == (scale, scale, str(BASE.at(scale)))
+    text = capsys.readouterr().out
+    assert f"time scale {scale:g}" in text
+    assert ("more than this machine carries" in text) == (scale != 5.0)
 
 
 def observed(idle_share: float, unmeasured: tuple[str, ...] = ()) -> Observation:

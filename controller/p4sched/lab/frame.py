@@ -68,7 +68,7 @@ def run(experiment: Experiment[SettingT, KeptT], asked: Asked, options: Options)
         console = Console()
         pace = None
         if experiment.base is not None and experiment.in_lab(setting):
-            pace = _pace(experiment.base, asked, options, console)
+            pace = _pace(experiment, experiment.base, asked, options, console)
             asked = replace(asked, time_scale=pace.scale)
             setting = experiment.setting(asked, **options(pace.scale))
         results = _measure_all(experiment, setting, asked, pace, console)
@@ -76,8 +76,19 @@ def run(experiment: Experiment[SettingT, KeptT], asked: Asked, options: Options)
         _print(experiment, results, pace, console)
 
 
-def _pace(base: Base, asked: Asked, options: Options, console: Console) -> Pace:
+def _pace(experiment: Experiment[Any, Any], base: Base, asked: Asked, options: Options, console: Console) -> Pace:
     """How fast this machine lets the run go; warns of a run that is more than it carries."""
+
+    def possible(scale: float) -> bool:
+        """Whether the options that were given mean something at this scale."""
+        try:
+            experiment.setting(replace(asked, time_scale=scale), **options(scale))
+        except UsageError:
+            return False
+        return True
+
+    slowest = max(scale for scale in time_scale.scales(base) if scale == 1 or possible(scale))
+    base = replace(base, slowest=slowest)
     carried = None
     if asked.switch == SwitchKind.EMBEDDED:
         with console.status("measuring what this machine carries"):

@@ -118,7 +118,8 @@ def pace(
     else:
         scale, why = float(fastest(base, capacity)), "the fastest that this machine carries"
         if base.at(scale).beyond(capacity):
-            why = "for a machine without other work"
+            alone = base.at(scale).beyond(replace(capacity, others_share=0.0))
+            why = "the slowest that there is" if alone else "for a machine without other work"
     return Pace(scale, why, goes(scale), base, capacity)
 
 
