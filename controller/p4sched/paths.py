@@ -15,36 +15,6 @@ PROTO_DIR = ROOT / "switch" / "proto"
 SHELL_PYTHON = ROOT / ".venv-shell" / "bin" / "python"
 
 
-def switch_binary() -> Path:
-    """The embedded switch; `P4SCHED_SWITCH` names another build of it."""
-    return _rust_binary("p4sched-switch", "P4SCHED_SWITCH")
-
-
-def compiler_binary() -> Path:
-    """The p4sched compiler; `P4SCHED_P4C` names another build of it."""
-    return _rust_binary("p4sched-p4c", "P4SCHED_P4C")
-
-
-def traffic_binary() -> Path:
-    """The traffic generator; `P4SCHED_TRAFFIC` names another build of it."""
-    return _rust_binary("p4sched-traffic", "P4SCHED_TRAFFIC")
-
-
-def stepped_binary() -> Path:
-    """The runner of models and programs in stepped time; `P4SCHED_STEPPED` names another build of it."""
-    return _rust_binary("p4sched-stepped", "P4SCHED_STEPPED")
-
-
-def trace_binary() -> Path:
-    """The writer of traces with the models' decisions; `P4SCHED_TRACE` names another build of it."""
-    return _rust_binary("p4sched-trace", "P4SCHED_TRACE")
-
-
-def stepped_port_binary() -> Path:
-    """One port of a program in stepped time, for a controller; `P4SCHED_STEPPED_PORT` names another build of it."""
-    return _rust_binary("p4sched-stepped-port", "P4SCHED_STEPPED_PORT")
-
-
 def tool(name: str, reason: str) -> Path:
     """A program on the PATH, or an error that says what needs it."""
     found = shutil.which(name)
@@ -53,7 +23,9 @@ def tool(name: str, reason: str) -> Path:
     return Path(found)
 
 
-def _rust_binary(name: str, variable: str) -> Path:
+def rust_binary(name: str) -> Path:
+    """A program of the workspace in switch/, as `p4sched-switch`; `P4SCHED_SWITCH` names another build of that one."""
+    variable = name.upper().replace("-", "_")
     override = os.environ.get(variable)
     path = Path(override) if override else ROOT / "switch" / "target" / "release" / name
     if not path.is_file():

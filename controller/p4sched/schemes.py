@@ -19,6 +19,8 @@ from p4sched.p4rt.traffic_manager import BEYOND_BMV2, QUEUES, Calendar, Discipli
 
 QUEUES_DO_NOT_COMPETE = "BMv2 limits every priority queue on its own, so its queues never compete for the link"
 NO_SORTED_QUEUE = "BMv2 has no queue sorted by rank"
+NO_DRR = "BMv2 has no deficit round robin"
+NO_CALENDAR = "BMv2 has no calendar of queues"
 FDPA_OPTIONS = ("--bands", "--rtt", "--interval", "--token-bucket", "--flowlet-gap")
 RANKED_OPTIONS = ("--port", "--delay", "--span", "--depth", "--loss", "--fix", "--rank-source")
 
@@ -135,94 +137,43 @@ class Setup:
         return self.layout if isinstance(self.layout, Parameters) else None
 
 
-FIFO = Scheme(
-    "fifo",
-    discipline=Discipline.FIFO,
-    layout=fifo.Parameters,
-    colour="grey",
-    compared=(Compared.USERS, Compared.RANKS),
-)
+FIFO = Scheme("fifo", Discipline.FIFO, fifo.Parameters, "grey", (Compared.USERS, Compared.RANKS))
 FDPA = Scheme(
     "fdpa",
-    discipline=Discipline.STRICT,
-    layout=fdpa.Bandwise,
-    colour="yellow",
-    compared=(Compared.USERS,),
+    Discipline.STRICT,
+    fdpa.Bandwise,
+    "yellow",
+    (Compared.USERS,),
     law=fdpa.LAW,
     loop=FdpaLoop,
     options=FDPA_OPTIONS,
 )
-SP_PIFO = Scheme(
-    "sp_pifo",
-    discipline=Discipline.STRICT,
-    layout=sp_pifo.Parameters,
-    colour="green",
-    not_on_bmv2=QUEUES_DO_NOT_COMPETE,
-)
+SP_PIFO = Scheme("sp_pifo", Discipline.STRICT, sp_pifo.Parameters, "green", not_on_bmv2=QUEUES_DO_NOT_COMPETE)
 AIFO = Scheme(
     "aifo",
-    discipline=Discipline.FIFO,
-    layout=aifo.Parameters,
-    colour="orange",
+    Discipline.FIFO,
+    aifo.Parameters,
+    "orange",
     law=aifo.LAW,
     loop=RankedLoop,
     options=(*RANKED_OPTIONS, "--window"),
     worker_packets=True,
 )
-RIFO = Scheme(
-    "rifo",
-    discipline=Discipline.FIFO,
-    layout=rifo.Parameters,
-    colour="pink",
-    law=rifo.LAW,
-    loop=RankedLoop,
-    options=RANKED_OPTIONS,
-)
+RIFO = Scheme("rifo", Discipline.FIFO, rifo.Parameters, "pink", law=rifo.LAW, loop=RankedLoop, options=RANKED_OPTIONS)
 PACKS = Scheme(
     "packs",
-    discipline=Discipline.STRICT,
-    layout=packs.Parameters,
-    colour="blue",
+    Discipline.STRICT,
+    packs.Parameters,
+    "blue",
     not_on_bmv2=QUEUES_DO_NOT_COMPETE,
     law=packs.LAW,
     loop=RankedLoop,
     options=(*RANKED_OPTIONS, "--window", "--queues"),
 )
-PIFO = Scheme(
-    "pifo",
-    discipline=Discipline.PIFO,
-    layout=fifo.Ideal,
-    colour="black",
-    not_on_bmv2=NO_SORTED_QUEUE,
-    rank_field="meta.rank",
-)
-STFQ = Scheme(
-    "stfq",
-    discipline=Discipline.STFQ,
-    layout=fifo.Ideal,
-    colour="black",
-    compared=(Compared.FLOWS,),
-    not_on_bmv2=NO_SORTED_QUEUE,
-    fair=True,
-)
-DRR = Scheme(
-    "drr",
-    discipline=Discipline.DRR,
-    layout=fifo.Ideal,
-    colour="sky",
-    compared=(Compared.USERS, Compared.FLOWS),
-    not_on_bmv2="BMv2 has no deficit round robin",
-    fair=True,
-)
-AFQ = Scheme(
-    "afq",
-    discipline=Discipline.AFQ,
-    layout=afq.Parameters,
-    colour="yellow",
-    compared=(Compared.FLOWS,),
-    not_on_bmv2="BMv2 has no calendar of queues",
-    fair=True,
-)
+PIFO = Scheme("pifo", Discipline.PIFO, fifo.Ideal, "black", not_on_bmv2=NO_SORTED_QUEUE, rank_field="meta.rank")
+STFQ = Scheme("stfq", Discipline.STFQ, fifo.Ideal, "black", (Compared.FLOWS,), NO_SORTED_QUEUE, fair=True)
+DRR = Scheme("drr", Discipline.DRR, fifo.Ideal, "sky", (Compared.USERS, Compared.FLOWS), NO_DRR, fair=True)
+AFQ = Scheme("afq", Discipline.AFQ, afq.Parameters, "yellow", (Compared.FLOWS,), NO_CALENDAR, fair=True)
 SCHEMES: Mapping[str, Scheme] = {record.name: record for record in [*vars().values()] if isinstance(record, Scheme)}
 """All records above, in their order: that of tables and figures."""
 LAWS: Mapping[str, AnyLaw] = {name: scheme.law for name, scheme in SCHEMES.items() if scheme.law is not None}

@@ -5,7 +5,7 @@ import subprocess
 from importlib import metadata
 
 from p4sched.errors import P4schedError
-from p4sched.paths import ROOT, compiler_binary, switch_binary
+from p4sched.paths import ROOT, rust_binary
 
 
 def versions() -> dict[str, str]:
@@ -13,8 +13,8 @@ def versions() -> dict[str, str]:
     return {
         "p4sched": metadata.version("p4sched"),
         "commit": _commit(),
-        "switch": _of_binary("switch"),
-        "compiler": _of_binary("compiler"),
+        "switch": _of_binary("p4sched-switch"),
+        "compiler": _of_binary("p4sched-p4c"),
         "kernel": platform.release(),
         "python": platform.python_version(),
         **{name: _of_package(name) for name in ("finsy", "grpcio", "protobuf", "numpy", "matplotlib", "mininet")},
@@ -29,12 +29,11 @@ def _commit() -> str:
     return commit + ("+changes" if _first_line(["git", "-C", str(ROOT), "status", "--porcelain", "-uno"]) else "")
 
 
-def _of_binary(which: str) -> str:
+def _of_binary(name: str) -> str:
     try:
-        binary = switch_binary() if which == "switch" else compiler_binary()
+        return _first_line([str(rust_binary(name)), "--version"])
     except P4schedError:
         return "missing"
-    return _first_line([str(binary), "--version"])
 
 
 def _of_package(name: str) -> str:

@@ -12,7 +12,7 @@ from p4sched.cli.main import run_command
 from p4sched.errors import P4schedError
 from p4sched.p4rt.compile import Compiler, compile_program
 from p4sched.p4rt.program import Program
-from p4sched.paths import P4_DIR, compiler_binary
+from p4sched.paths import P4_DIR, rust_binary
 
 # How long an example takes says nothing on a shared machine; and a run repeats the one before.
 settings.register_profile("shared", deadline=None, derandomize=True)
@@ -50,7 +50,7 @@ def ranked_programs(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Progr
 def compiled_programs(out: Path, *names: str, sources: Path = P4_DIR) -> dict[str, Program]:
     """The laboratory's programs, compiled with whichever compiler is there."""
     try:
-        compiler_binary()
+        rust_binary("p4sched-p4c")
         compiler = Compiler.P4SCHED
     except P4schedError as error:
         if not shutil.which("p4c-bm2-ss"):

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from p4sched.errors import P4schedError
-from p4sched.paths import ROOT, compiler_binary, switch_binary
+from p4sched.paths import ROOT, rust_binary
 
 P4SCHED = Path(sys.executable).parent / "p4sched"
 
@@ -22,9 +22,9 @@ def missing(switch: str) -> str | None:
         if shutil.which(program) is None:
             return f"needs {program}"
     try:
-        compiler_binary()
+        rust_binary("p4sched-p4c")
         if switch == "embedded":
-            switch_binary()
+            rust_binary("p4sched-switch")
     except P4schedError as error:
         return str(error)
     if switch == "bmv2" and shutil.which("simple_switch_grpc") is None:

@@ -13,7 +13,7 @@ from p4sched.control.law import ParametersT
 from p4sched.control.loop import action_data_in_force
 from p4sched.errors import P4schedError
 from p4sched.p4rt.reader import Reader
-from p4sched.paths import switch_binary
+from p4sched.paths import rust_binary
 
 
 class RunningSwitch:
@@ -65,7 +65,7 @@ def start_switch(kind: str, folder: Path, interfaces: Mapping[int, str] | None =
     address = f"127.0.0.1:{grpc_port}"
     if kind == "embedded":
         try:
-            binary = str(switch_binary())
+            binary = str(rust_binary("p4sched-switch"))
         except P4schedError as error:
             pytest.skip(str(error))
         command = [binary, "--no-p4", "--device-id", "1", "--grpc-server-addr", address, *attached]

@@ -11,7 +11,7 @@ from p4sched.cli.main import run_command
 from p4sched.errors import P4schedError, UsageError
 from p4sched.p4rt import compile as compiling
 from p4sched.p4rt.compile import CompileError, Compiler, compile_program, compiled
-from p4sched.paths import P4_DIR, compiler_binary
+from p4sched.paths import P4_DIR, rust_binary
 
 
 @pytest.fixture(params=list(Compiler))
@@ -22,7 +22,7 @@ def compiler(request: pytest.FixtureRequest) -> Compiler:
         pytest.skip("p4c-bm2-ss is not on the PATH")
     if which is Compiler.P4SCHED:
         try:
-            compiler_binary()
+            rust_binary("p4sched-p4c")
         except P4schedError as error:
             pytest.skip(str(error))
     return which

@@ -29,7 +29,7 @@ from p4sched.cli.main import run_command
 from p4sched.control.laws import aifo, packs, ranked, rifo
 from p4sched.control.replay import replay
 from p4sched.errors import P4schedError
-from p4sched.paths import stepped_port_binary, traffic_binary
+from p4sched.paths import rust_binary
 from p4sched.schemes import LAWS, named
 
 MS = 1_000_000
@@ -39,8 +39,8 @@ RATE = 10_000_000
 def built() -> str | None:
     """What is missing to run in stepped time."""
     try:
-        stepped_port_binary()
-        traffic_binary()
+        rust_binary("p4sched-stepped-port")
+        rust_binary("p4sched-traffic")
     except P4schedError as error:
         return str(error)
     return None

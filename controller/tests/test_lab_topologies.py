@@ -25,7 +25,6 @@ from p4sched.lab.network import Fabric, NodeError, Shape, incast, leaf_spine
 from p4sched.lab.schemes import Link
 from p4sched.lab.tuned import law_config, ports_loop
 from p4sched.p4rt.rank_source import RankSource
-from p4sched.p4rt.telemetry import snapshot
 from p4sched.schemes import LAWS, named
 
 LINK = Link(20_000_000, 10_000_000)
@@ -72,7 +71,7 @@ def test_flows_spread_over_the_spines_and_keep_their_path(tmp_path: Path) -> Non
             subprocess.run(network.host("h1").command(*words), check=True)
             ports = list(network.shape.uplinks().values())
             while True:
-                admitted = (await snapshot(seat.session, [], ports)).admitted
+                admitted = await seat.session.counts("port_admitted", ports)
                 counts = [admitted[port].packets for port in ports]
                 if sum(counts) == 3 * DATAGRAMS:
                     return counts

@@ -7,7 +7,7 @@ from typing import Any
 from test_schemes import written
 
 from p4sched.p4rt.traffic_manager import BEYOND_BMV2
-from p4sched.paths import stepped_binary
+from p4sched.paths import rust_binary
 from p4sched.schemes import SCHEMES, Scheme
 
 
@@ -26,7 +26,9 @@ def record(scheme: Scheme) -> dict[str, Any]:
 
 
 def test_both_sides_have_the_same_record_of_each_scheme() -> None:
-    listed = subprocess.run([stepped_binary(), "--list-schemes"], capture_output=True, text=True, check=True).stdout
+    listed = subprocess.run(
+        [rust_binary("p4sched-stepped"), "--list-schemes"], capture_output=True, text=True, check=True
+    ).stdout
     in_rust = [json.loads(line) for line in listed.splitlines()]
     # A fair discipline needs nothing of its program, so its model is compared with the traffic manager alone.
     here = [record(scheme) for scheme in SCHEMES.values() if not scheme.fair]

@@ -1,7 +1,5 @@
 """Sessions with real switches over loopback gRPC."""
 
-import asyncio
-import csv
 import json
 import shutil
 from pathlib import Path
@@ -16,8 +14,7 @@ from p4sched.p4rt.program import Program
 from p4sched.p4rt.reader import SessionError
 from p4sched.p4rt.routes import route
 from p4sched.p4rt.session import connect, pipeline_config, watch
-from p4sched.p4rt.telemetry import departures, record, rows, snapshot
-from p4sched.p4rt.users import prefix_user, user_counters
+from p4sched.p4rt.users import departures, prefix_user, user_counters
 from p4sched.paths import P4_DIR
 
 CONFIG = law.Config(500_000_000, Bands(1, 4, 0.5), 60_000, 10_000_000)
@@ -99,15 +96,6 @@ async def test_all_26_parameters_are_read_back_as_written(switch: RunningSwitch,
         assert await found_parameters(session, law.Parameters) == parameters
 
 
-async def test_entries_that_are_there_already_are_left_alone(switch: RunningSwitch, fdpa: Program) -> None:
-    users = [prefix_user(user, f"10.0.0.{user}/32") for user in range(1, 6)]
-    async with connect(switch.address, fdpa) as session:
-        await session.insert(users[:3])
-        await session.insert_missing(users)
-        await session.insert_missing(users)
-        assert set(await user_counters(session)) == {1, 2, 3, 4, 5}
-
-
 async def test_a_refused_entry_is_one_sentence_that_names_it(switch: RunningSwitch, fdpa: Program) -> None:
     async with connect(switch.address, fdpa) as session:
         await session.insert([prefix_user(1, "10.0.0.1/32")])
@@ -154,8 +142,6 @@ async def test_watching_works_beside_a_controller_and_does_not_disturb_it(switch
             7: (0, 0),
             8: (0, 0),
         }
-        table = rows(await snapshot(reader, [7], [1]))
-        assert [row[1] for row in table] == ["user_departures", "port_admitted", "port_dropped"] + 8 * ["band_admitted"]
         await session.set_default_action(
             law.Parameters.table, law.Parameters.action, law.parameters_for(CONFIG, 3).action_data()
         )
@@ -213,22 +199,3 @@ def test_corrupt_files_are_named_before_any_switch_sees_them(
 def test_a_missing_file_says_what_writes_it(tmp_path: Path) -> None:
     with pytest.raises(SessionError, match=r"fdpa\.json is missing; 'p4sched compile"):
         Program.in_folder(tmp_path, "fdpa").schema()
-
-
-async def test_snapshots_are_recorded_as_csv_until_cancelled(
-    embedded_switch: RunningSwitch, fdpa: Program, tmp_path: Path
-) -> None:
-    path = tmp_path / "telemetry.csv"
-    async with connect(embedded_switch.address, fdpa) as session:
-        recording = asyncio.create_task(record(path, session, [1, 2], [1], period_s=0.01))
-        enough = 3 * (2 + 2 + 8)
-        while not path.exists() or len(path.read_text().splitlines()) <= enough:
-            await snapshot(session, [1], [1])
-            assert not recording.done()
-        recording.cancel()
-    with path.open(newline="") as file:
-        lines = list(csv.DictReader(file))
-    assert {line["subject"] for line in lines} == {"user_departures", "port_admitted", "port_dropped", "band_admitted"}
-    assert sorted({float(line["seconds"]) for line in lines}) == list(
-        dict.fromkeys(float(line["seconds"]) for line in lines)
-    )

@@ -35,7 +35,7 @@ from p4sched.p4rt.traffic_manager import (
     QueueSettings,
     TrafficManager,
 )
-from p4sched.paths import trace_binary
+from p4sched.paths import rust_binary
 
 IN_PORT, OUT_PORT = 1, 2
 NEXT_HOP = "02:00:00:00:00:03"
@@ -183,7 +183,7 @@ async def replay(switch: RunningSwitch, program: Program, trace: Mapping[str, An
 def written_trace(scheme: str, packets: int) -> Mapping[str, Any]:
     """What the model says to so many packets."""
     try:
-        command = [str(trace_binary()), scheme, "--packets", str(packets)]
+        command = [str(rust_binary("p4sched-trace")), scheme, "--packets", str(packets)]
     except P4schedError as error:
         pytest.skip(str(error))
     found: Mapping[str, Any] = json.loads(subprocess.run(command, capture_output=True, check=True).stdout)

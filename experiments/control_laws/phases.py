@@ -9,7 +9,7 @@ from typing import Any
 
 from p4sched.errors import P4schedError
 from p4sched.lab.ranked_traffic import FRAME_BYTES, RANK_PORT
-from p4sched.paths import traffic_binary
+from p4sched.paths import rust_binary
 
 SMALL_FRAME_BYTES = 66
 
@@ -71,7 +71,15 @@ def write_schedule(planned: Sequence[dict[str, Any]], seed: int, path: Path) -> 
     """Writes what the generator will send: `at_ns,flow,sequence,rank,frame_bytes`."""
     asked = path.with_suffix(".json")
     asked.write_text(json.dumps(planned))
-    words = [str(traffic_binary()), "udp-schedule", str(asked), "--seed", str(seed), "--output", str(path)]
+    words = [
+        str(rust_binary("p4sched-traffic")),
+        "udp-schedule",
+        str(asked),
+        "--seed",
+        str(seed),
+        "--output",
+        str(path),
+    ]
     done = subprocess.run(words, capture_output=True, text=True, check=False)
     if done.returncode != 0:
         raise P4schedError(f"no schedule of the packets: {done.stderr.strip()}")

@@ -12,7 +12,7 @@ from p4sched.control.laws import ranked
 from p4sched.control.laws.port_counters import Sample
 from p4sched.control.loop import POLL_S
 from p4sched.errors import P4schedError
-from p4sched.paths import P4_DIR, stepped_port_binary
+from p4sched.paths import P4_DIR, rust_binary
 
 POLL_NS = round(POLL_S * 1e9)
 
@@ -63,7 +63,7 @@ class _Run:
 
     def __init__(self, port: Port, scheme: str, output: Path, room: int | None = None) -> None:
         self._output = output
-        words = [str(stepped_port_binary()), "--scheme", scheme, "--rate-bps", str(port.rate_bps)]
+        words = [str(rust_binary("p4sched-stepped-port")), "--scheme", scheme, "--rate-bps", str(port.rate_bps)]
         words += ["--arrivals", str(port.schedule), "--p4-dir", str(P4_DIR), "--output", str(output)]
         words += [] if room is None else ["--room", str(room)]
         self._process = subprocess.Popen(

@@ -21,7 +21,7 @@ from p4sched.lab.sized_flows import CONGESTION_CONTROL, DISTRIBUTIONS, LEAD_S, S
 from p4sched.lab.time_scale import Base
 from p4sched.lab.traffic import FILES, IPERF3
 from p4sched.p4rt.rank_source import RankSource
-from p4sched.paths import traffic_binary
+from p4sched.paths import rust_binary
 from p4sched.results import completion
 from p4sched.results.tables import cell, record_rows, verdict
 from p4sched.schemes import named, title
@@ -77,7 +77,7 @@ def setting(
     DIR/summary.json, DIR/samples.csv, DIR/loads.csv and DIR/figure.png."""
     if "afq" not in asked.schemes:
         asked.refuse(["--afq-queues", "--afq-bytes"], "without afq among --schemes")
-    traffic_binary()
+    rust_binary("p4sched-traffic")
     seconds = options.whole_seconds("--duration", duration)
     return Setting(
         link=Link(rate, rtt),

@@ -9,7 +9,7 @@ from typing import Any
 
 from p4sched.control.parameters import MAX_WINDOW
 from p4sched.errors import P4schedError
-from p4sched.paths import P4_DIR, stepped_binary
+from p4sched.paths import P4_DIR, rust_binary
 
 FILES = ("model.json", "model_small_window.json", "p4.json")
 COMPARED = ("inversions_by_rank", "drops_by_rank", "departures_by_rank")
@@ -59,7 +59,7 @@ def equal(program: Mapping[str, Any], model: Mapping[str, Any]) -> bool:
 def _run(
     what: str, stream: Stream, window: int, wanted: Sequence[str], output: Path, window_shift: int = 0
 ) -> dict[str, Any]:
-    words = [str(stepped_binary()), "--with", what, "--ranks", stream.ranks, "--window", str(window)]
+    words = [str(rust_binary("p4sched-stepped")), "--with", what, "--ranks", stream.ranks, "--window", str(window)]
     words += ["--schemes", ",".join(wanted), "--seed", str(stream.seed), "--packets", str(stream.packets)]
     words += ["--queues", str(stream.queues), "--queue-size", str(stream.queue_size), "--output", str(output)]
     words += ["--p4-dir", str(P4_DIR)] if what == "p4" else [f"--window-shift={window_shift}"]

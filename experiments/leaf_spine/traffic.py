@@ -8,8 +8,7 @@ from p4sched.errors import UsageError
 from p4sched.lab.fabric import FabricTestbed
 from p4sched.lab.network import Destination, Fabric, UserSeat
 from p4sched.lab.traffic import FIRST_TCP_PORT, Transfer
-from p4sched.p4rt.telemetry import departures
-from p4sched.p4rt.users import flow_user
+from p4sched.p4rt.users import departures, flow_user
 
 URGENT_TOS, OTHER_TOS = 40, 160
 """Ranks: multiples of 4, since the two lowest bits of the TOS byte belong to ECN."""

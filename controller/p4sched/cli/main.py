@@ -25,7 +25,7 @@ from p4sched.lab import experiment
 from p4sched.lab.experiment import SwitchKind
 from p4sched.lab.running import find_switch
 from p4sched.p4rt.compile import Compiler, compile_program, parse_macro
-from p4sched.paths import SHELL_PYTHON, switch_binary
+from p4sched.paths import SHELL_PYTHON, rust_binary
 
 FULL = (errno.ENOSPC, errno.EDQUOT)
 """There is no room left to write to."""
@@ -146,7 +146,7 @@ def compile_(
 @app.command("switch", context_settings=PASS_ON)
 def switch(ctx: typer.Context) -> None:
     """Run the embedded switch. It takes the options of simple_switch_grpc; '--help' shows them."""
-    binary = str(switch_binary())
+    binary = str(rust_binary("p4sched-switch"))
     os.execv(binary, [binary, *ctx.args])
 
 

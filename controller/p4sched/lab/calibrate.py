@@ -160,7 +160,7 @@ async def _observed(manager: TrafficManager, port: int, seconds: float, ledger: 
 async def _sent_bits(manager: TrafficManager, port: int) -> float:
     stats = await manager.stats([port])
     assert stats is not None, "the embedded switch counts"
-    return stats.ports[port].tx_bytes * 8
+    return stats[port].tx_bytes * 8
 
 
 def wakeup_latencies(seconds: float) -> tuple[list[int], list[int]]:

@@ -21,10 +21,10 @@ from p4sched.p4rt.traffic_manager import (
     Bmv2TrafficManager,
     EmbeddedTrafficManager,
     PortSettings,
-    Stats,
     TrafficManager,
 )
 from p4sched.p4rt.traffic_manager import Fidelity as SwitchFidelity
+from p4sched.proto import traffic_manager_pb2 as pb
 from p4sched.schemes import Setup
 
 
@@ -117,7 +117,7 @@ class FabricObserver:
     rtt_ns: int
     machine: MachineReading
     tcp: TcpCounters
-    stats: Mapping[str, Stats | None]
+    stats: Mapping[str, Mapping[int, pb.PortStats] | None]
 
     @classmethod
     async def start(cls, network: Fabric, testbed: FabricTestbed, rtt_ns: int) -> "FabricObserver":
@@ -140,7 +140,7 @@ class FabricObserver:
         for name, later in stats.items():
             earlier = self.stats[name]
             if later is not None and earlier is not None:
-                pairs = {port: (earlier.ports[port], found) for port, found in later.ports.items()}
+                pairs = {port: (earlier[port], found) for port, found in later.items()}
                 ports[name] = {port: queue_counts(*pair) for port, pair in pairs.items()}
                 sent[name] = {port: after.tx_bytes - before.tx_bytes for port, (before, after) in pairs.items()}
         return FabricObservation(Observation(fidelity, tcp - self.tcp, {}), ports, sent)
@@ -168,7 +168,7 @@ def _worst(values: Iterable[int | None]) -> int | None:
     return max((value for value in values if value is not None), default=None)
 
 
-async def _stats(testbed: FabricTestbed) -> dict[str, Stats | None]:
+async def _stats(testbed: FabricTestbed) -> dict[str, Mapping[int, pb.PortStats] | None]:
     return {name: await seat.traffic_manager.stats() for name, seat in testbed.switches.items()}
 
 

@@ -5,7 +5,7 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from p4sched.p4rt.reader import Reader
-from p4sched.p4rt.telemetry import departures
+from p4sched.p4rt.users import departures
 
 ReadBytes = Callable[[], Awaitable[Mapping[int, int]]]
 """Reads the bytes delivered for each user id so far, all users at one instant."""

@@ -1,6 +1,6 @@
 """The time in which samples are taken: what the machine, the switch and TCP did meanwhile."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -10,7 +10,8 @@ from p4sched.lab.network import Dumbbell
 from p4sched.lab.schemes import Link
 from p4sched.lab.tcp import TcpCounters, read_counters
 from p4sched.p4rt.reader import Reader
-from p4sched.p4rt.traffic_manager import PortStats, Stats, TrafficManager
+from p4sched.p4rt.traffic_manager import TrafficManager
+from p4sched.proto import traffic_manager_pb2 as pb
 
 
 @dataclass(frozen=True)
@@ -37,7 +38,7 @@ class Observer:
     link: Link
     machine: MachineReading
     tcp: TcpCounters
-    stats: Stats | None
+    stats: Mapping[int, pb.PortStats] | None
     tail_drop: Reader | None = None
     """Reads what the program itself drops for want of room: of FIFO and FDPA."""
     dropped: int = 0
@@ -76,7 +77,7 @@ class Observer:
         port = self.network.bottleneck_port
         counted: dict[str, Any] = {}
         if stats is not None and self.stats is not None:
-            counted = queue_counts(self.stats.ports[port], stats.ports[port])
+            counted = queue_counts(self.stats[port], stats[port])
         if self.tail_drop is not None:
             counted["dropped_by_program"] = await dropped_by_program(self.tail_drop, port) - self.dropped
         return Observation(fidelity, tcp - self.tcp, counted)
@@ -87,20 +88,21 @@ async def dropped_by_program(reader: Reader, port: int) -> int:
     return (await reader.counts("port_dropped", [port]))[port].packets
 
 
-def queue_counts(earlier: PortStats, later: PortStats) -> dict[str, Any]:
+def queue_counts(earlier: pb.PortStats, later: pb.PortStats) -> dict[str, Any]:
     """Packets that each queue took, sent and dropped between two readings; queues without traffic left out.
 
     A queue can have sent more than it took: packets that waited at the first reading. `dropped` is what the traffic
     manager dropped; what the program refused never came so far. `max_depth` is since the switch was started.
     """
     queues = {}
-    for number, after in sorted(later.queues.items(), reverse=True):
-        before = earlier.queues[number]
+    befores = {queue.queue: queue for queue in earlier.queues}
+    for after in sorted(later.queues, key=lambda queue: queue.queue, reverse=True):
+        before = befores[after.queue]
         counts = {
             "enqueued": after.enqueued_packets - before.enqueued_packets,
             "dequeued": after.dequeued_packets - before.dequeued_packets,
             "dropped": after.dropped_packets - before.dropped_packets,
         }
         if any(counts.values()):
-            queues[str(number)] = counts | {"max_depth": after.max_depth_packets}
+            queues[str(after.queue)] = counts | {"max_depth": after.max_depth_packets}
     return {"queues": queues, "tx_packets": later.tx_packets - earlier.tx_packets}

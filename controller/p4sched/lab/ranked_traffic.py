@@ -16,7 +16,7 @@ from p4sched.lab.errors import LabError
 from p4sched.lab.ledger import Ledger
 from p4sched.lab.network import Dumbbell, dying_with_us, on_host_cpus
 from p4sched.lab.traffic import listening_ports
-from p4sched.paths import traffic_binary
+from p4sched.paths import rust_binary
 from p4sched.units import Rate
 
 RANK_PORT = 5376
@@ -53,7 +53,7 @@ class GeneratedTraffic:
         self._ledger = ledger
         self._folder = folder
         self._runs: dict[str, subprocess.Popen[bytes]] = {}
-        self._program = str(traffic_binary())
+        self._program = str(rust_binary("p4sched-traffic"))
         folder.mkdir(parents=True, exist_ok=True)
 
     def __enter__(self) -> "GeneratedTraffic":

@@ -13,7 +13,7 @@ from p4sched.lab.experiment import once
 from p4sched.lab.network import Dumbbell
 from p4sched.lab.ranked_traffic import GeneratedTraffic, files_in
 from p4sched.lab.tcp import TcpCounters, read_counters
-from p4sched.paths import traffic_binary
+from p4sched.paths import rust_binary
 from p4sched.results import completion
 from p4sched.results.completion import Flow
 
@@ -60,7 +60,7 @@ class Sized:
 
     def _plan(self, network: Dumbbell, load: float, port: int) -> "LoadPlan":
         sources = ",".join(seat.address for seat in network.seats)
-        words = [str(traffic_binary()), "plan", "--sizes", self.distribution, "--scale", str(self.scale)]
+        words = [str(rust_binary("p4sched-traffic")), "plan", "--sizes", self.distribution, "--scale", str(self.scale)]
         words += ["--load", str(load), "--link-bps", str(self.rate_bps), "--duration", str(self.seconds)]
         words += ["--seed", str(self.seed), "--port", str(port), "--rank-scale", self.rank_scale.value]
         words += ["--sources", sources, "--destinations", network.server_address]

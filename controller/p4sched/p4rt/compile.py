@@ -10,7 +10,7 @@ from pathlib import Path
 
 from p4sched.errors import P4schedError, UsageError
 from p4sched.p4rt.program import Program
-from p4sched.paths import P4_DIR, ROOT, compiler_binary, tool
+from p4sched.paths import P4_DIR, ROOT, rust_binary, tool
 
 BUILD_DIR = ROOT / "build" / "p4"
 """Where the laboratory keeps compiled programs."""
@@ -97,7 +97,7 @@ def _built_name(name: str, macros: Sequence[str]) -> str:
 def _binary(compiler: Compiler) -> Path:
     if compiler is Compiler.P4C:
         return tool("p4c-bm2-ss", "it is p4c's compiler for BMv2; without --compiler p4c, p4sched's own is used")
-    return compiler_binary()
+    return rust_binary("p4sched-p4c")
 
 
 def _suggestion(source: Path) -> str:

@@ -53,7 +53,6 @@ class Count:
 class Entry:
     """A table entry and, if its table has a direct counter, its count."""
 
-    table: str
     action: str
     arguments: Mapping[str, int]
     count: Count | None
@@ -166,7 +165,6 @@ class Reader:
         """All entries of these tables with their direct counts, in one Read."""
         wanted = [fy.P4TableEntry(table, counter_data=fy.P4CounterData()) for table in tables]
         # a control loop reads hundreds of entries ten times a second: finsy's decoding would take a tenth of a CPU
-        table_names = {self.schema.tables[table].id: table for table in tables}
         action_names: dict[int, tuple[str, dict[int, str]]] = {}
         found = []
         for entity in await self._read(wanted):
@@ -179,7 +177,6 @@ class Reader:
             name, parameters = action_names[action.action_id]
             found.append(
                 Entry(
-                    table=table_names[entry.table_id],
                     action=name,
                     arguments={parameters[p.param_id]: int.from_bytes(p.value, "big") for p in action.params},
                     count=Count(entry.counter_data.packet_count, entry.counter_data.byte_count)
@@ -195,9 +192,9 @@ class Reader:
 
     def counter_cells(self, cells: Mapping[str, Sequence[int]]) -> CounterCells:
         """Cells of several indirect counters, to be read together again and again."""
-        ids = {self.schema.counters[name].id: name for name in cells}
         wanted = [fy.P4CounterEntry(name, index=cell) for name, indices in cells.items() for cell in indices]
         with one_sentence(self.address, "encode which counters to read"):
+            ids = {self.schema.counters[name].id: name for name in cells}
             entities = encode_entities(wanted, self.schema)
         return CounterCells(p4r.ReadRequest(device_id=self.device_id, entities=entities), ids)
 
@@ -216,14 +213,9 @@ class Reader:
                 counts[wanted.names[entry.counter_id]][entry.index.index] = count
         return TimedCounts(before, after, counts)
 
-    async def counts(self, counter: str, cells: Sequence[int]) -> dict[int, Count]:
+    async def counts(self, counter: str, cells: Sequence[int]) -> Mapping[int, Count]:
         """These cells of an indirect counter, in one Read."""
-        found = await self.read([fy.P4CounterEntry(counter, index=cell) for cell in cells])
-        return {
-            entry.index: _count(entry.data)
-            for entry in found
-            if isinstance(entry, fy.P4CounterEntry) and entry.index is not None
-        }
+        return (await self.counters(self.counter_cells({counter: cells}))).counts[counter]
 
 
 def session_error(address: str, what: str, error: Exception) -> SessionError:
@@ -252,7 +244,3 @@ def one_sentence(address: str, what: str) -> Iterator[None]:
         yield
     except (grpc.aio.AioRpcError, P4ClientError, ValueError, KeyError) as error:
         raise session_error(address, what, error) from error
-
-
-def _count(value: fy.P4CounterData | None) -> Count:
-    return Count(0, 0) if value is None else Count(value.packet_count, value.byte_count)

@@ -41,20 +41,6 @@ class Session(Reader):
         with one_sentence(self.address, "insert table entries"):
             await self.finsy.insert(list(entries))
 
-    async def insert_missing(self, entries: Iterable[fy.P4TableEntry]) -> None:
-        """Inserts those entries whose match their table does not hold yet, with one Write."""
-        entries = list(entries)
-        tables = list(dict.fromkeys(entry.table_id for entry in entries))
-        present = {
-            (found.table_id, _match_key(found))
-            for found in await self.read([fy.P4TableEntry(table) for table in tables])
-            if isinstance(found, fy.P4TableEntry)
-        }
-        wanted = [self._as_read(entry) for entry in entries]
-        missing = [e for e in wanted if (e.table_id, _match_key(e)) not in present]
-        if missing:
-            await self.insert(missing)
-
     async def set_default_action(self, table: str, action: str, arguments: Mapping[str, int]) -> None:
         """Changes a table's default action with exactly one MODIFY: all its parameters take effect together."""
         entry = fy.P4TableEntry(table, action=fy.P4TableAction(action, **arguments), is_default_action=True)
@@ -119,11 +105,6 @@ class Session(Reader):
             )
         return switch
 
-    def _as_read(self, entry: fy.P4TableEntry) -> fy.P4TableEntry:
-        """The entry with its names and values in the form in which a Read gives them."""
-        with one_sentence(self.address, "encode a table entry"):
-            return fy.P4TableEntry.decode(entry.encode(self.schema), self.schema)
-
 
 @asynccontextmanager
 async def connect(address: str, program: Program, *, device_id: int = 1, force: bool = False) -> AsyncIterator[Session]:
@@ -165,7 +146,3 @@ def _without_sources(value: Any) -> Any:
     if isinstance(value, dict):
         return {key: _without_sources(inner) for key, inner in value.items() if key not in ("source_info", "program")}
     return [_without_sources(inner) for inner in value] if isinstance(value, list) else value
-
-
-def _match_key(entry: fy.P4TableEntry) -> tuple[int, tuple[tuple[str, object], ...]]:
-    return entry.priority, tuple(sorted((entry.match or {}).items()))

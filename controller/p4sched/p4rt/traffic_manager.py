@@ -8,13 +8,13 @@ import asyncio
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from enum import StrEnum
-from typing import Protocol
+from typing import TypeAlias
 
 import grpc
 import grpc.aio
 
 from p4sched.errors import P4schedError
-from p4sched.p4rt.reader import SessionError, SwitchGoneError, session_error
+from p4sched.p4rt.reader import SessionError, SwitchGoneError, one_sentence
 from p4sched.paths import tool
 from p4sched.proto import traffic_manager_pb2 as pb
 from p4sched.proto.traffic_manager_pb2_grpc import TrafficManagerStub
@@ -98,50 +98,6 @@ class PortSettings:
 
 
 @dataclass(frozen=True)
-class QueueStats:
-    """One queue since the switch started."""
-
-    depth_packets: int
-    depth_bytes: int
-    enqueued_packets: int
-    enqueued_bytes: int
-    dequeued_packets: int
-    dequeued_bytes: int
-    dropped_packets: int
-    dropped_bytes: int
-    max_depth_packets: int
-
-
-@dataclass(frozen=True)
-class PortStats:
-    """One port since the switch started."""
-
-    port: int
-    interface: str
-    up: bool
-    rx_packets: int
-    rx_bytes: int
-    tx_packets: int
-    tx_bytes: int
-    tx_errors: int
-    """Frames that the interface refused."""
-    rx_lost: int
-    """Frames lost before the switch read them."""
-    queues: Mapping[int, QueueStats]
-
-
-@dataclass(frozen=True)
-class Stats:
-    """All counters, read at one instant."""
-
-    now_ns: int
-    ports: Mapping[int, PortStats]
-    ingress_dropped_packets: int
-    egress_dropped_packets: int
-    parser_error_packets: int
-
-
-@dataclass(frozen=True)
 class Fidelity:
     """How late the emulated links handed out frames in `measured_ns`, against the ideal instant. None: not measured."""
 
@@ -155,22 +111,6 @@ class Fidelity:
     tx_errors: int | None
     cpu_ns: int | None
     """CPU time of the data-plane thread."""
-
-
-class TrafficManager(Protocol):
-    """What every switch's traffic manager offers."""
-
-    async def set_ports(self, ports: Sequence[PortSettings]) -> None:
-        """Changes ports; what is None keeps its value. All or nothing on the embedded switch."""
-
-    async def stats(self, ports: Sequence[int] = ()) -> Stats | None:
-        """Counters of these ports (none named: all); None if the switch has none."""
-
-    async def fidelity(self, *, reset: bool = False) -> Fidelity | None:
-        """How faithful the emulation was since the last reset; None if the switch does not measure it."""
-
-    async def close(self) -> None:
-        """Closes the connection."""
 
 
 class EmbeddedTrafficManager:
@@ -187,33 +127,21 @@ class EmbeddedTrafficManager:
         await self._channel.close()
 
     async def set_ports(self, ports: Sequence[PortSettings]) -> None:
-        """Changes these ports, all or nothing."""
+        """Changes these ports, all or nothing; what is None keeps its value."""
         request = pb.SetPortsRequest(ports=[_port_message(port) for port in ports])
-        try:
+        with one_sentence(self.address, "configure its ports"):
             await self._stub.SetPorts(request, timeout=TIMEOUT_S)
-        except grpc.aio.AioRpcError as error:
-            raise session_error(self.address, "configure its ports", error) from error
 
-    async def stats(self, ports: Sequence[int] = ()) -> Stats:
-        """Counters of these ports (none named: all)."""
-        try:
+    async def stats(self, ports: Sequence[int] = ()) -> Mapping[int, pb.PortStats]:
+        """Counters of these ports (none named: all), by port, read at one instant."""
+        with one_sentence(self.address, "read its statistics"):
             reply = await self._stub.GetStats(pb.GetStatsRequest(ports=ports), timeout=TIMEOUT_S)
-        except grpc.aio.AioRpcError as error:
-            raise session_error(self.address, "read its statistics", error) from error
-        return Stats(
-            now_ns=reply.now_ns,
-            ports={port.port: _port_stats(port) for port in reply.ports},
-            ingress_dropped_packets=reply.ingress_dropped_packets,
-            egress_dropped_packets=reply.egress_dropped_packets,
-            parser_error_packets=reply.parser_error_packets,
-        )
+        return {port.port: port for port in reply.ports}
 
     async def fidelity(self, *, reset: bool = False) -> Fidelity:
         """How faithful the emulation was since the last reset."""
-        try:
+        with one_sentence(self.address, "read its fidelity"):
             reply = await self._stub.GetFidelity(pb.GetFidelityRequest(reset=reset), timeout=TIMEOUT_S)
-        except grpc.aio.AioRpcError as error:
-            raise session_error(self.address, "read its fidelity", error) from error
         return Fidelity(**{name: getattr(reply, name) for name in Fidelity.__dataclass_fields__})
 
 
@@ -222,7 +150,7 @@ async def ports_of(address: str) -> list[int]:
     its ports, as BMv2."""
     manager = EmbeddedTrafficManager(address)
     try:
-        return sorted((await manager.stats()).ports)
+        return sorted(await manager.stats())
     except SwitchGoneError:
         raise
     except SessionError:
@@ -261,13 +189,16 @@ class Bmv2TrafficManager:
         if process.returncode != 0 or "Error" in text or "Could not connect" in text:
             raise TrafficManagerError(f"simple_switch_CLI: {_bmv2_reason(text)}")
 
-    async def stats(self, ports: Sequence[int] = ()) -> Stats | None:
+    async def stats(self, ports: Sequence[int] = ()) -> Mapping[int, pb.PortStats] | None:
         """BMv2 has no queue statistics."""
         return None
 
     async def fidelity(self, *, reset: bool = False) -> Fidelity | None:
         """BMv2 does not measure how late it is."""
         return None
+
+
+TrafficManager: TypeAlias = EmbeddedTrafficManager | Bmv2TrafficManager
 
 
 def bmv2_commands(port: PortSettings) -> list[str]:
@@ -326,21 +257,3 @@ def _port_message(port: PortSettings) -> pb.PortConfig:
     if port.discipline is not None:
         message.discipline = pb.Discipline.Value(f"DISCIPLINE_{port.discipline.name}")
     return message
-
-
-def _port_stats(message: pb.PortStats) -> PortStats:
-    return PortStats(
-        port=message.port,
-        interface=message.interface,
-        up=message.up,
-        rx_packets=message.rx_packets,
-        rx_bytes=message.rx_bytes,
-        tx_packets=message.tx_packets,
-        tx_bytes=message.tx_bytes,
-        tx_errors=message.tx_errors,
-        rx_lost=message.rx_lost,
-        queues={
-            queue.queue: QueueStats(**{name: getattr(queue, name) for name in QueueStats.__dataclass_fields__})
-            for queue in message.queues
-        },
-    )

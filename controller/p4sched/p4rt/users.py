@@ -3,12 +3,13 @@
 The tables are the one record of who the users are and what they weigh; a controller that takes over reads them there.
 """
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import finsy as fy
 
 from p4sched.errors import UsageError, require
-from p4sched.p4rt.reader import Reader
+from p4sched.p4rt.reader import Count, Reader
 
 TABLES = ("users_by_prefix", "users_by_flow")
 PROTOCOL_TCP = 6
@@ -62,3 +63,8 @@ async def user_counters(reader: Reader) -> dict[int, UserCounter]:
         sent = entry.count.bytes + (0 if before is None else before.sent_bytes)
         users[user] = UserCounter(sent, entry.arguments["scale"])
     return users
+
+
+async def departures(reader: Reader, users: Sequence[int]) -> Mapping[int, Count]:
+    """Packets and bytes delivered for each of these users so far, in one Read."""
+    return await reader.counts(DEPARTURES, users)

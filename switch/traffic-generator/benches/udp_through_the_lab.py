@@ -70,7 +70,7 @@ async def measure(rate: Rate, frame_bytes: int, ledger: Ledger, folder: Path) ->
                 stats = await testbed.traffic_manager.stats()
                 received = await traffic.report("receive", 2 * SECONDS + 5)
     assert stats is not None
-    return {"sent": sent, "idle": idle, "read": stats.ports[1], "received": received[0]["packets"] if received else 0}
+    return {"sent": sent, "idle": idle, "read": stats[1], "received": received[0]["packets"] if received else 0}
 
 
 def main() -> None:
