@@ -24,6 +24,7 @@ pub(crate) struct Calculation {
 
 impl Calculation {
     /// Lays the inputs out in `state.scratch`. What belongs to an invalid header is left out.
+    #[inline]
     pub fn gather(&self, layout: &Layout, state: &mut State) {
         let mut scratch = std::mem::take(&mut state.scratch);
         scratch.clear();

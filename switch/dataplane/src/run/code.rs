@@ -40,8 +40,9 @@ impl Code {
         }
     }
 
-    /// Computes one of the program's calculations on the packet at work.
-    #[inline]
+    /// Computes one of the program's calculations on the packet at work. Never inlined: the interpreter's loop would lose
+    /// registers to it.
+    #[inline(never)]
     pub fn compute(&self, index: u32, state: &mut State) -> u64 {
         self.calculations[index as usize].gather(&self.layout, state);
         state.algorithms[index as usize].compute(&state.scratch)
