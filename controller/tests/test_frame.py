@@ -95,8 +95,8 @@ def test_a_run_that_fails_leaves_no_results_of_the_one_before(tmp_path: Path) ->
 
 
 BASE = Base(Rate.parse("100mbit"), Duration.parse("10ms"))
-BUSY = Capacity(2, 1e5, 1e9, 10_000, 5_000, 0.0, 0.0, 1, 1, 1_000_000, lateness_p999_ns=4_500_000)
-"""4.5 ms are a tenth of an RTT at time scale 5."""
+BUSY = Capacity(2, 1e5, 1e9, 10_000, 5_000, 0.0, 0.0, 1, 1, 1_000_000, lateness_p999_ns=13_500_000)
+"""13.5 ms are less than three tenths of an RTT at time scale 5."""
 
 
 @pytest.mark.parametrize(

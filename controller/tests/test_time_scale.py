@@ -54,8 +54,10 @@ def test_a_machine_with_cpu_to_spare_and_frames_in_time_runs_at_the_base() -> No
     [
         # 0.289 times 3 is above the 75 % less 1 % that may be used, half of it is not
         (replace(QUIET, frame_cpu_ns=30_000), 2),
-        # a tenth of the RTT: 4.5 ms need an RTT of 45 ms, so 50 ms
-        (replace(QUIET, lateness_p999_ns=4_500_000), 5),
+        # half of a tenth of the RTT: 1.5 ms need an RTT of 30 ms, so 40 ms
+        (replace(QUIET, lateness_p99_ns=1_500_000), 4),
+        # three times a tenth of the RTT: 13.5 ms need an RTT of 45 ms, so 50 ms
+        (replace(QUIET, lateness_p999_ns=13_500_000), 5),
         # others leave 5 % below the room that stays idle
         (replace(QUIET, others_share=0.70), 10),
         # others leave nothing at any scale: as if they did not work
@@ -69,11 +71,11 @@ def test_the_scale_follows_what_the_machine_lacks(measured: Capacity, scale: int
 
 def test_more_than_the_machine_carries_is_told_with_what_fits() -> None:
     assert time_scale.warning(FAIRNESS, FAIRNESS, QUIET) is None
-    busy = replace(QUIET, frame_cpu_ns=30_000, lateness_p999_ns=1_500_000)
+    busy = replace(QUIET, frame_cpu_ns=30_000, lateness_p99_ns=900_000)
     told = time_scale.warning(FAIRNESS, FAIRNESS, busy)
     assert told is not None
     assert told.startswith("500 Mbit/s with an RTT of 10 ms is more than this machine carries now: it takes 87%")
-    assert "1 frame in 1000 is 1.50 ms late, and 1.00 ms are allowed with an RTT of 10 ms" in told
+    assert "1 frame in 100 is 0.90 ms late; it should be 0.50 ms at most with an RTT of 10 ms" in told
     assert told.endswith("What fits is 250 Mbit/s with an RTT of 20 ms.")
     full = time_scale.warning(FAIRNESS, FAIRNESS, replace(QUIET, others_share=1.0))
     assert full is not None
