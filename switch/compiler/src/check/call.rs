@@ -19,20 +19,12 @@ impl Checker<'_> {
         match &callee.kind {
             ast::ExprKind::Name(name, global) => self.call_name(name, *global, type_args, args, span),
             ast::ExprKind::Member(base, name) => self.call_member(base, name, type_args, args, span),
-            _ => {
-                self.error(callee.span, "this cannot be called");
-                Self::unknown(span)
-            }
+            _ => self.refused(callee.span, "this cannot be called", span),
         }
     }
 
     fn call_name(&mut self, name: &Ident, global: bool, type_args: &[TypeExpr], args: &[Arg], span: Span) -> Expr {
-        let def = if global {
-            self.lookup_global(&name.name)
-        } else {
-            self.lookup(&name.name)
-        };
-        let Some(def) = def.cloned() else {
+        let Some(def) = self.lookup_name(&name.name, global).cloned() else {
             let wanted = |d: &Def| matches!(d, Def::Functions(_) | Def::Action(_) | Def::Type(_));
             self.unknown_name(name, "function or action", wanted);
             return Self::unknown(span);
@@ -45,27 +37,22 @@ impl Checker<'_> {
                 if self.place == Place::Parser || self.place == Place::Function {
                     self.error(span, "actions can be called in controls and actions only");
                 }
-                Expr {
-                    kind: ExprKind::Call(Box::new(Callee::Action(id)), Vec::new(), args),
-                    ty: Type::Void,
+                Expr::new(
+                    ExprKind::Call(Box::new(Callee::Action(id)), Vec::new(), args),
+                    Type::Void,
                     span,
-                }
+                )
             }
             Def::Type(ty) => {
                 let ty = self.with_type_args(ty, type_args, span);
                 self.construct(&ty, args, &name.name, span)
             }
-            Def::Table(_) => {
-                self.error(span, format!("a table is applied: {}.apply()", name.name));
-                Self::unknown(span)
-            }
-            other => {
-                self.error(
-                    name.span,
-                    format!("'{}' is {}; it cannot be called", name.name, other.kind()),
-                );
-                Self::unknown(span)
-            }
+            Def::Table(_) => self.refused(span, format!("a table is applied: {}.apply()", name.name), span),
+            other => self.refused(
+                name.span,
+                format!("'{}' is {}; it cannot be called", name.name, other.kind()),
+                span,
+            ),
         }
     }
 
@@ -113,11 +100,7 @@ impl Checker<'_> {
             .iter()
             .map(|v| map.get(v).cloned().unwrap_or(Type::Unknown))
             .collect();
-        Expr {
-            kind: ExprKind::Call(Box::new(callee), types, args),
-            ty,
-            span,
-        }
+        Expr::new(ExprKind::Call(Box::new(callee), types, args), ty, span)
     }
 
     fn static_assert(&mut self, args: &[Option<Expr>], span: Span) -> Expr {
@@ -133,11 +116,7 @@ impl Checker<'_> {
             Some(ExprKind::Bool(false)) => self.error(span, format!("static_assert failed{text}")),
             Some(_) => self.error(span, "the condition of static_assert must be known when compiling"),
         }
-        Expr {
-            kind: ExprKind::Bool(true),
-            ty: Type::Bool,
-            span,
-        }
+        Expr::new(ExprKind::Bool(true), Type::Bool, span)
     }
 
     fn call_member(
@@ -171,8 +150,7 @@ impl Checker<'_> {
             Type::Struct(_) | Type::Stack(..) => self.call_builtin(object, name, args, span),
             other => {
                 let shown = self.show(&other);
-                self.error(name.span, format!("no method '{}' of {shown}", name.name));
-                Self::unknown(span)
+                self.refused(name.span, format!("no method '{}' of {shown}", name.name), span)
             }
         }
     }
@@ -188,11 +166,7 @@ impl Checker<'_> {
             self.error(span, "tables can be applied in the apply block of a control only");
         }
         let kind = ExprKind::Call(Box::new(Callee::Table(id)), Vec::new(), Vec::new());
-        Expr {
-            kind,
-            ty: Type::ApplyResult(id),
-            span,
-        }
+        Expr::new(kind, Type::ApplyResult(id), span)
     }
 
     /// `object.apply(args)` of a parser or control.
@@ -222,11 +196,7 @@ impl Checker<'_> {
         let name = format!("{}.apply", self.show(&object.ty));
         let args = self.arguments(&name, &params, args, &mut Substitution::new(), span);
         let kind = ExprKind::Call(Box::new(Callee::Apply(Box::new(object))), Vec::new(), args);
-        Expr {
-            kind,
-            ty: Type::Void,
-            span,
-        }
+        Expr::new(kind, Type::Void, span)
     }
 
     #[expect(clippy::too_many_arguments, reason = "the parts of one call")]
@@ -248,11 +218,11 @@ impl Checker<'_> {
             let mut names: Vec<&str> = def.methods.iter().map(|m| &*m.name).collect();
             names.dedup();
             let hint = suggestion(&name.name, names, "it has");
-            self.error(
+            return self.refused(
                 name.span,
                 format!("no method '{}' in extern {}{hint}", name.name, def.name),
+                span,
             );
-            return Self::unknown(span);
         }
         let candidates = indexes.iter().map(|i| &def.methods[*i].params);
         let Some(at) = self.overload(&name.name, candidates, args, span) else {
@@ -270,11 +240,7 @@ impl Checker<'_> {
             .map(|v| map.get(v).cloned().unwrap_or(Type::Unknown))
             .collect();
         let callee = Callee::Method(Box::new(object), indexes[at]);
-        Expr {
-            kind: ExprKind::Call(Box::new(callee), types, args),
-            ty,
-            span,
-        }
+        Expr::new(ExprKind::Call(Box::new(callee), types, args), ty, span)
     }
 
     fn call_builtin(&mut self, object: Expr, name: &Ident, args: &[Arg], span: Span) -> Expr {
@@ -298,19 +264,18 @@ impl Checker<'_> {
                 };
                 let shown = self.show(&object.ty);
                 let hint = suggestion(other, known.iter().copied(), "it has");
-                self.error(name.span, format!("no method '{other}' of {shown}{hint}"));
-                return Self::unknown(span);
+                return self.refused(name.span, format!("no method '{other}' of {shown}{hint}"), span);
             }
         };
         if builtin != Builtin::IsValid {
             self.assignable(&object);
         }
         if args.len() != params {
-            self.error(
+            return self.refused(
                 span,
                 format!("{} takes {params} argument(s), not {}", name.name, args.len()),
+                span,
             );
-            return Self::unknown(span);
         }
         let mut values = Vec::new();
         for value in args.iter().filter_map(|a| a.value.as_ref()) {
@@ -324,10 +289,6 @@ impl Checker<'_> {
             values.push(Some(count));
         }
         let callee = Callee::Builtin(builtin, Box::new(object));
-        Expr {
-            kind: ExprKind::Call(Box::new(callee), Vec::new(), values),
-            ty,
-            span,
-        }
+        Expr::new(ExprKind::Call(Box::new(callee), Vec::new(), values), ty, span)
     }
 }

@@ -42,11 +42,7 @@ impl Checker<'_> {
         let Some(id) = self.new_instance(name.clone(), ty, args, &[], span) else {
             return Self::unknown(span);
         };
-        Expr {
-            kind: ExprKind::Instance(id),
-            ty: self.instance_type(id),
-            span,
-        }
+        Expr::new(ExprKind::Instance(id), self.instance_type(id), span)
     }
 
     pub(super) fn new_instance(

@@ -90,11 +90,7 @@ impl Checker<'_> {
         let ty = Type::Bits { signed, width };
         let span = e.span;
         let Some(value) = e.as_int() else {
-            return Expr {
-                kind: ExprKind::Cast(Box::new(e)),
-                ty,
-                span,
-            };
+            return Expr::new(ExprKind::Cast(Box::new(e)), ty, span);
         };
         if !fits(value, signed, width) {
             let shown = self.show(&ty);
@@ -105,11 +101,7 @@ impl Checker<'_> {
                 format!("{value} does not fit in {shown}; it becomes {wrapped}"),
             );
         }
-        Expr {
-            kind: ExprKind::Int(wrap(value, signed, width)),
-            ty,
-            span,
-        }
+        Expr::new(ExprKind::Int(wrap(value, signed, width)), ty, span)
     }
 
     /// A list in braces as a struct, header, tuple or stack: each element converted.
@@ -160,11 +152,7 @@ impl Checker<'_> {
                 }
             }
         }
-        Ok(Expr {
-            kind: ExprKind::Aggregate(list),
-            ty: to.clone(),
-            span: e.span,
-        })
+        Ok(Expr::new(ExprKind::Aggregate(list), to.clone(), e.span))
     }
 
     /// Reports that `e` does not have the type `to`, and what would help.

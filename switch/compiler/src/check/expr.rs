@@ -20,19 +20,17 @@ impl Checker<'_> {
     pub(super) fn expr(&mut self, e: &ast::Expr, wanted: Option<&Type>) -> Expr {
         use ast::ExprKind as A;
         let span = e.span;
-        let made = |kind, ty| Expr { kind, ty, span };
+        let made = |kind, ty| Expr::new(kind, ty, span);
         match &e.kind {
             A::Int(literal) => self.integer(literal, span),
             A::Bool(value) => made(ExprKind::Bool(*value), Type::Bool),
             A::Str(text) => made(ExprKind::Text(text.clone()), Type::Text),
             A::Name(name, global) => self.name(name, *global),
-            A::This => {
-                self.error(
-                    span,
-                    "'this' stands only in abstract methods of externs, which v1model has not",
-                );
-                Self::unknown(span)
-            }
+            A::This => self.refused(
+                span,
+                "'this' stands only in abstract methods of externs, which v1model has not",
+                span,
+            ),
             A::Member(base, name) => self.member(base, name, span),
             A::TypeMember(ty, name) => self.type_member(ty, name, span),
             A::Index(base, index) => self.index(base, index, span),
@@ -49,13 +47,11 @@ impl Checker<'_> {
             A::Mask(value, mask) => self.mask_or_range(value, mask, wanted, true, span),
             A::Range(low, high) => self.mask_or_range(low, high, wanted, false, span),
             A::Default => made(ExprKind::Any, Type::DontCare),
-            A::Tuple(_) => {
-                self.error(
-                    span,
-                    "a set of several values stands only where as many keys are matched",
-                );
-                Self::unknown(span)
-            }
+            A::Tuple(_) => self.refused(
+                span,
+                "a set of several values stands only where as many keys are matched",
+                span,
+            ),
         }
     }
 
@@ -67,11 +63,7 @@ impl Checker<'_> {
 
     fn integer(&mut self, literal: &IntLiteral, span: crate::source::Span) -> Expr {
         let Some((width, signed)) = literal.width else {
-            return Expr {
-                kind: ExprKind::Int(literal.value.clone()),
-                ty: Type::Integer,
-                span,
-            };
+            return Expr::new(ExprKind::Int(literal.value.clone()), Type::Integer, span);
         };
         let value = wrap(&literal.value, signed, width);
         let ty = Type::Bits { signed, width };
@@ -83,61 +75,35 @@ impl Checker<'_> {
             );
             self.reporter.warning("overflow", span, message);
         }
-        Expr {
-            kind: ExprKind::Int(value),
-            ty,
-            span,
-        }
+        Expr::new(ExprKind::Int(value), ty, span)
     }
 
     fn name(&mut self, name: &Ident, global: bool) -> Expr {
         let span = name.span;
-        let def = if global {
-            self.lookup_global(&name.name)
-        } else {
-            self.lookup(&name.name)
-        };
-        let Some(def) = def.cloned() else {
+        let Some(def) = self.lookup_name(&name.name, global).cloned() else {
             self.unknown_name(name, "name", |d| !matches!(d, Def::Type(_) | Def::Template(_)));
             return Self::unknown(span);
         };
         match def {
             Def::Var(id) => {
                 let ty = self.program.vars[id.index()].ty.clone();
-                Expr {
-                    kind: ExprKind::Var(id),
-                    ty,
-                    span,
-                }
+                Expr::new(ExprKind::Var(id), ty, span)
             }
             Def::Const(value) => Expr {
                 span,
                 ..(*value).clone()
             },
-            Def::Instance(id) => Expr {
-                kind: ExprKind::Instance(id),
-                ty: self.instance_type(id),
-                span,
-            },
+            Def::Instance(id) => Expr::new(ExprKind::Instance(id), self.instance_type(id), span),
             Def::ValueSet(id) => {
                 let ty = Type::Set(self.program.value_sets[id.index()].element.clone().into());
-                Expr {
-                    kind: ExprKind::ValueSet(id),
-                    ty,
-                    span,
-                }
+                Expr::new(ExprKind::ValueSet(id), ty, span)
             }
-            Def::Table(_) => {
-                self.error(
-                    span,
-                    format!("a table is not a value; it is used as {}.apply()", name.name),
-                );
-                Self::unknown(span)
-            }
-            other => {
-                self.error(span, format!("'{}' is {}, not a value", name.name, other.kind()));
-                Self::unknown(span)
-            }
+            Def::Table(_) => self.refused(
+                span,
+                format!("a table is not a value; it is used as {}.apply()", name.name),
+                span,
+            ),
+            other => self.refused(span, format!("'{}' is {}, not a value", name.name, other.kind()), span),
         }
     }
 
@@ -147,15 +113,10 @@ impl Checker<'_> {
             _ => (&self.program.match_kinds, Type::MatchKind, "match_kind"),
         };
         if let Some(index) = list.iter().position(|e| *e == name.name) {
-            return Expr {
-                kind: ExprKind::Error(index),
-                ty,
-                span,
-            };
+            return Expr::new(ExprKind::Error(index), ty, span);
         }
         let hint = crate::diagnostics::suggestion(&name.name, list.iter().map(|e| &**e), "there are");
-        self.error(name.span, format!("no {what} '{}' is declared{hint}", name.name));
-        Self::unknown(span)
+        self.refused(name.span, format!("no {what} '{}' is declared{hint}", name.name), span)
     }
 
     fn index(&mut self, base: &ast::Expr, index: &ast::Expr, span: crate::source::Span) -> Expr {
@@ -191,11 +152,7 @@ impl Checker<'_> {
                 Type::Unknown
             }
         };
-        Expr {
-            kind: ExprKind::Index(Box::new(base), Box::new(index)),
-            ty,
-            span,
-        }
+        Expr::new(ExprKind::Index(Box::new(base), Box::new(index)), ty, span)
     }
 
     fn index_within(&mut self, index: &Expr, n: usize) {
@@ -216,8 +173,11 @@ impl Checker<'_> {
             Type::Unknown => return Self::unknown(span),
             _ => {
                 let shown = self.show(&base.ty);
-                self.error(base.span, format!("only bit<N> and int<N> have slices, not {shown}"));
-                return Self::unknown(span);
+                return self.refused(
+                    base.span,
+                    format!("only bit<N> and int<N> have slices, not {shown}"),
+                    span,
+                );
             }
         };
         let bound = |e: &Expr| e.as_int().and_then(|i| u32::try_from(i).ok());
@@ -233,23 +193,14 @@ impl Checker<'_> {
         if h >= width.min(65_536) || l > h {
             let shown = self.show(&base.ty);
             let message = format!("the slice [{h}:{l}] does not lie in {shown}; it is written [high:low]");
-            self.error(high.span.to(low.span), message);
-            return Self::unknown(span);
+            return self.refused(high.span.to(low.span), message, span);
         }
         let ty = Type::bit(h - l + 1);
         if let Some(value) = base.as_int() {
             let value = wrap(&(value >> l), false, h - l + 1);
-            return Expr {
-                kind: ExprKind::Int(value),
-                ty,
-                span,
-            };
+            return Expr::new(ExprKind::Int(value), ty, span);
         }
-        Expr {
-            kind: ExprKind::Slice(Box::new(base), h, l),
-            ty,
-            span,
-        }
+        Expr::new(ExprKind::Slice(Box::new(base), h, l), ty, span)
     }
 
     fn conditional(
@@ -282,11 +233,11 @@ impl Checker<'_> {
                 ..if value { yes } else { no }
             };
         }
-        Expr {
-            kind: ExprKind::Conditional(Box::new(condition), Box::new(yes), Box::new(no)),
+        Expr::new(
+            ExprKind::Conditional(Box::new(condition), Box::new(yes), Box::new(no)),
             ty,
             span,
-        }
+        )
     }
 
     fn list(&mut self, values: &[ast::Expr], dots: bool, wanted: Option<&Type>, span: crate::source::Span) -> Expr {
@@ -300,11 +251,7 @@ impl Checker<'_> {
             match wanted {
                 Some(ty) if !wanted_types.is_empty() && values.len() <= wanted_types.len() => {
                     for (_, ty) in &wanted_types[values.len()..] {
-                        list.push(Expr {
-                            kind: ExprKind::Default,
-                            ty: ty.clone(),
-                            span,
-                        });
+                        list.push(Expr::new(ExprKind::Default, ty.clone(), span));
                     }
                     let _ = ty;
                 }
@@ -312,11 +259,7 @@ impl Checker<'_> {
             }
         }
         let ty = Type::Tuple(list.iter().map(|e| e.ty.clone()).collect());
-        let made = Expr {
-            kind: ExprKind::Aggregate(list),
-            ty,
-            span,
-        };
+        let made = Expr::new(ExprKind::Aggregate(list), ty, span);
         match wanted {
             Some(w)
                 if matches!(
@@ -359,11 +302,7 @@ impl Checker<'_> {
                 .zip(&list)
                 .map(|((n, _), e)| (n.name.clone(), e.ty.clone()));
             let ty = Type::Record(names.collect());
-            return Expr {
-                kind: ExprKind::Aggregate(list),
-                ty,
-                span,
-            };
+            return Expr::new(ExprKind::Aggregate(list), ty, span);
         };
         let defs = self.program.types.get(id).fields.clone();
         let mut values: Vec<Option<Expr>> = vec![None; defs.len()];
@@ -383,24 +322,17 @@ impl Checker<'_> {
             .map(|(d, _)| d.name.clone());
         if let (Some(name), false) = (missing, dots) {
             let shown = self.show(&Type::Struct(id));
-            self.error(
+            return self.refused(
                 span,
                 format!("the field '{name}' of {shown} is missing; '...' gives the rest their defaults"),
-            );
-            return Self::unknown(span);
-        }
-        let filled = values.into_iter().zip(&defs).map(|(v, d)| {
-            v.unwrap_or(Expr {
-                kind: ExprKind::Default,
-                ty: d.ty.clone(),
                 span,
-            })
-        });
-        Expr {
-            kind: ExprKind::Aggregate(filled.collect()),
-            ty: Type::Struct(id),
-            span,
+            );
         }
+        let filled = values
+            .into_iter()
+            .zip(&defs)
+            .map(|(v, d)| v.unwrap_or(Expr::new(ExprKind::Default, d.ty.clone(), span)));
+        Expr::new(ExprKind::Aggregate(filled.collect()), Type::Struct(id), span)
     }
 
     fn mask_or_range(
@@ -424,11 +356,7 @@ impl Checker<'_> {
         } else {
             ExprKind::Range(Box::new(a), Box::new(b))
         };
-        Expr {
-            kind,
-            ty: Type::Set(ty.into()),
-            span,
-        }
+        Expr::new(kind, Type::Set(ty.into()), span)
     }
 
     /// Reports what is wrong with writing to `e`, if anything.

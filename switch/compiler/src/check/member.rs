@@ -19,8 +19,11 @@ impl Checker<'_> {
             match self.lookup(&owner.name).cloned() {
                 Some(Def::Type(Type::Enum(id))) => return self.enum_member(id, name, span),
                 Some(Def::Table(_)) => {
-                    self.error(name.span, format!("a table has only apply(), not '{}'", name.name));
-                    return Self::unknown(span);
+                    return self.refused(
+                        name.span,
+                        format!("a table has only apply(), not '{}'", name.name),
+                        span,
+                    );
                 }
                 _ => {}
             }
@@ -40,11 +43,10 @@ impl Checker<'_> {
                     "action_run" => (base.kind, Type::ActionRun(table)),
                     other => {
                         let hint = suggestion(other, ["hit", "miss", "action_run"], "it has");
-                        self.error(name.span, format!("the result of apply() has no '{other}'{hint}"));
-                        return Self::unknown(span);
+                        return self.refused(name.span, format!("the result of apply() has no '{other}'{hint}"), span);
                     }
                 };
-                Expr { kind, ty, span }
+                Expr::new(kind, ty, span)
             }
             other => {
                 let shown = self.show(&other);
@@ -52,8 +54,7 @@ impl Checker<'_> {
                     Type::Bits { .. } => "; only structs and headers have fields",
                     _ => "",
                 };
-                self.error(name.span, format!("no field '{}' in {shown}{hint}", name.name));
-                Self::unknown(span)
+                self.refused(name.span, format!("no field '{}' in {shown}{hint}", name.name), span)
             }
         }
     }
@@ -64,11 +65,7 @@ impl Checker<'_> {
         {
             return Expr { span, ..value.clone() };
         }
-        Expr {
-            kind: ExprKind::Field(Box::new(base), index),
-            ty,
-            span,
-        }
+        Expr::new(ExprKind::Field(Box::new(base), index), ty, span)
     }
 
     fn enum_member(&mut self, id: EnumId, name: &Ident, span: Span) -> Expr {
@@ -79,16 +76,11 @@ impl Checker<'_> {
                 (None, Some(_)) => ExprKind::Unknown,
                 _ => ExprKind::Member(index),
             };
-            return Expr {
-                kind,
-                ty: Type::Enum(id),
-                span,
-            };
+            return Expr::new(kind, Type::Enum(id), span);
         }
         let hint = suggestion(&name.name, def.members.iter().map(|(n, _)| &**n), "it has");
         let message = format!("no member '{}' in {}{hint}", name.name, def.name);
-        self.error(name.span, message);
-        Self::unknown(span)
+        self.refused(name.span, message, span)
     }
 
     fn stack_property(&mut self, base: Expr, element: &Type, n: u32, name: &Ident, span: Span) -> Expr {
@@ -97,16 +89,11 @@ impl Checker<'_> {
             "last" => StackProperty::Last,
             "lastIndex" => StackProperty::LastIndex,
             "size" => {
-                return Expr {
-                    kind: ExprKind::Int(BigInt::from(n)),
-                    ty: Type::bit(32),
-                    span,
-                };
+                return Expr::new(ExprKind::Int(BigInt::from(n)), Type::bit(32), span);
             }
             other => {
                 let hint = suggestion(other, ["next", "last", "lastIndex", "size"], "it has");
-                self.error(name.span, format!("a header stack has no '{other}'{hint}"));
-                return Self::unknown(span);
+                return self.refused(name.span, format!("a header stack has no '{other}'{hint}"), span);
             }
         };
         if self.place != super::Place::Parser {
@@ -120,11 +107,7 @@ impl Checker<'_> {
         } else {
             element.clone()
         };
-        Expr {
-            kind: ExprKind::Stack(Box::new(base), property),
-            ty,
-            span,
-        }
+        Expr::new(ExprKind::Stack(Box::new(base), property), ty, span)
     }
 
     /// `x.minSizeInBits()` and its like, which are known when compiling.
@@ -153,11 +136,7 @@ impl Checker<'_> {
             return Some(Self::unknown(span));
         };
         let size = if bytes { bits.div_ceil(8) } else { bits };
-        Some(Expr {
-            kind: ExprKind::Int(BigInt::from(size)),
-            ty: Type::Integer,
-            span,
-        })
+        Some(Expr::new(ExprKind::Int(BigInt::from(size)), Type::Integer, span))
     }
 
     /// The table of `t.apply().action_run`.

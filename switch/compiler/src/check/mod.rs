@@ -146,8 +146,12 @@ impl Checker<'_> {
         self.scopes.iter().rev().find_map(|s| s.get(name)).map(|(def, _)| def)
     }
 
-    fn lookup_global(&self, name: &str) -> Option<&Def> {
-        self.scopes[0].get(name).map(|(def, _)| def)
+    /// What `name` means, or `.name`, which is `global`.
+    fn lookup_name(&self, name: &str, global: bool) -> Option<&Def> {
+        if global {
+            return self.scopes[0].get(name).map(|(def, _)| def);
+        }
+        self.lookup(name)
     }
 
     /// Reports an unknown name, with the name that was probably meant. `wanted` says which definitions would fit.
@@ -234,12 +238,14 @@ impl Checker<'_> {
         list
     }
 
+    /// Reports what is wrong `at` a place; the expression at `span` has no value then.
+    fn refused(&mut self, at: Span, message: impl Into<String>, span: Span) -> Expr {
+        self.error(at, message);
+        Self::unknown(span)
+    }
+
     fn unknown(span: Span) -> Expr {
-        Expr {
-            kind: ExprKind::Unknown,
-            ty: Type::Unknown,
-            span,
-        }
+        Expr::new(ExprKind::Unknown, Type::Unknown, span)
     }
 }
 

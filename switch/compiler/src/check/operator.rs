@@ -35,11 +35,7 @@ impl Checker<'_> {
                 ExprKind::Bool(value) => ExprKind::Bool(!value),
                 _ => ExprKind::Unary(op, Box::new(operand)),
             };
-            return Expr {
-                kind,
-                ty: Type::Bool,
-                span,
-            };
+            return Expr::new(kind, Type::Bool, span);
         }
         let operand = self.as_number(operand);
         let ty = operand.ty.clone();
@@ -50,15 +46,14 @@ impl Checker<'_> {
         };
         if !allowed {
             let shown = self.show(&ty);
-            self.error(span, format!("this operator takes bit<N> or int<N>, not {shown}"));
-            return Self::unknown(span);
+            return self.refused(span, format!("this operator takes bit<N> or int<N>, not {shown}"), span);
         }
         let kind = match operand.as_int() {
             Some(value) => ExprKind::Int(constant::unary(op, value, limits(&ty))),
             None if op == UnaryOp::Plus => return Expr { span, ..operand },
             None => ExprKind::Unary(op, Box::new(operand)),
         };
-        Expr { kind, ty, span }
+        Expr::new(kind, ty, span)
     }
 
     /// A member of an enum with a type, as the number it is.
@@ -113,36 +108,31 @@ impl Checker<'_> {
             (_, ExprKind::Bool(value)) if *value == is_and => return Expr { span, ..left },
             _ => {}
         }
-        Expr {
-            kind: ExprKind::Binary(op, Box::new(left), Box::new(right)),
-            ty: Type::Bool,
-            span,
-        }
+        Expr::new(ExprKind::Binary(op, Box::new(left), Box::new(right)), Type::Bool, span)
     }
 
     fn shift(&mut self, op: BinaryOp, left: Expr, right: Expr, span: Span) -> Expr {
         let (left, right) = (self.as_number(left), self.as_number(right));
         if !matches!(left.ty, Type::Bits { .. } | Type::Integer) {
             let shown = self.show(&left.ty);
-            self.error(
+            return self.refused(
                 left.span,
                 format!("'{}' shifts bit<N> or int<N>, not {shown}", op.text()),
+                span,
             );
-            return Self::unknown(span);
         }
         match (&right.ty, right.as_int()) {
             (Type::Integer, Some(distance)) if *distance < BigInt::ZERO => {
-                self.error(right.span, "a shift distance cannot be negative");
-                return Self::unknown(span);
+                return self.refused(right.span, "a shift distance cannot be negative", span);
             }
             (Type::Integer, Some(_)) | (Type::Bits { signed: false, .. }, _) => {}
             _ => {
                 let shown = self.show(&right.ty);
-                self.error(
+                return self.refused(
                     right.span,
                     format!("a shift distance must be bit<N> or a known integer, not {shown}"),
+                    span,
                 );
-                return Self::unknown(span);
             }
         }
         let ty = left.ty.clone();
@@ -150,27 +140,15 @@ impl Checker<'_> {
             return self.folded(constant::binary(op, a, b, limits(&ty)), ty, span);
         }
         if ty == Type::Integer {
-            self.error(left.span, "the shifted value needs a width, as in 32w1");
-            return Self::unknown(span);
+            return self.refused(left.span, "the shifted value needs a width, as in 32w1", span);
         }
-        Expr {
-            kind: ExprKind::Binary(op, Box::new(left), Box::new(right)),
-            ty,
-            span,
-        }
+        Expr::new(ExprKind::Binary(op, Box::new(left), Box::new(right)), ty, span)
     }
 
     fn folded(&mut self, value: Result<BigInt, &'static str>, ty: Type, span: Span) -> Expr {
         match value {
-            Ok(value) => Expr {
-                kind: ExprKind::Int(value),
-                ty,
-                span,
-            },
-            Err(message) => {
-                self.error(span, message);
-                Self::unknown(span)
-            }
+            Ok(value) => Expr::new(ExprKind::Int(value), ty, span),
+            Err(message) => self.refused(span, message, span),
         }
     }
 
@@ -188,12 +166,14 @@ impl Checker<'_> {
             } else {
                 ""
             };
-            self.error(bad.span, format!("'++' joins values of known width, not {shown}{hint}"));
-            return Self::unknown(span);
+            return self.refused(
+                bad.span,
+                format!("'++' joins values of known width, not {shown}{hint}"),
+                span,
+            );
         };
         if a + b > 65_535 {
-            self.error(span, "the result is wider than 65535 bits");
-            return Self::unknown(span);
+            return self.refused(span, "the result is wider than 65535 bits", span);
         }
         let ty = Type::Bits {
             signed: *signed,
@@ -201,17 +181,13 @@ impl Checker<'_> {
         };
         if let (Some(x), Some(y)) = (left.as_int(), right.as_int()) {
             let value = (x << *b) + wrap(y, false, *b);
-            return Expr {
-                kind: ExprKind::Int(wrap(&value, *signed, a + b)),
-                ty,
-                span,
-            };
+            return Expr::new(ExprKind::Int(wrap(&value, *signed, a + b)), ty, span);
         }
-        Expr {
-            kind: ExprKind::Binary(BinaryOp::Concat, Box::new(left), Box::new(right)),
+        Expr::new(
+            ExprKind::Binary(BinaryOp::Concat, Box::new(left), Box::new(right)),
             ty,
             span,
-        }
+        )
     }
 
     /// Both operands as numbers of one type, an integer taking the type of the other.
@@ -257,8 +233,7 @@ impl Checker<'_> {
         };
         let ty = left.ty.clone();
         if ty == Type::Integer && matches!(op, BinaryOp::SatAdd | BinaryOp::SatSub) {
-            self.error(span, format!("'{}' needs values with a width", op.text()));
-            return Self::unknown(span);
+            return self.refused(span, format!("'{}' needs values with a width", op.text()), span);
         }
         if let (Some(a), Some(b)) = (left.as_int(), right.as_int()) {
             return self.folded(constant::binary(op, a, b, limits(&ty)), ty, span);
@@ -266,11 +241,7 @@ impl Checker<'_> {
         if matches!(op, BinaryOp::Div | BinaryOp::Mod) {
             return self.division(op, left, right, span);
         }
-        Expr {
-            kind: ExprKind::Binary(op, Box::new(left), Box::new(right)),
-            ty,
-            span,
-        }
+        Expr::new(ExprKind::Binary(op, Box::new(left), Box::new(right)), ty, span)
     }
 
     /// Division of a value not known when compiling: a target without a divider can do it by a power of two only.
@@ -286,22 +257,15 @@ impl Checker<'_> {
                 "'{}' {what} by a value that is not known when compiling; only constants can divide",
                 op.text()
             );
-            self.error(right.span, message);
-            return Self::unknown(span);
+            return self.refused(right.span, message, span);
         };
         if *divisor <= BigInt::ZERO {
-            self.error(right.span, "the divisor must be greater than zero");
-            return Self::unknown(span);
+            return self.refused(right.span, "the divisor must be greater than zero", span);
         }
         if matches!(ty, Type::Bits { signed: true, .. }) {
-            self.error(span, format!("'{}' is not defined for signed values", op.text()));
-            return Self::unknown(span);
+            return self.refused(span, format!("'{}' is not defined for signed values", op.text()), span);
         }
-        Expr {
-            kind: ExprKind::Binary(op, Box::new(left), Box::new(right)),
-            ty,
-            span,
-        }
+        Expr::new(ExprKind::Binary(op, Box::new(left), Box::new(right)), ty, span)
     }
 
     fn comparison(&mut self, op: BinaryOp, left: Expr, right: Expr, span: Span) -> Expr {
@@ -315,11 +279,7 @@ impl Checker<'_> {
             Some(value) => ExprKind::Bool(value),
             None => ExprKind::Binary(op, Box::new(left), Box::new(right)),
         };
-        Expr {
-            kind,
-            ty: Type::Bool,
-            span,
-        }
+        Expr::new(kind, Type::Bool, span)
     }
 
     fn equality(&mut self, op: BinaryOp, left: Expr, right: Expr, span: Span) -> Expr {
@@ -344,8 +304,7 @@ impl Checker<'_> {
         );
         if !comparable {
             let shown = self.show(&left.ty);
-            self.error(span, format!("values of type {shown} cannot be compared"));
-            return Self::unknown(span);
+            return self.refused(span, format!("values of type {shown} cannot be compared"), span);
         }
         self.comparison(op, left, right, span)
     }
@@ -376,8 +335,7 @@ impl Checker<'_> {
                 }),
             );
             let hint = format!("change the width first, or the sign: ({shown})({first}) or ({shown})({second})");
-            self.error(span, format!("{from} cannot be cast to {shown}; {hint}"));
-            return Self::unknown(span);
+            return self.refused(span, format!("{from} cannot be cast to {shown}; {hint}"), span);
         }
         let kind = match (&from_base, &to_base) {
             (Type::Bits { .. } | Type::Integer, Type::Bits { signed, width }) => match operand.as_int() {
@@ -394,8 +352,7 @@ impl Checker<'_> {
             ) => match operand.as_int() {
                 Some(value) if fits(value, false, 1) => ExprKind::Bool(*value != BigInt::ZERO),
                 Some(_) => {
-                    self.error(span, "only 0 and 1 can be cast to bool");
-                    return Self::unknown(span);
+                    return self.refused(span, "only 0 and 1 can be cast to bool", span);
                 }
                 None => ExprKind::Cast(Box::new(operand)),
             },
@@ -436,14 +393,14 @@ impl Checker<'_> {
             }
             _ => {
                 let (from, shown) = (self.show(&operand.ty), self.show(&to));
-                self.error(
+                return self.refused(
                     span,
                     format!("{from} cannot be cast to {shown}{}", cast_hint(&from_base, &to_base)),
+                    span,
                 );
-                return Self::unknown(span);
             }
         };
-        Expr { kind, ty: to, span }
+        Expr::new(kind, to, span)
     }
 }
 

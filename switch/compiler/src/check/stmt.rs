@@ -80,11 +80,7 @@ impl Checker<'_> {
                 let value = self.expr(value, None);
                 // What it takes to find the target is done once.
                 let old = match target.has_effects() {
-                    true => Expr {
-                        kind: ExprKind::Old,
-                        ty: wanted.clone(),
-                        span: target.span,
-                    },
+                    true => Expr::new(ExprKind::Old, wanted.clone(), target.span),
                     false => target.clone(),
                 };
                 self.binary_checked(op, old, value, span)

@@ -238,12 +238,7 @@ impl Checker<'_> {
     }
 
     fn find_action(&mut self, name: &Ident, global: bool) -> Option<ActionId> {
-        let def = if global {
-            self.lookup_global(&name.name)
-        } else {
-            self.lookup(&name.name)
-        };
-        match def {
+        match self.lookup_name(&name.name, global) {
             Some(Def::Action(id)) => Some(*id),
             Some(other) => {
                 let message = format!("'{}' is {}, not an action", name.name, other.kind());

@@ -8,23 +8,19 @@ use crate::{source::Span, syntax::token::Symbol, typed::types::ActionId as Sourc
 /// An argument of a primitive.
 #[derive(Clone, Debug)]
 pub enum Arg {
-    /// A value.
     Value(Expr),
     /// A field that is written.
     Target(FieldRef),
-    /// A header.
     Header(HeaderRef),
     /// A header stack.
     Stack(usize),
     /// A header union.
     Union(usize),
-    /// A stack of unions.
     UnionStack(usize),
     /// Another named thing: kind (`register_array`, `calculation`, ...) and name.
     Named(&'static str, String),
     /// A number without a width, such as a jump's target.
     Number(BigInt),
-    /// A text.
     Text(Symbol),
     /// Several values.
     Values(Vec<Expr>),
@@ -35,9 +31,7 @@ pub enum Arg {
 pub struct Primitive {
     /// Its name.
     pub op: &'static str,
-    /// Its arguments.
     pub args: Vec<Arg>,
-    /// Its place.
     pub span: Span,
 }
 
@@ -48,7 +42,6 @@ pub struct Label(pub u32);
 /// A statement of a control.
 #[derive(Clone, Debug)]
 pub enum Stmt {
-    /// An operation.
     Primitive(Primitive),
     /// A decision.
     If(Expr, Vec<Stmt>, Vec<Stmt>, Span),
@@ -69,7 +62,6 @@ pub enum Stmt {
 pub enum Outcome {
     /// The same for all.
     Any,
-    /// By hit and miss.
     HitMiss(Vec<Stmt>, Vec<Stmt>),
     /// By the action; the rest does the last one.
     Action(Vec<(Vec<SourceAction>, Vec<Stmt>)>, Vec<Stmt>),
@@ -78,15 +70,12 @@ pub enum Outcome {
 /// A pipeline as a graph.
 #[derive(Clone, Debug, Default)]
 pub struct Pipeline {
-    /// Name of its control's type, and place.
+    /// Name of its control's type.
     pub control: String,
-    /// Its place.
     pub span: Span,
-    /// The first node.
     pub first: Option<Node>,
     /// Tables in it, as indexes, with what follows each.
     pub tables: Vec<(usize, Next)>,
-    /// Its decisions.
     pub conditions: Vec<Condition>,
 }
 
@@ -104,7 +93,6 @@ pub enum Node {
 pub enum Next {
     /// The same for all.
     Any(Option<Node>),
-    /// By hit and miss.
     HitMiss(Option<Node>, Option<Node>),
     /// By action, in the order of the table's actions.
     Action(Vec<Option<Node>>),
@@ -119,6 +107,5 @@ pub struct Condition {
     pub yes: Option<Node>,
     /// Where it goes if not.
     pub no: Option<Node>,
-    /// Its place.
     pub span: Span,
 }

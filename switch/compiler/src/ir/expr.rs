@@ -47,7 +47,6 @@ impl Ty {
     }
 }
 
-/// Which header.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum HeaderRef {
     /// An instance, by index.
@@ -63,29 +62,21 @@ pub enum HeaderRef {
 /// A field of a header.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FieldRef {
-    /// Which header.
     pub header: HeaderRef,
     /// Which field, as index of its type's.
     pub field: usize,
 }
 
-/// A value.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Expr {
-    /// Which.
     pub kind: ExprKind,
-    /// Its type.
     pub ty: Ty,
 }
 
-/// The forms of a value.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ExprKind {
-    /// A number.
     Int(BigInt),
-    /// True or false.
     Bool(bool),
-    /// A field.
     Field(FieldRef),
     /// A parameter of the action.
     Param(usize),
@@ -108,18 +99,16 @@ pub enum ExprKind {
 }
 
 impl Expr {
+    pub fn new(kind: ExprKind, ty: Ty) -> Expr {
+        Expr { kind, ty }
+    }
+
     /// A number, wrapped to its type.
     #[must_use]
     pub fn int(value: &BigInt, ty: Ty) -> Expr {
         match ty.limits() {
-            Some((signed, width)) => Expr {
-                kind: ExprKind::Int(wrap(value, signed, width)),
-                ty,
-            },
-            None => Expr {
-                kind: ExprKind::Int(value.clone()),
-                ty,
-            },
+            Some((signed, width)) => Expr::new(ExprKind::Int(wrap(value, signed, width)), ty),
+            None => Expr::new(ExprKind::Int(value.clone()), ty),
         }
     }
 
@@ -132,10 +121,7 @@ impl Expr {
     /// True or false.
     #[must_use]
     pub fn bool(value: bool) -> Expr {
-        Expr {
-            kind: ExprKind::Bool(value),
-            ty: Ty::Bool,
-        }
+        Expr::new(ExprKind::Bool(value), Ty::Bool)
     }
 
     /// The number, if known.
@@ -161,14 +147,8 @@ impl Expr {
         match (op, operand.kind) {
             (UnaryOp::Not, ExprKind::Bool(value)) => Expr::bool(!value),
             (UnaryOp::Not, ExprKind::Unary(UnaryOp::Not, inner)) => *inner,
-            (_, ExprKind::Int(value)) => Expr {
-                kind: ExprKind::Int(fold_unary(op, &value, ty.limits())),
-                ty,
-            },
-            (_, kind) => Expr {
-                kind: ExprKind::Unary(op, Box::new(Expr { kind, ty })),
-                ty,
-            },
+            (_, ExprKind::Int(value)) => Expr::new(ExprKind::Int(fold_unary(op, &value, ty.limits())), ty),
+            (_, kind) => Expr::new(ExprKind::Unary(op, Box::new(Expr::new(kind, ty))), ty),
         }
     }
 
@@ -202,16 +182,10 @@ impl Expr {
                 return Expr::int(&((a << low) + wrap(&b, false, low)), ty);
             }
             if let Ok(value) = fold_binary(op, &a, &b, ty.limits()) {
-                return Expr {
-                    kind: ExprKind::Int(value),
-                    ty,
-                };
+                return Expr::new(ExprKind::Int(value), ty);
             }
         }
-        Expr {
-            kind: ExprKind::Binary(op, Box::new(left), Box::new(right)),
-            ty,
-        }
+        Expr::new(ExprKind::Binary(op, Box::new(left), Box::new(right)), ty)
     }
 
     /// `condition ? yes : no`
@@ -221,10 +195,10 @@ impl Expr {
             return if value { yes } else { no };
         }
         let ty = yes.ty;
-        Expr {
-            kind: ExprKind::Conditional(Box::new(condition), Box::new(yes), Box::new(no)),
+        Expr::new(
+            ExprKind::Conditional(Box::new(condition), Box::new(yes), Box::new(no)),
             ty,
-        }
+        )
     }
 
     /// The value as `ty`.
@@ -236,10 +210,7 @@ impl Expr {
         match (self.as_int(), ty) {
             (Some(value), Ty::Bits { .. }) => Expr::int(&value, ty),
             (Some(value), Ty::Bool) => Expr::bool(value != BigInt::ZERO),
-            _ => Expr {
-                kind: ExprKind::Cast(Box::new(self)),
-                ty,
-            },
+            _ => Expr::new(ExprKind::Cast(Box::new(self)), ty),
         }
     }
 

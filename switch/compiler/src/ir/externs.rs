@@ -8,7 +8,6 @@ use crate::{
 
 /// What a counter or meter counts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[allow(missing_docs, reason = "the names are those of CounterType and MeterType")]
 pub enum Unit {
     Packets,
     Bytes,
@@ -30,15 +29,11 @@ pub struct Meter {
     pub table: Option<usize>,
     /// Where a direct meter writes its result.
     pub result: Option<FieldRef>,
-    /// Type of the index.
     pub index: Type,
-    /// Its annotations.
     pub annotations: Annotations,
-    /// Its place.
     pub span: Span,
 }
 
-/// A register.
 #[derive(Clone, Debug)]
 pub struct Register {
     /// Its full name.
@@ -49,9 +44,7 @@ pub struct Register {
     pub width: u32,
     /// Type of a cell.
     pub ty: Type,
-    /// Its annotations.
     pub annotations: Annotations,
-    /// Its place.
     pub span: Span,
 }
 
@@ -66,9 +59,7 @@ pub struct Profile {
     pub selector: Option<(String, Vec<FieldRef>)>,
     /// Largest group.
     pub max_group: u64,
-    /// Its annotations.
     pub annotations: Annotations,
-    /// Its place.
     pub span: Span,
     /// The tables that use it, as indexes.
     pub tables: Vec<usize>,
@@ -77,15 +68,11 @@ pub struct Profile {
 /// A hash or checksum over values.
 #[derive(Clone, Debug)]
 pub struct Calculation {
-    /// Its name.
     pub name: String,
-    /// Its algorithm.
     pub algorithm: String,
-    /// Its input.
     pub input: Vec<Expr>,
     /// Whether the payload follows.
     pub payload: bool,
-    /// Its place.
     pub span: Span,
 }
 
@@ -100,22 +87,18 @@ pub struct Checksum {
     pub verify: bool,
     /// When.
     pub condition: Expr,
-    /// Its place.
     pub span: Span,
 }
 
 /// Fields kept by clone, resubmit, recirculate; or sent by a digest.
 #[derive(Clone, Debug)]
 pub struct FieldList {
-    /// Its name.
     pub name: String,
     /// Its number.
     pub id: u32,
-    /// Its fields.
     pub fields: Vec<Expr>,
     /// For a digest, the type of what is sent, and its place.
     pub digest: Option<Type>,
-    /// Its place.
     pub span: Span,
 }
 
@@ -130,8 +113,6 @@ pub struct ValueSet {
     pub widths: Vec<u32>,
     /// Type of an element.
     pub ty: Type,
-    /// Its annotations.
     pub annotations: Annotations,
-    /// Its place.
     pub span: Span,
 }

@@ -19,10 +19,8 @@ pub use table::{Action, ActionCall, ActionParam, Entry, Key, Match, Table};
 
 use crate::{source::Span, typed::tree::Annotations};
 
-/// The whole program.
 #[derive(Default)]
 pub struct Ir {
-    /// Header types.
     pub header_types: Vec<HeaderType>,
     /// Header instances.
     pub headers: Vec<Header>,
@@ -30,31 +28,20 @@ pub struct Ir {
     pub stacks: Vec<Stack>,
     /// Header unions.
     pub unions: Vec<Union>,
-    /// Stacks of unions.
     pub union_stacks: Vec<UnionStack>,
-    /// Actions.
     pub actions: Vec<Action>,
-    /// Tables.
     pub tables: Vec<Table>,
-    /// Counters.
     pub counters: Vec<Meter>,
-    /// Meters.
     pub meters: Vec<Meter>,
-    /// Registers.
     pub registers: Vec<Register>,
     /// Action profiles and selectors.
     pub profiles: Vec<Profile>,
-    /// Calculations.
     pub calculations: Vec<Calculation>,
-    /// Checksums.
     pub checksums: Vec<Checksum>,
-    /// Field lists.
     pub field_lists: Vec<FieldList>,
     /// Digests.
     pub learn_lists: Vec<FieldList>,
-    /// Value sets.
     pub value_sets: Vec<ValueSet>,
-    /// Parser states.
     pub states: Vec<ParserState>,
     /// Index of the first state.
     pub start: usize,
@@ -62,7 +49,6 @@ pub struct Ir {
     pub deparser: Vec<usize>,
     /// Other operations of the deparser.
     pub deparser_ops: Vec<Primitive>,
-    /// Place of the deparser.
     pub deparser_span: Span,
     /// Ingress and egress.
     pub pipelines: Vec<Pipeline>,

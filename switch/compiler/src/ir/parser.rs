@@ -11,7 +11,6 @@ pub enum ParserOp {
     Extract(HeaderRef, Option<Expr>),
     /// Extracts a header of the next element of a stack of unions.
     ExtractUnion(usize, String),
-    /// Sets a field.
     Set(FieldRef, Expr),
     /// Goes to reject with the error unless the condition holds.
     Verify(Expr, Expr),
@@ -26,16 +25,13 @@ pub enum ParserOp {
 pub enum Case {
     /// All keys, joined with each padded to bytes; and a mask.
     Value(BigInt, Option<BigInt>),
-    /// A value set.
     ValueSet(usize),
     /// Anything.
     Default,
 }
 
-/// A parser state.
 #[derive(Clone, Debug)]
 pub struct ParserState {
-    /// Its name.
     pub name: String,
     /// What it does.
     pub ops: Vec<ParserOp>,

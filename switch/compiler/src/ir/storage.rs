@@ -3,7 +3,6 @@
 /// A field of a header type.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Field {
-    /// Its name.
     pub name: String,
     /// Its width in bits; the largest one for a varbit.
     pub width: u32,
@@ -13,19 +12,15 @@ pub struct Field {
     pub is_varbit: bool,
 }
 
-/// A header type.
 #[derive(Clone, Debug)]
 pub struct HeaderType {
-    /// Its name.
     pub name: String,
-    /// Its fields.
     pub fields: Vec<Field>,
 }
 
 /// An instance of a header, or of metadata.
 #[derive(Clone, Debug)]
 pub struct Header {
-    /// Its name.
     pub name: String,
     /// Its type, as index.
     pub ty: usize,
@@ -36,7 +31,6 @@ pub struct Header {
 /// A header stack.
 #[derive(Clone, Debug)]
 pub struct Stack {
-    /// Its name.
     pub name: String,
     /// The type of its elements, as index.
     pub ty: usize,
@@ -47,9 +41,7 @@ pub struct Stack {
 /// A header union.
 #[derive(Clone, Debug)]
 pub struct Union {
-    /// Its name.
     pub name: String,
-    /// Name of its type.
     pub type_name: String,
     /// Name, and header index, of each member.
     pub members: Vec<(String, usize)>,
@@ -58,7 +50,6 @@ pub struct Union {
 /// A stack of header unions.
 #[derive(Clone, Debug)]
 pub struct UnionStack {
-    /// Its name.
     pub name: String,
     /// Name of its elements' type.
     pub type_name: String,

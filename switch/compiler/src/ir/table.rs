@@ -15,30 +15,24 @@ use crate::{
 /// A parameter of an action that comes with the entry.
 #[derive(Clone, Debug)]
 pub struct ActionParam {
-    /// Its name.
     pub name: Symbol,
     /// Its type in the source.
     pub ty: Type,
     /// Its width in bits.
     pub width: u32,
-    /// Its annotations.
     pub annotations: Annotations,
 }
 
-/// An action.
 #[derive(Clone, Debug)]
 pub struct Action {
     /// Its full name.
     pub name: String,
-    /// Its parameters.
     pub params: Vec<ActionParam>,
     /// What it does.
     pub code: Vec<Primitive>,
-    /// Its annotations.
     pub annotations: Annotations,
     /// The action in the source; `None` for one made by the compiler.
     pub source: Option<SourceAction>,
-    /// Its place.
     pub span: Span,
 }
 
@@ -57,7 +51,6 @@ pub struct Key {
     pub mask: Option<BigInt>,
     /// Its type in the source.
     pub ty: Type,
-    /// Its annotations.
     pub annotations: Annotations,
 }
 
@@ -86,7 +79,6 @@ pub enum Match {
 /// An entry given in the program.
 #[derive(Clone, Debug)]
 pub struct Entry {
-    /// What it matches.
     pub matches: Vec<Match>,
 
     /// What it does.
@@ -94,16 +86,13 @@ pub struct Entry {
     /// Its rank: 1 is looked at first.
     pub order: u32,
 
-    /// Its place.
     pub span: Span,
 }
 
-/// A table.
 #[derive(Clone, Debug)]
 pub struct Table {
     /// Its full name.
     pub name: String,
-    /// Its key.
     pub keys: Vec<Key>,
     /// Its actions, as indexes, with the annotations of the list.
     pub actions: Vec<(usize, Annotations)>,
@@ -125,10 +114,8 @@ pub struct Table {
     pub profile: Option<usize>,
     /// Whether entries age.
     pub timeout: bool,
-    /// Its annotations.
     pub annotations: Annotations,
     /// Made by the compiler, unknown to the control plane.
     pub hidden: bool,
-    /// Its place.
     pub span: Span,
 }

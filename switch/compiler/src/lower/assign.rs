@@ -212,7 +212,7 @@ impl Lowerer<'_> {
                 ExprKind::Bool(false)
             }
         };
-        Expr { kind, ty: Ty::Bool }
+        Expr::new(kind, Ty::Bool)
     }
 
     /// Whether two values are equal (specification section 8.18).
@@ -290,11 +290,7 @@ fn merge_slice(field: &FieldRef, ty: Ty, high: u32, low: u32, value: Expr) -> Ex
     let ones = (BigInt::from(1) << (high - low + 1)) - 1;
     let hole: BigInt = ones << low;
     let keep = (BigInt::from(1) << width) - 1 - hole;
-    let old = Expr {
-        kind: ExprKind::Field(field.clone()),
-        ty,
-    }
-    .cast(whole);
+    let old = Expr::new(ExprKind::Field(field.clone()), ty).cast(whole);
     let kept = Expr::binary(BinaryOp::BitAnd, old, Expr::int(&keep, whole), whole);
     let wide = value.cast(Ty::bit(high - low + 1)).cast(whole);
     let moved = if low == 0 {

@@ -172,10 +172,7 @@ impl Lowerer<'_> {
     fn element_value(&mut self, e: &tree::Expr, out: &mut Vec<Stmt>) -> Value {
         if let ExprKind::Stack(base, StackProperty::LastIndex) = &e.kind {
             return match self.value(base, out) {
-                Value::Place(Loc::Stack(stack, _)) => Value::Scalar(Expr {
-                    kind: K::LastIndex(stack),
-                    ty: Ty::bit(32),
-                }),
+                Value::Place(Loc::Stack(stack, _)) => Value::Scalar(Expr::new(K::LastIndex(stack), Ty::bit(32))),
                 _ => self.unsupported(e.span, "lastIndex of this stack"),
             };
         }

@@ -41,6 +41,11 @@ impl Lowerer<'_> {
         value
     }
 
+    fn place_arg(&mut self, args: Args, i: usize, out: &mut Vec<Stmt>) -> Loc {
+        let arg = args.get(i).and_then(Option::as_ref);
+        arg.map_or(Loc::Nowhere, |e| self.place(e, out))
+    }
+
     /// A primitive that writes argument `i`: `make` gets the field that is written. What is not a field by itself
     /// gets the result through a new variable.
     fn writing(
@@ -52,10 +57,7 @@ impl Lowerer<'_> {
         out: &mut Vec<Stmt>,
         make: impl FnOnce(FieldRef) -> (&'static str, Vec<Arg>),
     ) {
-        let place = args
-            .get(i)
-            .and_then(Option::as_ref)
-            .map_or(Loc::Nowhere, |e| self.place(e, out));
+        let place = self.place_arg(args, i, out);
         if let Some(field) = target(&place).filter(|f| matches!(f.header, HeaderRef::Static(_))) {
             let (op, args) = make(field);
             Self::push(out, op, args, span);
@@ -69,11 +71,8 @@ impl Lowerer<'_> {
     }
 
     fn arg_type(&self, args: Args, i: usize, otherwise: Ty) -> Ty {
-        let ty = args
-            .get(i)
-            .and_then(Option::as_ref)
-            .and_then(|e| self.scalar_type(&e.ty));
-        ty.unwrap_or(otherwise)
+        let arg = args.get(i).and_then(Option::as_ref);
+        arg.and_then(|e| self.scalar_type(&e.ty)).unwrap_or(otherwise)
     }
 
     fn only_in(&mut self, allowed: Block, name: &str, span: Span) -> bool {
@@ -211,10 +210,7 @@ impl Lowerer<'_> {
 
     /// BMv2 writes a direct meter's result by itself; here is said where.
     fn direct_meter(&mut self, meter: usize, args: Args, span: Span, out: &mut Vec<Stmt>) {
-        let place = args
-            .first()
-            .and_then(Option::as_ref)
-            .map_or(Loc::Nowhere, |e| self.place(e, out));
+        let place = self.place_arg(args, 0, out);
         let Some(field) = target(&place) else {
             self.error(span, "the result of a direct meter must go to a whole field");
             return;
@@ -262,10 +258,7 @@ impl Lowerer<'_> {
                             signed: field.signed,
                             width: field.width,
                         };
-                        list.push(Expr {
-                            kind: ExprKind::Field(place),
-                            ty,
-                        });
+                        list.push(Expr::new(ExprKind::Field(place), ty));
                     }
                 }
                 list
@@ -324,10 +317,7 @@ impl Lowerer<'_> {
         let condition = Expr::joined(BinaryOp::And, around.chain([condition]).collect(), true);
         let data = self.value_arg(args, 1, out);
         let input = self.inputs(data, span, out);
-        let place = args
-            .get(2)
-            .and_then(Option::as_ref)
-            .map_or(Loc::Nowhere, |e| self.place(e, out));
+        let place = self.place_arg(args, 2, out);
         let Some(Some(algorithm)) = args.get(3) else { return };
         let algorithm = self.algorithm(algorithm);
         let Some(target) = target(&place) else {

@@ -334,10 +334,7 @@ mod tests {
     }
 
     fn choice(yes: Vec<Stmt>, no: Vec<Stmt>) -> Stmt {
-        let condition = Expr {
-            kind: ir::ExprKind::Param(0),
-            ty: Ty::Bool,
-        };
+        let condition = Expr::new(ir::ExprKind::Param(0), Ty::Bool);
         Stmt::If(condition, yes, no, Span::default())
     }
 

@@ -73,7 +73,7 @@ impl Lowerer<'_> {
             kind => {
                 let ty = value.ty;
                 let variable = self.scalar("key", ty, span);
-                self.assign(&variable, Value::Scalar(ir::Expr { kind, ty }), span, out);
+                self.assign(&variable, Value::Scalar(ir::Expr::new(kind, ty)), span, out);
                 super::assign::target(&variable)?
             }
         };
@@ -433,13 +433,7 @@ impl Lowerer<'_> {
         });
         // Entries hold data without a sign; as a signed number it is converted.
         let raw = if ty == Ty::Bool { Ty::Bool } else { Ty::bit(ty.width()) };
-        Value::Scalar(
-            ir::Expr {
-                kind: ir::ExprKind::Param(index),
-                ty: raw,
-            }
-            .cast(ty),
-        )
+        Value::Scalar(ir::Expr::new(ir::ExprKind::Param(index), raw).cast(ty))
     }
 
     /// A listed action with its data.

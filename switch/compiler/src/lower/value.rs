@@ -50,11 +50,9 @@ impl Frame {
 /// Where something is stored.
 #[derive(Clone, Debug)]
 pub(super) enum Loc {
-    /// A field.
     Field(FieldRef, Ty),
     /// Bits of a field: high and low.
     Slice(FieldRef, Ty, u32, u32),
-    /// A header.
     Header(HeaderRef, StructId),
     /// A struct or tuple.
     Struct(Vec<Loc>),
@@ -72,7 +70,6 @@ pub(super) enum Loc {
     Nowhere,
 }
 
-/// A value.
 #[derive(Clone, Debug)]
 pub(super) enum Value {
     /// A number or bool.
@@ -85,7 +82,6 @@ pub(super) enum Value {
     Header(Vec<Value>),
     /// An invalid header.
     Invalid,
-    /// A text.
     Text(Symbol),
     /// An instance.
     Object(Object),
@@ -97,15 +93,9 @@ impl Loc {
     /// What is stored there.
     pub fn read(&self) -> Value {
         match self {
-            Loc::Field(f, ty) => Value::Scalar(Expr {
-                kind: ExprKind::Field(f.clone()),
-                ty: *ty,
-            }),
+            Loc::Field(f, ty) => Value::Scalar(Expr::new(ExprKind::Field(f.clone()), *ty)),
             Loc::Slice(f, ty, high, low) => {
-                let whole = Expr {
-                    kind: ExprKind::Field(f.clone()),
-                    ty: *ty,
-                };
+                let whole = Expr::new(ExprKind::Field(f.clone()), *ty);
                 Value::Scalar(whole.slice(*high, *low))
             }
             Loc::Struct(parts) => Value::List(parts.iter().map(Loc::read).collect()),

@@ -11,20 +11,15 @@ use crate::{
     },
 };
 
-/// An expression.
 #[derive(Clone, Debug)]
 pub struct Expr {
-    /// Which.
     pub kind: ExprKind,
-    /// Its type.
     pub ty: Type,
-    /// Its place.
     pub span: Span,
 }
 
 /// Methods that the language itself defines.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[allow(missing_docs, reason = "the names are the methods'")]
 pub enum Builtin {
     IsValid,
     SetValid,
@@ -35,7 +30,6 @@ pub enum Builtin {
 
 /// Properties of a header stack.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[allow(missing_docs, reason = "the names are the properties'")]
 pub enum StackProperty {
     Next,
     Last,
@@ -45,9 +39,7 @@ pub enum StackProperty {
 /// What a call calls.
 #[derive(Clone, Debug)]
 pub enum Callee {
-    /// A function.
     Function(FunctionId),
-    /// An action.
     Action(ActionId),
     /// An extern function, by the index of the overload.
     Extern(ExternFnId),
@@ -61,7 +53,6 @@ pub enum Callee {
     Builtin(Builtin, Box<Expr>),
 }
 
-/// The forms of an expression.
 #[derive(Clone, Debug)]
 pub enum ExprKind {
     /// There was an error
@@ -70,17 +61,13 @@ pub enum ExprKind {
     Int(BigInt),
     /// `true`, `false`
     Bool(bool),
-    /// A string
     Text(Symbol),
     /// `error.X`, as index of the list of errors
     Error(usize),
     /// A member of an enum without underlying type
     Member(usize),
-    /// A variable
     Var(VarId),
-    /// An instance
     Instance(InstanceId),
-    /// A value set
     ValueSet(ValueSetId),
     /// Field `n`
     Field(Box<Expr>, usize),
@@ -88,7 +75,6 @@ pub enum ExprKind {
     Index(Box<Expr>, Box<Expr>),
     /// `a[h:l]`
     Slice(Box<Expr>, u32, u32),
-    /// A property of a stack
     Stack(Box<Expr>, StackProperty),
     /// An operator with one operand
     Unary(UnaryOp, Box<Expr>),
@@ -104,7 +90,6 @@ pub enum ExprKind {
     Default,
     /// In `a op= b`, the value of `a` before
     Old,
-    /// A call
     Call(Box<Callee>, Vec<Type>, Vec<Option<Expr>>),
     /// `t.apply().hit` (true) or `.miss`
     Hit(TableId, bool),
@@ -117,6 +102,10 @@ pub enum ExprKind {
 }
 
 impl Expr {
+    pub fn new(kind: ExprKind, ty: Type, span: Span) -> Expr {
+        Expr { kind, ty, span }
+    }
+
     /// The value, if it is an integer.
     #[must_use]
     pub fn as_int(&self) -> Option<&BigInt> {

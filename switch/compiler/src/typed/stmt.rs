@@ -13,23 +13,18 @@ pub struct Block {
     pub stmts: Vec<Stmt>,
 }
 
-/// A statement.
 #[derive(Clone, Debug)]
 pub struct Stmt {
-    /// Which.
     pub kind: StmtKind,
-    /// Its place.
     pub span: Span,
 }
 
-/// The forms of a statement.
 #[derive(Clone, Debug)]
 pub enum StmtKind {
     /// `a = b`
     Assign(Expr, Expr),
     /// A call whose result is not used
     Call(Expr),
-    /// `if`
     If(Expr, Block, Block),
     /// Nested statements
     Block(Block),
@@ -37,13 +32,9 @@ pub enum StmtKind {
     Declare(VarId, Option<Expr>),
     /// An instance declared in a block
     Instance(InstanceId),
-    /// `exit`
     Exit,
-    /// `return`
     Return(Option<Expr>),
-    /// `break`
     Break,
-    /// `continue`
     Continue,
     /// `switch (t.apply().action_run)`: the table call, blocks with their actions, the default block
     SwitchAction(TableId, Vec<(Vec<ActionId>, Block)>, Option<Block>),

@@ -43,14 +43,12 @@ index! {
     #[doc = "A type parameter."] TypeVarId
 }
 
-/// A type.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Type {
     /// The type of an expression with an error, which fits everywhere.
     Unknown,
     /// No value.
     Void,
-    /// `bool`
     Bool,
     /// `int`: known when compiling, of any size.
     Integer,
@@ -63,11 +61,8 @@ pub enum Type {
     },
     /// `varbit<width>`
     Varbit(u32),
-    /// `string`
     Text,
-    /// `error`
     Error,
-    /// `match_kind`
     MatchKind,
     /// Header, struct or union
     Struct(StructId),
@@ -118,28 +113,21 @@ impl Type {
 /// A field of a header, struct or union.
 #[derive(Clone, Debug)]
 pub struct FieldDef {
-    /// Its name.
     pub name: Symbol,
-    /// Its type.
     pub ty: Type,
-    /// Its annotations.
     pub annotations: Annotations,
 }
 
 /// A header, struct or union.
 #[derive(Clone, Debug)]
 pub struct StructDef {
-    /// Its name.
     pub name: Symbol,
     /// Which of the three.
     pub kind: Composite,
-    /// Its fields.
     pub fields: Vec<FieldDef>,
     /// How many fields it has when those of structs in it are counted instead of the structs.
     pub leaves: u64,
-    /// Its annotations.
     pub annotations: Annotations,
-    /// Where it is declared.
     pub span: Span,
 }
 
@@ -151,25 +139,20 @@ impl StructDef {
     }
 }
 
-/// An enum.
 #[derive(Clone, Debug)]
 pub struct EnumDef {
-    /// Its name.
     pub name: Symbol,
     /// Its members, with their values where it has an underlying type.
     pub members: Vec<(Symbol, Option<num_bigint::BigInt>)>,
-    /// Its underlying type.
     pub underlying: Option<Type>,
 }
 
 /// A type made by `type`.
 #[derive(Clone, Debug)]
 pub struct NewTypeDef {
-    /// Its name.
     pub name: Symbol,
     /// What it is made of.
     pub ty: Type,
-    /// Its annotations.
     pub annotations: Annotations,
 }
 
@@ -178,7 +161,6 @@ pub struct NewTypeDef {
 pub struct Types {
     /// Headers, structs, unions.
     pub structs: Vec<StructDef>,
-    /// Enums.
     pub enums: Vec<EnumDef>,
     /// Types made by `type`.
     pub new_types: Vec<NewTypeDef>,

@@ -325,10 +325,7 @@ mod tests {
     }
 
     fn param(ty: Ty) -> Expr {
-        Expr {
-            kind: ExprKind::Param(0),
-            ty,
-        }
+        Expr::new(ExprKind::Param(0), ty)
     }
 
     const BYTE: Ty = Ty::Bits {

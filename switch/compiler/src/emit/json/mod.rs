@@ -7,7 +7,7 @@ mod pipeline;
 use serde_json::{Map, Value, json};
 
 use crate::{
-    ir::{FieldList, Ir, Meter, Unit},
+    ir::{Calculation, Checksum, FieldList, Ir, Meter, Register, Unit, ValueSet},
     source::{SourceMap, Span},
 };
 
@@ -122,6 +122,14 @@ impl Emitter<'_> {
         to.insert("source_info".to_owned(), info);
     }
 
+    /// An object with the head that most have (name, number, place in the source), and more pairs.
+    fn named<const N: usize>(&self, name: &str, id: usize, span: Span, more: [(&str, Value); N]) -> Map<String, Value> {
+        let mut out = object([("name", json!(name)), ("id", json!(id))]);
+        self.source(&mut out, span);
+        out.extend(object(more));
+        out
+    }
+
     fn header_types(&self) -> Vec<Value> {
         let mut list = Vec::new();
         for (id, ty) in self.ir.header_types.iter().enumerate() {
@@ -214,16 +222,12 @@ impl Emitter<'_> {
     }
 
     fn value_sets(&self) -> Vec<Value> {
-        let mut list = Vec::new();
-        for (id, set) in self.ir.value_sets.iter().enumerate() {
+        let set = |(id, set): (usize, &ValueSet)| {
             let bits: u32 = set.widths.iter().sum();
-            let mut out = object([("name", json!(set.name)), ("id", json!(id))]);
-            self.source(&mut out, set.span);
-            out.insert("compressed_bitwidth".to_owned(), json!(bits));
-            out.insert("max_size".to_owned(), json!(set.size));
-            list.push(Value::Object(out));
-        }
-        list
+            let more = [("compressed_bitwidth", json!(bits)), ("max_size", json!(set.size))];
+            Value::Object(self.named(&set.name, id, set.span, more))
+        };
+        self.ir.value_sets.iter().enumerate().map(set).collect()
     }
 
     fn counters(&self) -> Vec<Value> {
@@ -234,19 +238,14 @@ impl Emitter<'_> {
     }
 
     fn cells(&self, meter: &Meter, id: usize) -> Map<String, Value> {
-        let mut out = object([("name", json!(meter.name)), ("id", json!(id))]);
-        self.source(&mut out, meter.span);
-        match meter.table {
-            Some(table) if meter.direct => {
-                out.insert("is_direct".to_owned(), json!(true));
-                out.insert("binding".to_owned(), json!(self.ir.tables[table].name));
-            }
-            _ => {
-                out.insert("size".to_owned(), json!(meter.size));
-                out.insert("is_direct".to_owned(), json!(meter.direct));
-            }
-        }
-        out
+        let more = match meter.table {
+            Some(table) if meter.direct => [
+                ("is_direct", json!(true)),
+                ("binding", json!(self.ir.tables[table].name)),
+            ],
+            _ => [("size", json!(meter.size)), ("is_direct", json!(meter.direct))],
+        };
+        self.named(&meter.name, id, meter.span, more)
     }
 
     fn meters(&self) -> Vec<Value> {
@@ -273,67 +272,49 @@ impl Emitter<'_> {
     }
 
     fn registers(&self) -> Vec<Value> {
-        let mut list = Vec::new();
-        for (id, register) in self.ir.registers.iter().enumerate() {
-            let mut out = object([("name", json!(register.name)), ("id", json!(id))]);
-            self.source(&mut out, register.span);
-            out.insert("size".to_owned(), json!(register.size));
-            out.insert("bitwidth".to_owned(), json!(register.width));
-            list.push(Value::Object(out));
-        }
-        list
+        let register = |(id, r): (usize, &Register)| {
+            let more = [("size", json!(r.size)), ("bitwidth", json!(r.width))];
+            Value::Object(self.named(&r.name, id, r.span, more))
+        };
+        self.ir.registers.iter().enumerate().map(register).collect()
     }
 
     fn calculations(&self) -> Vec<Value> {
-        let mut list = Vec::new();
-        for (id, calculation) in self.ir.calculations.iter().enumerate() {
-            let mut out = object([("name", json!(calculation.name)), ("id", json!(id))]);
-            self.source(&mut out, calculation.span);
-            let mut input: Vec<Value> = calculation.input.iter().map(|e| self.input(e)).collect();
-            if calculation.payload {
+        let calculation = |(id, c): (usize, &Calculation)| {
+            let mut input: Vec<Value> = c.input.iter().map(|e| self.input(e)).collect();
+            if c.payload {
                 input.push(json!({"type": "payload", "value": null}));
             }
-            out.insert("algo".to_owned(), json!(calculation.algorithm));
-            out.insert("input".to_owned(), json!(input));
-            list.push(Value::Object(out));
-        }
-        list
+            let more = [("algo", json!(c.algorithm)), ("input", json!(input))];
+            Value::Object(self.named(&c.name, id, c.span, more))
+        };
+        self.ir.calculations.iter().enumerate().map(calculation).collect()
     }
 
     fn checksums(&self) -> Vec<Value> {
-        let mut list = Vec::new();
-        for (id, checksum) in self.ir.checksums.iter().enumerate() {
-            let name = if id == 0 {
-                "cksum".to_owned()
-            } else {
-                format!("cksum_{}", id - 1)
+        let checksum = |(id, c): (usize, &Checksum)| {
+            let name = match id {
+                0 => "cksum".to_owned(),
+                n => format!("cksum_{}", n - 1),
             };
-            let mut out = object([("name", json!(name)), ("id", json!(id))]);
-            self.source(&mut out, checksum.span);
-            let calculation = &self.ir.calculations[checksum.calculation].name;
-            out.insert("target".to_owned(), self.field_name(&checksum.target));
-            out.insert("type".to_owned(), json!("generic"));
-            out.insert("calculation".to_owned(), json!(calculation));
-            out.insert("verify".to_owned(), json!(checksum.verify));
-            out.insert("update".to_owned(), json!(!checksum.verify));
-            out.insert("if_cond".to_owned(), self.condition(&checksum.condition));
-            list.push(Value::Object(out));
-        }
-        list
+            let more = [
+                ("target", self.field_name(&c.target)),
+                ("type", json!("generic")),
+                ("calculation", json!(self.ir.calculations[c.calculation].name)),
+                ("verify", json!(c.verify)),
+                ("update", json!(!c.verify)),
+                ("if_cond", self.condition(&c.condition)),
+            ];
+            Value::Object(self.named(&name, id, c.span, more))
+        };
+        self.ir.checksums.iter().enumerate().map(checksum).collect()
     }
 
     fn deparser(&self) -> Value {
-        let mut out = object([("name", json!("deparser")), ("id", json!(0))]);
-        self.source(&mut out, self.ir.deparser_span);
-        let order: Vec<&str> = self
-            .ir
-            .deparser
-            .iter()
-            .map(|h| self.ir.headers[*h].name.as_str())
-            .collect();
-        out.insert("order".to_owned(), json!(order));
+        let order = self.ir.deparser.iter().map(|h| self.ir.headers[*h].name.as_str());
+        let order: Vec<&str> = order.collect();
         let primitives: Vec<Value> = self.ir.deparser_ops.iter().map(|p| self.primitive(p)).collect();
-        out.insert("primitives".to_owned(), json!(primitives));
-        Value::Object(out)
+        let more = [("order", json!(order)), ("primitives", json!(primitives))];
+        Value::Object(self.named("deparser", 0, self.ir.deparser_span, more))
     }
 }

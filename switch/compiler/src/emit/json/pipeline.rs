@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value, json};
 
-use super::{Emitter, expr::hex, object};
+use super::{Emitter, expr::hex};
 use crate::ir::{ActionCall, Entry, HeaderRef, Key, Match, Next, Node, Pipeline, Profile, Table};
 
 impl Emitter<'_> {
@@ -30,9 +30,8 @@ impl Emitter<'_> {
     }
 
     fn pipeline(&self, pipeline: &Pipeline, name: &str, id: usize, tables: usize, conditions: usize) -> Value {
-        let mut out = object([("name", json!(name)), ("id", json!(id))]);
-        self.source(&mut out, pipeline.span);
-        out.insert("init_table".to_owned(), self.node(pipeline.first, conditions));
+        let first = [("init_table", self.node(pipeline.first, conditions))];
+        let mut out = self.named(name, id, pipeline.span, first);
         let table = |(i, (table, next)): (usize, &(usize, Next))| {
             Value::Object(self.table(&self.ir.tables[*table], next, tables + i, conditions))
         };
@@ -44,15 +43,13 @@ impl Emitter<'_> {
         out.insert("action_profiles".to_owned(), json!(list));
         let mut list = Vec::new();
         for (i, condition) in pipeline.conditions.iter().enumerate() {
-            let mut one = object([
-                ("name", json!(node_name(conditions + i))),
-                ("id", json!(conditions + i)),
-            ]);
-            self.source(&mut one, condition.span);
-            one.insert("expression".to_owned(), self.condition(&condition.expr));
-            one.insert("true_next".to_owned(), self.node(condition.yes, conditions));
-            one.insert("false_next".to_owned(), self.node(condition.no, conditions));
-            list.push(Value::Object(one));
+            let more = [
+                ("expression", self.condition(&condition.expr)),
+                ("true_next", self.node(condition.yes, conditions)),
+                ("false_next", self.node(condition.no, conditions)),
+            ];
+            let id = conditions + i;
+            list.push(Value::Object(self.named(&node_name(id), id, condition.span, more)));
         }
         out.insert("conditionals".to_owned(), json!(list));
         Value::Object(out)
@@ -97,12 +94,13 @@ impl Emitter<'_> {
             Some(Profile { selector: None, .. }) => "indirect",
             Some(_) => "indirect_ws",
         };
-        let mut out = object([("name", json!(table.name)), ("id", json!(id))]);
-        self.source(&mut out, table.span);
         let list: Vec<Value> = keys.iter().map(|k| self.key(k)).collect();
-        out.insert("key".to_owned(), json!(list));
-        out.insert("match_type".to_owned(), json!(match_type));
-        out.insert("type".to_owned(), json!(kind));
+        let more = [
+            ("key", json!(list)),
+            ("match_type", json!(match_type)),
+            ("type", json!(kind)),
+        ];
+        let mut out = self.named(&table.name, id, table.span, more);
         if let Some(profile) = table.profile {
             out.insert("action_profile".to_owned(), json!(self.ir.profiles[profile].name));
         }
@@ -197,9 +195,7 @@ impl Emitter<'_> {
     }
 
     fn profile(&self, profile: &Profile, id: usize) -> Value {
-        let mut out = object([("name", json!(profile.name)), ("id", json!(id))]);
-        self.source(&mut out, profile.span);
-        out.insert("max_size".to_owned(), json!(profile.size));
+        let mut out = self.named(&profile.name, id, profile.span, [("max_size", json!(profile.size))]);
         if let Some((algorithm, fields)) = &profile.selector {
             let input = |f| json!({"type": "field", "value": self.field_name(f)});
             let inputs: Vec<Value> = fields.iter().map(input).collect();

@@ -5,17 +5,16 @@ use p4sched_proto::p4::config::v1::{
     meter_spec,
 };
 
-use super::{Emitter, Kind, annotations};
+use super::{
+    Emitter, Kind, annotations,
+    tables::{match_kind, size},
+};
 use crate::{
     ir::{Unit, no_annotations},
     syntax::ast::AnnotationBody,
     syntax::token::Tok,
     typed::types::{FieldDef, StructId, Type},
 };
-
-fn size(cells: u64) -> i64 {
-    i64::try_from(cells).unwrap_or(i64::MAX)
-}
 
 fn small(cells: u64) -> i32 {
     i32::try_from(cells).unwrap_or(i32::MAX)
@@ -260,19 +259,11 @@ impl Emitter<'_> {
 
 /// The match kind in `@match(kind)`.
 fn match_of(notes: &crate::typed::tree::Annotations) -> Option<match_field::Match> {
-    use match_field::MatchType;
     let AnnotationBody::Unstructured(tokens) = &notes.iter().find(|a| &*a.name == "match")?.body else {
         return None;
     };
     let Tok::Word(kind) = &tokens.first()?.tok else {
         return None;
     };
-    Some(match &**kind {
-        "exact" => match_field::Match::MatchType(MatchType::Exact.into()),
-        "lpm" => match_field::Match::MatchType(MatchType::Lpm.into()),
-        "ternary" => match_field::Match::MatchType(MatchType::Ternary.into()),
-        "range" => match_field::Match::MatchType(MatchType::Range.into()),
-        "optional" => match_field::Match::MatchType(MatchType::Optional.into()),
-        other => match_field::Match::OtherMatchType(other.to_owned()),
-    })
+    Some(match_kind(kind))
 }

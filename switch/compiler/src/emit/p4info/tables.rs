@@ -2,7 +2,9 @@
 
 use num_bigint::BigInt;
 use p4sched_proto::p4::config::v1::{
-    self as pb, ActionRef, MatchField, TableActionCall, match_field::Match, table::IdleTimeoutBehavior,
+    self as pb, ActionRef, MatchField, TableActionCall,
+    match_field::{Match, MatchType},
+    table::IdleTimeoutBehavior,
     table_action_call::Argument,
 };
 
@@ -19,8 +21,19 @@ pub(super) fn bytes(value: &BigInt, width: u32) -> Vec<u8> {
     padded
 }
 
-fn size(cells: u64) -> i64 {
+pub(super) fn size(cells: u64) -> i64 {
     i64::try_from(cells).unwrap_or(i64::MAX)
+}
+
+pub(super) fn match_kind(name: &str) -> Match {
+    Match::MatchType(match name {
+        "exact" => MatchType::Exact.into(),
+        "lpm" => MatchType::Lpm.into(),
+        "ternary" => MatchType::Ternary.into(),
+        "range" => MatchType::Range.into(),
+        "optional" => MatchType::Optional.into(),
+        other => return Match::OtherMatchType(other.to_owned()),
+    })
 }
 
 impl Emitter<'_> {
@@ -94,22 +107,13 @@ impl Emitter<'_> {
     }
 
     fn match_field(&mut self, key: &Key, id: u32) -> MatchField {
-        use pb::match_field::MatchType;
-        let kind = match &*key.kind {
-            "exact" => Match::MatchType(MatchType::Exact.into()),
-            "lpm" => Match::MatchType(MatchType::Lpm.into()),
-            "ternary" => Match::MatchType(MatchType::Ternary.into()),
-            "range" => Match::MatchType(MatchType::Range.into()),
-            "optional" => Match::MatchType(MatchType::Optional.into()),
-            other => Match::OtherMatchType(other.to_owned()),
-        };
         MatchField {
             id,
             name: key.name.clone(),
             annotations: annotations::texts(&key.annotations, &[]),
             annotation_locations: Vec::new(),
             bitwidth: self.width(&key.ty),
-            r#match: Some(kind),
+            r#match: Some(match_kind(&key.kind)),
             doc: annotations::documentation(&key.annotations),
             type_name: self.type_name(&key.ty),
             structured_annotations: annotations::structured(&key.annotations),

@@ -103,10 +103,7 @@ impl Lowerer<'_> {
     fn lookahead(&mut self, ty: &Type, offset: &mut u32, span: Span, out: &mut Vec<Stmt>) -> Value {
         if let Some(scalar) = self.scalar_type(ty) {
             let width = scalar.width();
-            let ahead = Expr {
-                kind: ExprKind::Lookahead(*offset, width),
-                ty: Ty::bit(width),
-            };
+            let ahead = Expr::new(ExprKind::Lookahead(*offset, width), Ty::bit(width));
             *offset += width;
             // BMv2 takes a look ahead as a whole value only, not within an expression.
             let variable = self.temporary(scalar, span);

@@ -76,10 +76,7 @@ impl Lowerer<'_> {
             return None;
         }
         match self.scalar_type(types.first()?)? {
-            ty @ Ty::Bits { width, signed: false } => Some(Expr {
-                kind: ExprKind::Lookahead(0, width),
-                ty,
-            }),
+            ty @ Ty::Bits { width, signed: false } => Some(Expr::new(ExprKind::Lookahead(0, width), ty)),
             _ => None,
         }
     }

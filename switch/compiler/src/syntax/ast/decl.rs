@@ -30,7 +30,6 @@ pub enum AnnotationBody {
 
 /// Direction of a parameter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[allow(missing_docs, reason = "the names are the keywords")]
 pub enum Direction {
     None,
     In,
@@ -57,42 +56,29 @@ impl Direction {
     }
 }
 
-/// A parameter.
 #[derive(Clone, Debug)]
 pub struct Param {
-    /// Its annotations.
     pub annotations: Vec<Annotation>,
-    /// Its direction.
     pub direction: Direction,
-    /// Its type.
     pub ty: TypeExpr,
-    /// Its name.
     pub name: Ident,
-    /// Its default value.
     pub default: Option<Expr>,
 }
 
 /// A field of a struct or header.
 #[derive(Clone, Debug)]
 pub struct Field {
-    /// Its annotations.
     pub annotations: Vec<Annotation>,
-    /// Its type.
     pub ty: TypeExpr,
-    /// Its name.
     pub name: Ident,
 }
 
-/// A declaration.
 #[derive(Clone, Debug)]
 pub struct Decl {
-    /// Its annotations.
     pub annotations: Vec<Annotation>,
     /// Its name (empty for `error` and `match_kind`).
     pub name: Ident,
-    /// Which.
     pub kind: DeclKind,
-    /// Its place.
     pub span: Span,
 }
 
@@ -111,14 +97,12 @@ impl Decl {
 
 /// Which of the three types with named fields.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[allow(missing_docs, reason = "the names are the keywords")]
 pub enum Composite {
     Header,
     Struct,
     Union,
 }
 
-/// The forms of a declaration.
 #[derive(Clone, Debug)]
 pub enum DeclKind {
     /// `const T x = e`
@@ -151,7 +135,6 @@ pub enum DeclKind {
     Control(Signature, Option<ControlBody>),
     /// `package P(...)`
     Package(Vec<Ident>, Vec<Param>),
-    /// `table`
     Table(Vec<TableProperty>),
     /// `value_set<T>(n) x`
     ValueSet(TypeExpr, Expr),
@@ -160,44 +143,35 @@ pub enum DeclKind {
 /// A function or method of an extern.
 #[derive(Clone, Debug)]
 pub struct Method {
-    /// Its annotations.
     pub annotations: Vec<Annotation>,
     /// Its name; that of the extern for a constructor.
     pub name: Ident,
-    /// Its type parameters.
     pub type_params: Vec<Ident>,
     /// What it returns; `None` for a constructor.
     pub result: Option<TypeExpr>,
-    /// Its parameters.
     pub params: Vec<Param>,
 }
 
 /// What a parser or control takes.
 #[derive(Clone, Debug)]
 pub struct Signature {
-    /// Its type parameters.
     pub type_params: Vec<Ident>,
     /// The parameters of `apply`.
     pub params: Vec<Param>,
-    /// The parameters of its constructor.
     pub constructor: Vec<Param>,
 }
 
 /// The inside of a parser.
 #[derive(Clone, Debug)]
 pub struct ParserBody {
-    /// Local declarations.
     pub locals: Vec<Decl>,
-    /// Its states.
     pub states: Vec<State>,
 }
 
 /// A parser state.
 #[derive(Clone, Debug)]
 pub struct State {
-    /// Its annotations.
     pub annotations: Vec<Annotation>,
-    /// Its name.
     pub name: Ident,
     /// What it does.
     pub stmts: Vec<Stmt>,
@@ -217,20 +191,16 @@ pub enum Transition {
 /// The inside of a control.
 #[derive(Clone, Debug)]
 pub struct ControlBody {
-    /// Local declarations.
     pub locals: Vec<Decl>,
     /// Its `apply` block.
     pub apply: Block,
 }
 
-/// A property of a table.
 #[derive(Clone, Debug)]
 pub struct TableProperty {
-    /// Its annotations.
     pub annotations: Vec<Annotation>,
     /// Whether it is `const`.
     pub is_const: bool,
-    /// Its name.
     pub name: Ident,
     /// What it says.
     pub value: PropertyValue,
@@ -252,7 +222,6 @@ pub enum PropertyValue {
 /// An entry of a table.
 #[derive(Clone, Debug)]
 pub struct Entry {
-    /// Its annotations.
     pub annotations: Vec<Annotation>,
     /// `priority = e`
     pub priority: Option<Expr>,
@@ -260,52 +229,40 @@ pub struct Entry {
     pub keys: Vec<Expr>,
     /// What it does.
     pub action: Expr,
-    /// Its place.
     pub span: Span,
 }
 
 /// A statement and its place.
 #[derive(Clone, Debug)]
 pub struct Stmt {
-    /// Which.
     pub kind: StmtKind,
-    /// Its place.
     pub span: Span,
 }
 
 /// A block of statements.
 #[derive(Clone, Debug, Default)]
 pub struct Block {
-    /// Its statements.
     pub stmts: Vec<Stmt>,
 }
 
-/// The forms of a statement.
 #[derive(Clone, Debug)]
 pub enum StmtKind {
     /// `;`
     Empty,
     /// `a = b`, or `a op= b`
     Assign(Expr, Option<BinaryOp>, Expr),
-    /// A call
     Call(Expr),
-    /// `if`
     If(Expr, Box<Stmt>, Option<Box<Stmt>>),
     /// `{ ... }`
     Block(Block),
-    /// `exit`
     Exit,
-    /// `return`
     Return(Option<Expr>),
-    /// `break`
     Break,
-    /// `continue`
     Continue,
     /// `for (init; condition; update) body`
     For(Vec<Stmt>, Expr, Vec<Stmt>, Box<Stmt>),
     /// `for (T x in set) body`
     ForIn(TypeExpr, Ident, Expr, Box<Stmt>),
-    /// `switch`
     Switch(Expr, Vec<SwitchCase>),
     /// A local declaration
     Decl(Box<Decl>),
@@ -316,7 +273,6 @@ pub enum StmtKind {
 pub struct SwitchCase {
     /// The label; `None` for `default`.
     pub label: Option<Expr>,
-    /// Its place.
     pub span: Span,
     /// What is done.
     pub block: Option<Block>,

@@ -8,33 +8,29 @@ use crate::{
 /// A name and its place.
 #[derive(Clone, Debug)]
 pub struct Ident {
-    /// The name.
     pub name: Symbol,
-    /// Its place.
     pub span: Span,
 }
 
 /// A type as written.
 #[derive(Clone, Debug)]
 pub struct TypeExpr {
-    /// Which.
     pub kind: TypeKind,
-    /// Its place.
     pub span: Span,
 }
 
-/// The forms of a type.
+impl TypeExpr {
+    pub fn new(kind: TypeKind, span: Span) -> TypeExpr {
+        TypeExpr { kind, span }
+    }
+}
+
 #[derive(Clone, Debug)]
 pub enum TypeKind {
-    /// `bool`
     Bool,
-    /// `error`
     Error,
-    /// `match_kind`
     MatchKind,
-    /// `string`
     String,
-    /// `void`
     Void,
     /// `int`, of any size
     Integer,
@@ -59,13 +55,16 @@ pub enum TypeKind {
 /// An expression and its place.
 #[derive(Clone, Debug)]
 pub struct Expr {
-    /// Which.
     pub kind: ExprKind,
-    /// Its place.
     pub span: Span,
 }
 
-/// The forms of an expression.
+impl Expr {
+    pub fn new(kind: ExprKind, span: Span) -> Expr {
+        Expr { kind, span }
+    }
+}
+
 #[derive(Clone, Debug)]
 pub enum ExprKind {
     /// An integer literal
@@ -76,7 +75,6 @@ pub enum ExprKind {
     Str(Symbol),
     /// A name; true if written with a leading dot (top-level scope)
     Name(Ident, bool),
-    /// `this`
     This,
     /// `a.b`
     Member(Box<Expr>, Ident),
@@ -121,7 +119,6 @@ pub struct Arg {
     pub name: Option<Ident>,
     /// The value; `None` for `_`.
     pub value: Option<Expr>,
-    /// Its place.
     pub span: Span,
 }
 
@@ -140,7 +137,6 @@ pub enum UnaryOp {
 
 /// Operators with two operands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-#[allow(missing_docs, reason = "the names are the operators'")]
 pub enum BinaryOp {
     Mul,
     Div,

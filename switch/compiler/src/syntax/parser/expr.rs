@@ -39,7 +39,7 @@ impl Parser<'_> {
             let no = p.expr()?;
             let span = condition.span.to(no.span);
             let kind = ExprKind::Conditional(Box::new(condition), Box::new(yes), Box::new(no));
-            Ok(Expr { kind, span })
+            Ok(Expr::new(kind, span))
         })
     }
 
@@ -121,10 +121,7 @@ impl Parser<'_> {
             }
             let right = self.nested(|p| p.binary(level + 1, no_greater))?;
             let span = left.span.to(right.span);
-            left = Expr {
-                kind: ExprKind::Binary(op, Box::new(left), Box::new(right)),
-                span,
-            };
+            left = Expr::new(ExprKind::Binary(op, Box::new(left), Box::new(right)), span);
         }
         Ok(left)
     }
@@ -142,10 +139,7 @@ impl Parser<'_> {
         self.advance();
         let operand = self.nested(Self::unary)?;
         let span = start.to(operand.span);
-        Ok(Expr {
-            kind: ExprKind::Unary(op, Box::new(operand)),
-            span,
-        })
+        Ok(Expr::new(ExprKind::Unary(op, Box::new(operand)), span))
     }
 
     /// Whether `(` here starts a cast: a type stands in the parentheses.
@@ -164,10 +158,7 @@ impl Parser<'_> {
         self.expect(")")?;
         let operand = self.nested(Self::unary)?;
         let span = start.to(operand.span);
-        Ok(Expr {
-            kind: ExprKind::Cast(ty, Box::new(operand)),
-            span,
-        })
+        Ok(Expr::new(ExprKind::Cast(ty, Box::new(operand)), span))
     }
 
     pub(super) fn postfix_expr(&mut self) -> Parsed<Expr> {
@@ -179,10 +170,7 @@ impl Parser<'_> {
             if self.eat(".") {
                 let name = self.any_word("the name of a member")?;
                 let span = e.span.to(name.span);
-                e = Expr {
-                    kind: ExprKind::Member(Box::new(e), name),
-                    span,
-                };
+                e = Expr::new(ExprKind::Member(Box::new(e), name), span);
             } else if self.is("[") {
                 e = self.index(e)?;
             } else if self.is("(") {
@@ -208,16 +196,13 @@ impl Parser<'_> {
             Some(low) => ExprKind::Slice(Box::new(base), Box::new(first), Box::new(low)),
             None => ExprKind::Index(Box::new(base), Box::new(first)),
         };
-        Ok(Expr { kind, span })
+        Ok(Expr::new(kind, span))
     }
 
     fn call(&mut self, callee: Expr, type_args: Vec<TypeExpr>) -> Parsed<Expr> {
         let args = self.arguments()?;
         let span = callee.span.to(self.previous_span());
-        Ok(Expr {
-            kind: ExprKind::Call(Box::new(callee), type_args, args),
-            span,
-        })
+        Ok(Expr::new(ExprKind::Call(Box::new(callee), type_args, args), span))
     }
 
     /// `(a, b = c, _)`
@@ -252,7 +237,7 @@ impl Parser<'_> {
         let span = self.span();
         let simple = |p: &mut Self, kind| {
             p.advance();
-            Ok(Expr { kind, span })
+            Ok(Expr::new(kind, span))
         };
         match self.peek().clone() {
             Tok::Int(literal) => simple(self, ExprKind::Int(literal)),
@@ -298,10 +283,7 @@ impl Parser<'_> {
         self.expect(".")?;
         let name = self.any_word("the name of a member")?;
         let span = start.to(name.span);
-        Ok(Expr {
-            kind: ExprKind::TypeMember(TypeExpr { kind, span: start }, name),
-            span,
-        })
+        Ok(Expr::new(ExprKind::TypeMember(TypeExpr::new(kind, start), name), span))
     }
 
     /// `{a, b}`, `{x = 1, y = 2}`, `{#}`, each perhaps with `...` at the end.
@@ -309,10 +291,7 @@ impl Parser<'_> {
         let start = self.expect("{")?;
         if self.eat("#") {
             let end = self.expect("}")?;
-            return Ok(Expr {
-                kind: ExprKind::Invalid,
-                span: start.to(end),
-            });
+            return Ok(Expr::new(ExprKind::Invalid, start.to(end)));
         }
         let named = matches!(self.peek(), Tok::Word(_)) && self.peek_at(1) == &Tok::Punct("=");
         let mut fields = Vec::new();
@@ -342,7 +321,7 @@ impl Parser<'_> {
         } else {
             ExprKind::List(values, dots)
         };
-        Ok(Expr { kind, span })
+        Ok(Expr::new(kind, span))
     }
 
     /// One element of a key set: a value, `a &&& b`, `a .. b`, `default`, `_`.
@@ -350,10 +329,7 @@ impl Parser<'_> {
         let span = self.span();
         if self.is_word("default") || self.is_word("_") {
             self.advance();
-            return Ok(Expr {
-                kind: ExprKind::Default,
-                span,
-            });
+            return Ok(Expr::new(ExprKind::Default, span));
         }
         let low = self.expr()?;
         let form = if self.eat("&&&") {
@@ -365,10 +341,7 @@ impl Parser<'_> {
         };
         let high = self.expr()?;
         let span = span.to(high.span);
-        Ok(Expr {
-            kind: form(Box::new(low), Box::new(high)),
-            span,
-        })
+        Ok(Expr::new(form(Box::new(low), Box::new(high)), span))
     }
 
     /// A key set: one element, or several in parentheses.
@@ -385,10 +358,7 @@ impl Parser<'_> {
                 if list.len() == 1 {
                     return Ok(list.remove(0));
                 }
-                return Ok(Expr {
-                    kind: ExprKind::Tuple(list),
-                    span: start.to(self.previous_span()),
-                });
+                return Ok(Expr::new(ExprKind::Tuple(list), start.to(self.previous_span())));
             }
         }
         self.key_element()

@@ -233,10 +233,7 @@ impl Parser<'_> {
         }
         let high = self.expr()?;
         let span = low.span.to(high.span);
-        Ok(Expr {
-            kind: ExprKind::Range(Box::new(low), Box::new(high)),
-            span,
-        })
+        Ok(Expr::new(ExprKind::Range(Box::new(low), Box::new(high)), span))
     }
 
     /// A statement in the head of `for`, which has no `;` of its own.

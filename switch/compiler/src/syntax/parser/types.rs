@@ -49,10 +49,7 @@ impl Parser<'_> {
                 let size = p.expr()?;
                 let end = p.expect("]")?;
                 let span = ty.span.to(end);
-                ty = TypeExpr {
-                    kind: TypeKind::Stack(Box::new(ty), Box::new(size)),
-                    span,
-                };
+                ty = TypeExpr::new(TypeKind::Stack(Box::new(ty), Box::new(size)), span);
             }
             Ok(ty)
         })
@@ -67,10 +64,10 @@ impl Parser<'_> {
             let _ = self.eat(".");
             let name = self.ident("a type")?;
             let args = if self.is("<") { self.type_args()? } else { Vec::new() };
-            return Ok(TypeExpr {
-                kind: TypeKind::Named(name, args),
-                span: start.to(self.previous_span()),
-            });
+            return Ok(TypeExpr::new(
+                TypeKind::Named(name, args),
+                start.to(self.previous_span()),
+            ));
         }
         self.advance();
         let kind = match &*word {
@@ -94,10 +91,7 @@ impl Parser<'_> {
                 }
             }
         };
-        Ok(TypeExpr {
-            kind,
-            span: start.to(self.previous_span()),
-        })
+        Ok(TypeExpr::new(kind, start.to(self.previous_span())))
     }
 
     /// `<8>` or `<(W + 1)>`.
