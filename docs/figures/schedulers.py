@@ -101,7 +101,7 @@ def aifo() -> Canvas:
         460,
         60,
         (
-            "C = 6 places, headroom k = 1/6.",
+            "Target C = 6, headroom k = 1/6.",
             "Half of the window is more",
             "urgent than the packet.",
             "",
@@ -145,33 +145,32 @@ def rifo() -> Canvas:
 
 
 def packs() -> Canvas:
-    """The window sorted: the first third to queue 1, the second to queue 2, the rest is dropped."""
-    canvas = Canvas(WIDTH, 280, "PACKS: queue 1 takes the most urgent two of six ranks, queue 2 the next two")
-    canvas.text(20, 28, "the window, sorted by rank", at="start", size=12, fill=FAINT)
-    groups = ((1, 1), (2, 2), (4, 5))
+    """Which quantiles go to which queue when each of two queues has one free place."""
+    canvas = Canvas(WIDTH, 240, "PACKS with a free place in each of two queues: rank 1 goes to queue 1, 2 to queue 2")
+    canvas.text(20, 28, "the window, sorted by rank, and the quantiles", at="start", size=12, fill=FAINT)
+    groups = (((1, 1), "0", "to queue 1"), ((2, 2), "2/6", "to queue 2"), ((4, 5), "4/6, 5/6", "dropped"))
     fills = ("#d8ecdf", "#e5efe2", "#f6dedc")
-    for number, (ranks, fill) in enumerate(zip(groups, fills, strict=True)):
+    for number, ((ranks, quantile, verdict), fill) in enumerate(zip(groups, fills, strict=True)):
         x = 20 + number * 110
         canvas.rect(x, 40, 104, 54, fill=fill, stroke="none")
         canvas.packets(x + 19, 52, ranks)
-    canvas.text(72, 116, "fit into queue 1", size=13, fill=GOOD)
-    canvas.text(182, 116, "into queue 2", size=13, fill=GOOD)
-    canvas.text(292, 116, "dropped", size=13, fill=BAD)
-    canvas.text(20, 158, "the same six arrive, first one on the right", at="start", size=12, fill=FAINT)
-    canvas.packets(20, 170, ARRIVALS[::-1])
-    canvas.line((240, 185), (380, 161), tip=True)
-    canvas.line((240, 185), (380, 225), tip=True)
-    canvas.queue(392, 140, 2, (1, 1))
-    canvas.queue(392, 204, 2, (2, 2))
-    canvas.text(388, 130, "queue 1, served first", at="start", size=12, fill=FAINT)
-    canvas.text(388, 264, "queue 2", at="start", size=12, fill=FAINT)
-    canvas.line((474, 161), (520, 185), tip=True)
-    canvas.line((474, 225), (520, 192), tip=True)
-    canvas.text(528, 193, "leave: 1 1 2 2", at="start", size=14)
+        canvas.text(x + 52, 114, quantile, size=13)
+        canvas.text(x + 52, 136, verdict, size=13, fill=BAD if verdict == "dropped" else GOOD, bold=True)
+    canvas.queue(392, 46, 2, (1,))
+    canvas.queue(392, 126, 2, (2,))
+    canvas.text(388, 36, "queue 1, served first", at="start", size=12, fill=FAINT)
+    canvas.text(388, 116, "queue 2", at="start", size=12, fill=FAINT)
+    canvas.text(488, 64, "free so far: 1 of 4 places", at="start", size=13)
+    canvas.text(488, 82, "takes quantiles up to 1/4", at="start", size=13, fill=GOOD)
+    canvas.text(488, 144, "free so far: 2 of 4 places", at="start", size=13)
+    canvas.text(488, 162, "takes quantiles up to 2/4", at="start", size=13, fill=GOOD)
     canvas.lines(
-        400,
-        60,
-        ("Six ranks came, four places are free: the", "most urgent two thirds are worth a place."),
+        20,
+        204,
+        (
+            "A packet goes to the first queue whose free share so far reaches its quantile and that has room.",
+            "The fuller the queues, the fewer ranks enter. Empty queues take every rank: 4 of 4 places are free.",
+        ),
         at="start",
         size=13,
     )

@@ -11,8 +11,8 @@
 //! Without division, with k = K / 2^m:  q B (2^m - K) <= |W| (sum over j <= i of B_j - b_j) 2^m.
 //!
 //! The condition of the last queue is AIFO's admission rule, hence theorem 2: with the same |W|, B and k, PACKS drops
-//! exactly the packets AIFO drops. On Tofino 2 only the total occupancy b is known in time (section 5), and the
-//! condition becomes  q / |W| <= 1/(1-k) (B - b)/B i/n.  Theorem 2 does not hold for it: a packet that passes only at
+//! exactly the packets AIFO drops. On Tofino 2 the paper uses the total occupancy b only, for the sake of more queues and
+//! ports (section 5), and the condition becomes  q / |W| <= 1/(1-k) (B - b)/B i/n.  Theorem 2 does not hold for it: a packet that passes only at
 //! i = n is dropped when queue n is full, even if a more urgent queue has room.
 
 use rand::RngCore;
