@@ -2,7 +2,7 @@
 // Priority Queuing").
 //
 // The arrival rate of a user selects a band, and the band a strict-priority queue: the faster a user sends, the less
-// urgent are its packets. Band 1 ends at the user's fair share. TCP slows down when its packets wait or are lost in a late
+// urgent are its packets. Band 1 is about the user's fair share. TCP slows down when its packets wait or are lost in a late
 // band, so all users settle around the same rate. A controller counts the active users and sets the edges of the bands.
 // include/fdpa_bands.p4 has the rule.
 #include <core.p4>

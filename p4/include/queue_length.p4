@@ -2,8 +2,8 @@
 //
 // v1model shows the length of a queue at egress only, and calls it depth. The portable way: ingress adds 1 to the cell of
 // (port, priority) when it admits a packet; egress sets the cell to the length that the packet left behind. A traffic
-// manager that honours @queue_depth keeps the cells exact by itself, as a ghost thread does on Tofino 2. In a program
-// built with -D PORTABLE_DEPTH, no traffic manager does.
+// manager that honours @queue_depth keeps the cells exact by itself; on Tofino 2 a ghost thread copies one length after
+// the other (PACKS 5). In a program built with -D PORTABLE_DEPTH, no traffic manager does.
 
 #ifndef PORTABLE_DEPTH
 @queue_depth

@@ -29,7 +29,7 @@ class Depth(StrEnum):
     """How ingress learns the length of the queues."""
 
     EXACT = "exact"
-    """The traffic manager keeps the register (@queue_depth), as a ghost thread does on Tofino 2."""
+    """The traffic manager keeps the register (@queue_depth), much as a ghost thread does on Tofino 2."""
     REGISTER = "register"
     """Ingress counts up, egress writes what a departing packet left behind: BMv2's way."""
     WORKER = "worker"

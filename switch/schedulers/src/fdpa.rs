@@ -1,7 +1,7 @@
 //! FDPA: fair dynamic priority assignment (Cascone et al., "Towards Approximate Fair Bandwidth Sharing via Dynamic
 //! Priority Queuing", sections III and V).
 //!
-//! A user's arrival rate selects a band, the band a strict-priority queue; band 1 ends at the fair share.
+//! A user's arrival rate selects a band, the band a strict-priority queue; band 1 is about the fair share.
 //!
 //!   charge = length / weight
 //!   rate   = charges since the interval began, over the time e since then in intervals, rounded down to a power of 2;
