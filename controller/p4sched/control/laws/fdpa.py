@@ -76,7 +76,7 @@ def queue_sizes(capacity_bps: int, rtt_ns: int, bands: int) -> tuple[int, ...]:
 
 
 DEFAULT_BANDS = Bands(1, 4, 0.5)
-"""Of the paper's figures."""
+"""The paper's example (section IV-C)."""
 
 
 @dataclass(frozen=True)
