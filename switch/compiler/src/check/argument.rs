@@ -65,10 +65,8 @@ impl Checker<'_> {
 
     pub(super) fn given_type_args(&mut self, params: &[TypeVarId], given: &[TypeExpr], span: Span) -> Substitution {
         if !given.is_empty() && given.len() != params.len() {
-            self.error(
-                span,
-                format!("{} type argument(s) are expected, not {}", params.len(), given.len()),
-            );
+            let message = format!("{} type argument(s) are expected, not {}", params.len(), given.len());
+            self.error(span, message);
         }
         let types: Vec<Type> = given.iter().map(|t| self.resolve_type(t)).collect();
         params
@@ -157,10 +155,8 @@ impl Checker<'_> {
         };
         let (wanted, found) = (show(self, &block.params), show(self, &actual));
         let shown = self.show(&value.ty);
-        self.error(
-            value.span,
-            format!("{what} must have the parameters ({wanted}), but {shown} has ({found})"),
-        );
+        let message = format!("{what} must have the parameters ({wanted}), but {shown} has ({found})");
+        self.error(value.span, message);
     }
 
     fn order<'a>(&mut self, name: &str, params: &[ParamDef], args: &'a [Arg], span: Span) -> Option<Ordered<'a>> {
@@ -204,10 +200,8 @@ impl Checker<'_> {
             if let Some(Arg { value: None, span, .. }) = arg
                 && param.direction != Direction::Out
             {
-                self.error(
-                    *span,
-                    format!("'_' stands only for 'out' parameters, not for '{}'", param.name),
-                );
+                let message = format!("'_' stands only for 'out' parameters, not for '{}'", param.name);
+                self.error(*span, message);
             }
         }
         Some(ordered)

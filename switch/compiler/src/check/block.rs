@@ -8,53 +8,50 @@ use crate::{
     syntax::ast::{self, Annotation, ControlBody, Decl, DeclKind, Ident, ParserBody, Signature},
     typed::{
         tree::{Control, ExprKind, Local, Parser, State, Target, Transition, ValueSet},
-        types::{ControlId, ParserId, Type, ValueSetId},
+        types::{ControlId, ParserId, Type, ValueSetId, VarId},
     },
 };
 
 impl Checker<'_> {
-    fn no_type_params(&mut self, signature: &Signature, decl: &Decl) {
+    /// What parsers and controls share: the parameters of `apply` and of the constructor, the local declarations, which
+    /// may shadow them, and what `inner` makes of the rest.
+    fn body_of<T>(
+        &mut self,
+        decl: &Decl,
+        signature: &Signature,
+        locals: &[Decl],
+        inner: impl FnOnce(&mut Self) -> T,
+    ) -> (Vec<VarId>, Vec<VarId>, Vec<Local>, T) {
         if !signature.type_params.is_empty() {
             let what = "a parser or control with a body has no type parameters";
             self.error(decl.name.span, format!("'{}': {what}", decl.name.name));
         }
+        self.scoped(|c| {
+            c.type_params(&signature.type_params);
+            let params = c.declare_params(&signature.params, false);
+            let constructor = c.declare_params(&signature.constructor, true);
+            c.result = Some(Type::Void);
+            let (locals, inner) = c.scoped(|c| (locals.iter().filter_map(|d| c.local(d)).collect(), inner(c)));
+            c.result = None;
+            (params, constructor, locals, inner)
+        })
     }
 
     pub(super) fn control(&mut self, decl: &Decl, signature: &Signature, body: &ControlBody) {
         self.place = Place::Control;
-        self.no_type_params(signature, decl);
-        let control = self.scoped(|c| {
-            c.type_params(&signature.type_params);
-            let params = c.declare_params(&signature.params, false);
-            let constructor = c.declare_params(&signature.constructor, true);
-            let locals = c.scoped_locals(&body.locals);
-            let inner = c.block(&body.apply);
-            c.close_locals();
-            Control {
-                name: decl.name.name.clone(),
-                params,
-                constructor,
-                locals,
-                body: Rc::new(inner),
-                span: decl.name.span,
-            }
-        });
+        let apply = |c: &mut Self| Rc::new(c.block(&body.apply));
+        let (params, constructor, locals, body) = self.body_of(decl, signature, &body.locals, apply);
         let id = ControlId(self.program.controls.len() as u32);
         self.program.types.controls.push(decl.name.name.clone());
-        self.program.controls.push(control);
+        self.program.controls.push(Control {
+            name: decl.name.name.clone(),
+            params,
+            constructor,
+            locals,
+            body,
+            span: decl.name.span,
+        });
         self.define(&decl.name, Def::Type(Type::Control(id)));
-    }
-
-    /// Opens a scope for local declarations: they may shadow parameters.
-    fn scoped_locals(&mut self, decls: &[Decl]) -> Vec<Local> {
-        self.scopes.push(Default::default());
-        self.result = Some(Type::Void);
-        decls.iter().filter_map(|d| self.local(d)).collect()
-    }
-
-    fn close_locals(&mut self) {
-        self.scopes.pop();
-        self.result = None;
     }
 
     fn local(&mut self, decl: &Decl) -> Option<Local> {
@@ -92,26 +89,18 @@ impl Checker<'_> {
 
     pub(super) fn parser(&mut self, decl: &Decl, signature: &Signature, body: &ParserBody) {
         self.place = Place::Parser;
-        self.no_type_params(signature, decl);
-        let parser = self.scoped(|c| {
-            c.type_params(&signature.type_params);
-            let params = c.declare_params(&signature.params, false);
-            let constructor = c.declare_params(&signature.constructor, true);
-            let locals = c.scoped_locals(&body.locals);
-            let states = c.states(decl, body);
-            c.close_locals();
-            Parser {
-                name: decl.name.name.clone(),
-                params,
-                constructor,
-                locals,
-                states,
-                span: decl.name.span,
-            }
-        });
+        let states = |c: &mut Self| c.states(decl, body);
+        let (params, constructor, locals, states) = self.body_of(decl, signature, &body.locals, states);
         let id = ParserId(self.program.parsers.len() as u32);
         self.program.types.parsers.push(decl.name.name.clone());
-        self.program.parsers.push(parser);
+        self.program.parsers.push(Parser {
+            name: decl.name.name.clone(),
+            params,
+            constructor,
+            locals,
+            states,
+            span: decl.name.span,
+        });
         self.define(&decl.name, Def::Type(Type::Parser(id)));
     }
 
@@ -122,17 +111,13 @@ impl Checker<'_> {
                 self.error(name.span, format!("the state '{}' is declared twice", name.name));
             }
             if matches!(&*name.name, "accept" | "reject") {
-                self.error(
-                    name.span,
-                    format!("the state '{}' exists in every parser already", name.name),
-                );
+                let message = format!("the state '{}' exists in every parser already", name.name);
+                self.error(name.span, message);
             }
         }
         if !names.iter().any(|n| &*n.name == "start") {
-            self.error(
-                decl.name.span,
-                format!("the parser '{}' has no state 'start'", decl.name.name),
-            );
+            let message = format!("the parser '{}' has no state 'start'", decl.name.name);
+            self.error(decl.name.span, message);
         }
         let mut states = Vec::new();
         for state in &body.states {
@@ -202,18 +187,17 @@ impl Checker<'_> {
             ast::ExprKind::Tuple(list) => list.as_slice(),
             _ => std::slice::from_ref(set),
         };
-        if let [only] = elements {
-            let is_name = matches!(only.kind, ast::ExprKind::Name(..) | ast::ExprKind::Default);
-            if is_name {
-                let set = self.expr(only, None);
-                let fits = match (&set.kind, &set.ty) {
-                    (ExprKind::Any | ExprKind::Unknown, _) => true,
-                    (ExprKind::ValueSet(_), Type::Set(element)) => self.value_set_fits(element, types, only.span),
-                    _ => false,
-                };
-                if fits {
-                    return vec![set];
-                }
+        if let [only] = elements
+            && matches!(only.kind, ast::ExprKind::Name(..) | ast::ExprKind::Default)
+        {
+            let set = self.expr(only, None);
+            let fits = match (&set.kind, &set.ty) {
+                (ExprKind::Any | ExprKind::Unknown, _) => true,
+                (ExprKind::ValueSet(_), Type::Set(element)) => self.value_set_fits(element, types, only.span),
+                _ => false,
+            };
+            if fits {
+                return vec![set];
             }
         }
         if elements.len() != types.len() {
@@ -235,14 +219,10 @@ impl Checker<'_> {
     /// Whether the elements of a value set are what the keys are: a struct or tuple has a field for each.
     fn value_set_fits(&mut self, element: &Type, types: &[Type], span: crate::source::Span) -> bool {
         let parts: Vec<Type> = match element {
-            Type::Struct(id) => self
-                .program
-                .types
-                .get(*id)
-                .fields
-                .iter()
-                .map(|f| f.ty.clone())
-                .collect(),
+            Type::Struct(id) => {
+                let fields = self.program.types.get(*id).fields.iter();
+                fields.map(|f| f.ty.clone()).collect()
+            }
             Type::Tuple(types) => types.to_vec(),
             other => vec![other.clone()],
         };
@@ -250,10 +230,8 @@ impl Checker<'_> {
         if base(&parts) != base(types) && !types.contains(&Type::Unknown) {
             let shown: Vec<String> = types.iter().map(|t| self.show(t)).collect();
             let element = self.show(element);
-            self.error(
-                span,
-                format!("the value set holds {element}, but the keys are {}", shown.join(", ")),
-            );
+            let message = format!("the value set holds {element}, but the keys are {}", shown.join(", "));
+            self.error(span, message);
         }
         true
     }

@@ -218,11 +218,8 @@ impl Checker<'_> {
             let mut names: Vec<&str> = def.methods.iter().map(|m| &*m.name).collect();
             names.dedup();
             let hint = suggestion(&name.name, names, "it has");
-            return self.refused(
-                name.span,
-                format!("no method '{}' in extern {}{hint}", name.name, def.name),
-                span,
-            );
+            let message = format!("no method '{}' in extern {}{hint}", name.name, def.name);
+            return self.refused(name.span, message, span);
         }
         let candidates = indexes.iter().map(|i| &def.methods[*i].params);
         let Some(at) = self.overload(&name.name, candidates, args, span) else {
@@ -271,20 +268,15 @@ impl Checker<'_> {
             self.assignable(&object);
         }
         if args.len() != params {
-            return self.refused(
-                span,
-                format!("{} takes {params} argument(s), not {}", name.name, args.len()),
-                span,
-            );
+            let message = format!("{} takes {params} argument(s), not {}", name.name, args.len());
+            return self.refused(span, message, span);
         }
         let mut values = Vec::new();
         for value in args.iter().filter_map(|a| a.value.as_ref()) {
             let count = self.expr(value, None);
             if count.as_int().is_none() && count.ty != Type::Unknown {
-                self.error(
-                    value.span,
-                    format!("the count of {} must be known when compiling", name.name),
-                );
+                let message = format!("the count of {} must be known when compiling", name.name);
+                self.error(value.span, message);
             }
             values.push(Some(count));
         }

@@ -161,13 +161,7 @@ impl Checker<'_> {
         let base = (self.program.types.base(&e.ty), self.program.types.base(to));
         let hint = match base {
             (Type::Bits { .. } | Type::Integer, Type::Bits { .. }) => format!("; a cast makes it fit: ({shown})"),
-            (
-                Type::Bits {
-                    signed: false,
-                    width: 1,
-                },
-                Type::Bool,
-            ) => "; compare it with 1".to_owned(),
+            (from, Type::Bool) if from == Type::bit(1) => "; compare it with 1".to_owned(),
             (Type::Bool, Type::Bits { width: 1, .. }) => format!("; a cast makes it fit: ({shown})"),
             (Type::Bits { .. } | Type::Integer, Type::Bool) => "; compare it with 0".to_owned(),
             (Type::Tuple(types), Type::Struct(id)) => {

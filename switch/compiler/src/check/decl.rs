@@ -157,10 +157,8 @@ impl Checker<'_> {
             return;
         };
         if list.iter().any(|f| count(self, f) == params) {
-            self.error(
-                name.span,
-                format!("'{}' with {params} parameter(s) is declared twice", name.name),
-            );
+            let message = format!("'{}' with {params} parameter(s) is declared twice", name.name);
+            self.error(name.span, message);
         }
         list.push(function);
         if let Some(scope) = self.scopes.last_mut() {
@@ -170,10 +168,8 @@ impl Checker<'_> {
 
     fn function(&mut self, method: &Method, body: &ast::Block) {
         if !method.type_params.is_empty() {
-            self.error(
-                method.name.span,
-                "functions with type parameters are not supported; write one for each type",
-            );
+            let message = "functions with type parameters are not supported; write one for each type";
+            self.error(method.name.span, message);
             return;
         }
         let result = method.result.as_ref().map_or(Type::Void, |r| self.resolve_type(r));

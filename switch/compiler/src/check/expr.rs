@@ -85,10 +85,7 @@ impl Checker<'_> {
             return Self::unknown(span);
         };
         match def {
-            Def::Var(id) => {
-                let ty = self.program.vars[id.index()].ty.clone();
-                Expr::new(ExprKind::Var(id), ty, span)
-            }
+            Def::Var(id) => Expr::new(ExprKind::Var(id), self.program.vars[id.index()].ty.clone(), span),
             Def::Const(value) => Expr {
                 span,
                 ..(*value).clone()
@@ -145,10 +142,8 @@ impl Checker<'_> {
             Type::Unknown => Type::Unknown,
             other => {
                 let shown = self.show(other);
-                self.error(
-                    base.span,
-                    format!("only header stacks and tuples have elements, not {shown}"),
-                );
+                let message = format!("only header stacks and tuples have elements, not {shown}");
+                self.error(base.span, message);
                 Type::Unknown
             }
         };
@@ -157,10 +152,8 @@ impl Checker<'_> {
 
     fn index_within(&mut self, index: &Expr, n: usize) {
         if let Some(i) = index.as_int().filter(|i| **i < BigInt::ZERO || **i >= BigInt::from(n)) {
-            self.error(
-                index.span,
-                format!("the index {i} is not between 0 and {}", n as i64 - 1),
-            );
+            let message = format!("the index {i} is not between 0 and {}", n as i64 - 1);
+            self.error(index.span, message);
         }
     }
 
@@ -173,20 +166,15 @@ impl Checker<'_> {
             Type::Unknown => return Self::unknown(span),
             _ => {
                 let shown = self.show(&base.ty);
-                return self.refused(
-                    base.span,
-                    format!("only bit<N> and int<N> have slices, not {shown}"),
-                    span,
-                );
+                let message = format!("only bit<N> and int<N> have slices, not {shown}");
+                return self.refused(base.span, message, span);
             }
         };
         let bound = |e: &Expr| e.as_int().and_then(|i| u32::try_from(i).ok());
         let (Some(h), Some(l)) = (bound(&high), bound(&low)) else {
             if high.ty != Type::Unknown && low.ty != Type::Unknown {
-                self.error(
-                    high.span.to(low.span),
-                    "the bounds of a slice must be integers known when compiling",
-                );
+                let message = "the bounds of a slice must be integers known when compiling";
+                self.error(high.span.to(low.span), message);
             }
             return Self::unknown(span);
         };
@@ -220,10 +208,8 @@ impl Checker<'_> {
             (ty, _, _) => ty.clone(),
         };
         if ty == Type::Integer && !matches!(condition.kind, ExprKind::Bool(_)) {
-            self.error(
-                span,
-                "the width of the result is not known; give the values a width, as in 8w1",
-            );
+            let message = "the width of the result is not known; give the values a width, as in 8w1";
+            self.error(span, message);
         }
         let yes = self.convert(yes, &ty, "the first value");
         let no = self.convert(no, &ty, "the second value");
@@ -249,11 +235,10 @@ impl Checker<'_> {
         }
         if dots {
             match wanted {
-                Some(ty) if !wanted_types.is_empty() && values.len() <= wanted_types.len() => {
+                Some(_) if !wanted_types.is_empty() && values.len() <= wanted_types.len() => {
                     for (_, ty) in &wanted_types[values.len()..] {
                         list.push(Expr::new(ExprKind::Default, ty.clone(), span));
                     }
-                    let _ = ty;
                 }
                 _ => self.error(span, "'...' stands only where the type of the list is known"),
             }
@@ -322,11 +307,8 @@ impl Checker<'_> {
             .map(|(d, _)| d.name.clone());
         if let (Some(name), false) = (missing, dots) {
             let shown = self.show(&Type::Struct(id));
-            return self.refused(
-                span,
-                format!("the field '{name}' of {shown} is missing; '...' gives the rest their defaults"),
-                span,
-            );
+            let message = format!("the field '{name}' of {shown} is missing; '...' gives the rest their defaults");
+            return self.refused(span, message, span);
         }
         let filled = values
             .into_iter()

@@ -19,11 +19,8 @@ impl Checker<'_> {
             match self.lookup(&owner.name).cloned() {
                 Some(Def::Type(Type::Enum(id))) => return self.enum_member(id, name, span),
                 Some(Def::Table(_)) => {
-                    return self.refused(
-                        name.span,
-                        format!("a table has only apply(), not '{}'", name.name),
-                        span,
-                    );
+                    let message = format!("a table has only apply(), not '{}'", name.name);
+                    return self.refused(name.span, message, span);
                 }
                 _ => {}
             }
@@ -88,19 +85,15 @@ impl Checker<'_> {
             "next" => StackProperty::Next,
             "last" => StackProperty::Last,
             "lastIndex" => StackProperty::LastIndex,
-            "size" => {
-                return Expr::new(ExprKind::Int(BigInt::from(n)), Type::bit(32), span);
-            }
+            "size" => return Expr::new(ExprKind::Int(BigInt::from(n)), Type::bit(32), span),
             other => {
                 let hint = suggestion(other, ["next", "last", "lastIndex", "size"], "it has");
                 return self.refused(name.span, format!("a header stack has no '{other}'{hint}"), span);
             }
         };
         if self.place != super::Place::Parser {
-            self.error(
-                name.span,
-                format!("'{}' of a header stack can be used in parsers only", name.name),
-            );
+            let message = format!("'{}' of a header stack can be used in parsers only", name.name);
+            self.error(name.span, message);
         }
         let ty = if property == StackProperty::LastIndex {
             Type::bit(32)

@@ -29,7 +29,7 @@ use crate::{
     },
 };
 
-pub use constant::{binary as fold_binary, fits, unary as fold_unary, wrap};
+pub use constant::{binary as fold_binary, compare, fits, unary as fold_unary, wrap};
 
 /// Checks a whole program.
 pub(crate) fn check(decls: &[Decl], map: &SourceMap, reporter: &mut Reporter) -> Program {
@@ -133,10 +133,8 @@ impl Checker<'_> {
                 .map
                 .position(first_span)
                 .map_or(String::new(), |p| format!(" at {p}"));
-            self.error(
-                name.span,
-                format!("'{}' is declared twice; it is {kind}{place}", name.name),
-            );
+            let message = format!("'{}' is declared twice; it is {kind}{place}", name.name);
+            self.error(name.span, message);
             return;
         }
         scope.insert(name.name.clone(), (def, name.span));
@@ -205,10 +203,8 @@ impl Checker<'_> {
     fn check_param(&mut self, p: &Param, ty: &Type, constructor: bool) {
         use crate::syntax::ast::Direction;
         if constructor && p.direction != Direction::None {
-            self.error(
-                p.name.span,
-                "a constructor's parameter has no direction: it is known when compiling",
-            );
+            let message = "a constructor's parameter has no direction: it is known when compiling";
+            self.error(p.name.span, message);
         }
         if matches!(ty, Type::Extern(..) | Type::Text) && p.direction != Direction::None {
             let shown = self.show(ty);

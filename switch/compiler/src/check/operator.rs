@@ -115,11 +115,8 @@ impl Checker<'_> {
         let (left, right) = (self.as_number(left), self.as_number(right));
         if !matches!(left.ty, Type::Bits { .. } | Type::Integer) {
             let shown = self.show(&left.ty);
-            return self.refused(
-                left.span,
-                format!("'{}' shifts bit<N> or int<N>, not {shown}", op.text()),
-                span,
-            );
+            let message = format!("'{}' shifts bit<N> or int<N>, not {shown}", op.text());
+            return self.refused(left.span, message, span);
         }
         match (&right.ty, right.as_int()) {
             (Type::Integer, Some(distance)) if *distance < BigInt::ZERO => {
@@ -128,11 +125,8 @@ impl Checker<'_> {
             (Type::Integer, Some(_)) | (Type::Bits { signed: false, .. }, _) => {}
             _ => {
                 let shown = self.show(&right.ty);
-                return self.refused(
-                    right.span,
-                    format!("a shift distance must be bit<N> or a known integer, not {shown}"),
-                    span,
-                );
+                let message = format!("a shift distance must be bit<N> or a known integer, not {shown}");
+                return self.refused(right.span, message, span);
             }
         }
         let ty = left.ty.clone();
@@ -166,11 +160,8 @@ impl Checker<'_> {
             } else {
                 ""
             };
-            return self.refused(
-                bad.span,
-                format!("'++' joins values of known width, not {shown}{hint}"),
-                span,
-            );
+            let message = format!("'++' joins values of known width, not {shown}{hint}");
+            return self.refused(bad.span, message, span);
         };
         if a + b > 65_535 {
             return self.refused(span, "the result is wider than 65535 bits", span);
@@ -196,15 +187,14 @@ impl Checker<'_> {
         for e in [&left, &right] {
             if !matches!(e.ty, Type::Bits { .. } | Type::Integer) {
                 let shown = self.show(&e.ty);
-                let (at, hint) = (
+                let hint = match e.ty {
+                    Type::Bool => "; '&&' and '||' take bool",
+                    _ => "",
+                };
+                self.error(
                     e.span,
-                    if e.ty == Type::Bool {
-                        "; '&&' and '||' take bool"
-                    } else {
-                        ""
-                    },
+                    format!("'{}' takes bit<N> or int<N>, not {shown}{hint}", op.text()),
                 );
-                self.error(at, format!("'{}' takes bit<N> or int<N>, not {shown}{hint}", op.text()));
                 return None;
             }
         }
@@ -324,16 +314,8 @@ impl Checker<'_> {
             && w != width
         {
             let (from, shown) = (self.show(&operand.ty), self.show(&to));
-            let (first, second) = (
-                self.show(&Type::Bits {
-                    signed: *s,
-                    width: *width,
-                }),
-                self.show(&Type::Bits {
-                    signed: *signed,
-                    width: *w,
-                }),
-            );
+            let show = |signed, width| self.show(&Type::Bits { signed, width });
+            let (first, second) = (show(*s, *width), show(*signed, *w));
             let hint = format!("change the width first, or the sign: ({shown})({first}) or ({shown})({second})");
             return self.refused(span, format!("{from} cannot be cast to {shown}; {hint}"), span);
         }
@@ -342,38 +324,20 @@ impl Checker<'_> {
                 Some(value) => ExprKind::Int(wrap(value, *signed, *width)),
                 None => ExprKind::Cast(Box::new(operand)),
             },
-            (
-                Type::Bits {
-                    width: 1,
-                    signed: false,
-                }
-                | Type::Integer,
-                Type::Bool,
-            ) => match operand.as_int() {
+            (from, Type::Bool) if matches!(from, Type::Integer) || *from == Type::bit(1) => match operand.as_int() {
                 Some(value) if fits(value, false, 1) => ExprKind::Bool(*value != BigInt::ZERO),
                 Some(_) => {
                     return self.refused(span, "only 0 and 1 can be cast to bool", span);
                 }
                 None => ExprKind::Cast(Box::new(operand)),
             },
-            (
-                Type::Bool,
-                Type::Bits {
-                    width: 1,
-                    signed: false,
-                },
-            ) => match operand.kind {
+            (Type::Bool, to) if *to == Type::bit(1) => match operand.kind {
                 ExprKind::Bool(value) => ExprKind::Int(BigInt::from(i32::from(value))),
                 _ => ExprKind::Cast(Box::new(operand)),
             },
-            (Type::Bits { .. }, Type::Integer) if operand.as_int().is_some() => {
-                return Expr {
-                    ty: to,
-                    span,
-                    ..operand
-                };
-            }
-            (a, b) if a == b => {
+            (a, b)
+                if a == b || (matches!((a, b), (Type::Bits { .. }, Type::Integer)) && operand.as_int().is_some()) =>
+            {
                 return Expr {
                     ty: to,
                     span,
@@ -393,11 +357,8 @@ impl Checker<'_> {
             }
             _ => {
                 let (from, shown) = (self.show(&operand.ty), self.show(&to));
-                return self.refused(
-                    span,
-                    format!("{from} cannot be cast to {shown}{}", cast_hint(&from_base, &to_base)),
-                    span,
-                );
+                let message = format!("{from} cannot be cast to {shown}{}", cast_hint(&from_base, &to_base));
+                return self.refused(span, message, span);
             }
         };
         Expr::new(kind, to, span)

@@ -65,7 +65,7 @@ impl Checker<'_> {
                 None => return,
             },
             S::For(init, condition, update, body) => return self.for_loop(init, condition, update, body, span, out),
-            S::ForIn(ty, name, set, body) => self.for_in(ty, name, set, body, span),
+            S::ForIn(ty, name, set, body) => self.for_in(ty, name, set, body),
         };
         out.push(Stmt { kind, span });
     }
@@ -168,10 +168,8 @@ impl Checker<'_> {
             Type::Bits { .. } | Type::Enum(_) | Type::Error | Type::Bool
         ) {
             let shown = self.show(&selector.ty);
-            self.error(
-                span,
-                format!("'switch' takes table.apply().action_run, a number or an enum, not {shown}"),
-            );
+            let message = format!("'switch' takes table.apply().action_run, a number or an enum, not {shown}");
+            self.error(span, message);
         }
         let (blocks, default) = self.cases(cases, |c, label| {
             let label = c.expr_as(label, &selector.ty, "the label");
@@ -253,6 +251,13 @@ impl Checker<'_> {
         }
     }
 
+    fn loop_body(&mut self, body: &ast::Stmt) -> Block {
+        self.loops += 1;
+        let body = self.single(body);
+        self.loops -= 1;
+        body
+    }
+
     fn for_loop(
         &mut self,
         init: &[ast::Stmt],
@@ -265,9 +270,7 @@ impl Checker<'_> {
         let block = self.scoped(|c| {
             let mut stmts = c.statements(init).stmts;
             let condition = c.expr_as(condition, &Type::Bool, "the condition");
-            c.loops += 1;
-            let body = c.single(body);
-            c.loops -= 1;
+            let body = c.loop_body(body);
             let update = c.statements(update);
             stmts.push(Stmt {
                 kind: StmtKind::Loop(condition, body, update),
@@ -281,14 +284,7 @@ impl Checker<'_> {
         });
     }
 
-    fn for_in(
-        &mut self,
-        ty: &ast::TypeExpr,
-        name: &ast::Ident,
-        set: &ast::Expr,
-        body: &ast::Stmt,
-        span: Span,
-    ) -> StmtKind {
+    fn for_in(&mut self, ty: &ast::TypeExpr, name: &ast::Ident, set: &ast::Expr, body: &ast::Stmt) -> StmtKind {
         let ty = self.resolve_type(ty);
         let set = match &set.kind {
             ast::ExprKind::Range(low, high) => {
@@ -314,15 +310,10 @@ impl Checker<'_> {
         };
         self.scoped(|c| {
             let var = c.new_var(name, ty.clone(), VarKind::Local, &[]);
-            c.loops += 1;
-            let body = c.single(body);
-            c.loops -= 1;
+            let body = c.loop_body(body);
             match set {
                 Ok(values) => StmtKind::ForList(var, values, body),
-                Err((low, high)) => {
-                    let _ = span;
-                    StmtKind::ForRange(var, low, high, body)
-                }
+                Err((low, high)) => StmtKind::ForRange(var, low, high, body),
             }
         })
     }

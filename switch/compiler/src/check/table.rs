@@ -43,10 +43,8 @@ impl Checker<'_> {
         let mut seen: Vec<&Symbol> = Vec::new();
         for property in properties {
             if seen.contains(&&property.name.name) {
-                self.error(
-                    property.name.span,
-                    format!("the property '{}' is given twice", property.name.name),
-                );
+                let message = format!("the property '{}' is given twice", property.name.name);
+                self.error(property.name.span, message);
                 continue;
             }
             seen.push(&property.name.name);
@@ -55,10 +53,8 @@ impl Checker<'_> {
         // Defaults and entries name actions, which may be listed after them.
         self.action_properties(properties, &mut table);
         if !seen.iter().any(|n| &***n == "actions") {
-            self.error(
-                decl.name.span,
-                format!("the table '{}' has no property 'actions'", decl.name.name),
-            );
+            let message = format!("the table '{}' has no property 'actions'", decl.name.name);
+            self.error(decl.name.span, message);
         }
         let id = TableId(self.program.tables.len() as u32);
         self.program.types.tables.push(decl.name.name.clone());
@@ -149,10 +145,8 @@ impl Checker<'_> {
         );
         if !fits {
             let shown = self.show(&expr.ty);
-            self.error(
-                e.span,
-                format!("a key field is a number, bool, enum or error, not {shown}"),
-            );
+            let message = format!("a key field is a number, bool, enum or error, not {shown}");
+            self.error(e.span, message);
         }
         KeyField {
             expr,
@@ -269,12 +263,9 @@ impl Checker<'_> {
         let mut bound = self
             .arguments(&name.name, &given, args, &mut Substitution::new(), e.span)
             .into_iter();
-        let args = params.iter().map(|p| {
-            if p.direction == Direction::None {
-                None
-            } else {
-                bound.next().flatten()
-            }
+        let args = params.iter().map(|p| match p.direction {
+            Direction::None => None,
+            _ => bound.next().flatten(),
         });
         Some(ActionRef {
             action,
@@ -294,10 +285,8 @@ impl Checker<'_> {
                 .map(|a| self.program.actions[a.action.index()].name.clone());
             let names: Vec<Symbol> = names.collect();
             let hint = suggestion(&name.name, names.iter().map(|n| &**n), "it lists");
-            self.error(
-                e.span,
-                format!("the action '{}' is not in the table's list of actions{hint}", name.name),
-            );
+            let message = format!("the action '{}' is not in the table's list of actions{hint}", name.name);
+            self.error(e.span, message);
             return None;
         };
         let params = self.action_params(action);
@@ -311,22 +300,14 @@ impl Checker<'_> {
         let expected = if all { &params } else { &unbound };
         let values = self.arguments(&name.name, expected, args, &mut Substitution::new(), e.span);
         let mut values = values.into_iter();
-        let mut merged = Vec::new();
-        for (param, bound) in params.iter().zip(&listed.args) {
-            let given = if all || param.direction == Direction::None {
-                values.next().flatten()
-            } else {
-                None
-            };
-            merged.push(if param.direction == Direction::None {
-                given
-            } else {
-                bound.clone()
-            });
-        }
+        let merged = params.iter().zip(&listed.args).map(|(param, bound)| {
+            let is_data = param.direction == Direction::None;
+            let given = if all || is_data { values.next().flatten() } else { None };
+            if is_data { given } else { bound.clone() }
+        });
         Some(ActionRef {
             action,
-            args: merged,
+            args: merged.collect(),
             annotations: listed.annotations,
         })
     }
@@ -379,8 +360,13 @@ impl Checker<'_> {
         let known = |e: &Expr| {
             matches!(
                 e.kind,
-                ExprKind::Int(_) | ExprKind::Bool(_) | ExprKind::Member(_) | ExprKind::Error(_) | ExprKind::Unknown
-            ) || matches!(e.kind, ExprKind::Var(_))
+                ExprKind::Int(_)
+                    | ExprKind::Bool(_)
+                    | ExprKind::Member(_)
+                    | ExprKind::Error(_)
+                    | ExprKind::Unknown
+                    | ExprKind::Var(_)
+            )
         };
         let fits = match &key.kind {
             ExprKind::Mask(a, b) | ExprKind::Range(a, b) => known(a) && known(b),

@@ -108,10 +108,8 @@ impl Checker<'_> {
         }
         let given: Rc<[Type]> = args.iter().map(|a| self.resolve_type(a)).collect();
         if given.len() != wanted {
-            self.error(
-                span,
-                format!("'{}' takes {wanted} type argument(s), not {}", name.name, given.len()),
-            );
+            let message = format!("'{}' takes {wanted} type argument(s), not {}", name.name, given.len());
+            self.error(span, message);
             return Type::Unknown;
         }
         match ty {
@@ -178,10 +176,8 @@ impl Checker<'_> {
         for field in fields {
             let ty = self.resolve_type(&field.ty);
             if defs.iter().any(|d| d.name == field.name.name) {
-                self.error(
-                    field.name.span,
-                    format!("'{}' has two fields '{}'", decl.name.name, field.name.name),
-                );
+                let message = format!("'{}' has two fields '{}'", decl.name.name, field.name.name);
+                self.error(field.name.span, message);
             }
             if !self.field_fits(kind, &ty) {
                 let (what, allowed) = match kind {
@@ -193,10 +189,8 @@ impl Checker<'_> {
                     Composite::Struct => ("struct", "types with values"),
                 };
                 let shown = self.show(&ty);
-                self.error(
-                    field.ty.span,
-                    format!("a {what} cannot hold {shown}; it holds {allowed}"),
-                );
+                let message = format!("a {what} cannot hold {shown}; it holds {allowed}");
+                self.error(field.ty.span, message);
             }
             defs.push(FieldDef {
                 name: field.name.name.clone(),
@@ -275,10 +269,8 @@ impl Checker<'_> {
         let base = self.program.types.base(&ty);
         if !matches!(base, Type::Bits { .. } | Type::Bool | Type::Unknown | Type::Varbit(_)) {
             let shown = self.show(&ty);
-            self.error(
-                decl.name.span,
-                format!("'type' makes a new type of bit, int or bool, not of {shown}"),
-            );
+            let message = format!("'type' makes a new type of bit, int or bool, not of {shown}");
+            self.error(decl.name.span, message);
         }
         let id = NewTypeId(self.program.types.new_types.len() as u32);
         let def = NewTypeDef {
@@ -301,18 +293,14 @@ impl Checker<'_> {
             && !matches!(self.program.types.base(ty), Type::Bits { .. } | Type::Unknown)
         {
             let shown = self.show(ty);
-            self.error(
-                *span,
-                format!("the type below an enum is bit<N> or int<N>, not {shown}"),
-            );
+            let message = format!("the type below an enum is bit<N> or int<N>, not {shown}");
+            self.error(*span, message);
         }
         let mut list: Vec<(Symbol, Option<BigInt>)> = Vec::new();
         for (name, value) in members {
             if list.iter().any(|(n, _)| *n == name.name) {
-                self.error(
-                    name.span,
-                    format!("'{}' has two members '{}'", decl.name.name, name.name),
-                );
+                let message = format!("'{}' has two members '{}'", decl.name.name, name.name);
+                self.error(name.span, message);
             }
             let value = match (&underlying, value) {
                 (Some((ty, _)), Some(e)) => {
@@ -324,17 +312,13 @@ impl Checker<'_> {
                     value.as_int().cloned()
                 }
                 (Some(_), None) => {
-                    self.error(
-                        name.span,
-                        format!("the member '{}' needs a value, as the enum has a type", name.name),
-                    );
+                    let message = format!("the member '{}' needs a value, as the enum has a type", name.name);
+                    self.error(name.span, message);
                     None
                 }
                 (None, Some(e)) => {
-                    self.error(
-                        e.span,
-                        "members have values only in an enum with a type: enum bit<8> E { ... }",
-                    );
+                    let message = "members have values only in an enum with a type: enum bit<8> E { ... }";
+                    self.error(e.span, message);
                     None
                 }
                 (None, None) => None,

@@ -3,7 +3,7 @@
 use num_bigint::BigInt;
 
 use crate::{
-    check::{fold_binary, fold_unary, wrap},
+    check::{compare, fold_binary, fold_unary, wrap},
     syntax::ast::{BinaryOp, UnaryOp},
 };
 
@@ -165,16 +165,7 @@ impl Expr {
             return left;
         }
         if let (Some(a), Some(b)) = (left.as_int(), right.as_int()) {
-            let comparison = match op {
-                B::Eq => Some(a == b),
-                B::NotEq => Some(a != b),
-                B::Less => Some(a < b),
-                B::LessEq => Some(a <= b),
-                B::Greater => Some(a > b),
-                B::GreaterEq => Some(a >= b),
-                _ => None,
-            };
-            if let Some(value) = comparison {
+            if let Some(value) = compare(op, &a, &b) {
                 return Expr::bool(value);
             }
             if op == B::Concat {

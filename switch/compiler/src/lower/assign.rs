@@ -226,12 +226,7 @@ impl Lowerer<'_> {
             (Value::Scalar(a), Value::Scalar(b)) => eq(a.clone(), b.clone()),
             (Value::List(a), Value::List(b)) => all(self, a, b),
             (Value::Place(Loc::Struct(_)), _) | (_, Value::Place(Loc::Struct(_))) => {
-                let read = |v: &Value| match v {
-                    Value::Place(loc) => loc.read(),
-                    other => other.clone(),
-                };
-                let (a, b) = (read(a), read(b));
-                self.equal(&a, &b, span)
+                self.equal(&a.clone().read(), &b.clone().read(), span)
             }
             (Value::Place(loc @ Loc::Header(..)), Value::Invalid)
             | (Value::Invalid, Value::Place(loc @ Loc::Header(..))) => {

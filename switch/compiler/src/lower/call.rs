@@ -25,6 +25,17 @@ struct Bound {
     clear: Option<Loc>,
 }
 
+impl Bound {
+    fn new(var: VarId, value: Value) -> Bound {
+        Bound {
+            var,
+            value,
+            copy_out: None,
+            clear: None,
+        }
+    }
+}
+
 impl Lowerer<'_> {
     fn direction(&self, var: VarId) -> Direction {
         match self.program.vars[var.index()].kind {
@@ -74,11 +85,10 @@ impl Lowerer<'_> {
                 // `_` for an out parameter.
                 (None, None) => {
                     let loc = self.parameter_storage(*var, span);
+                    let value = Value::Place(loc.clone());
                     Bound {
-                        var: *var,
-                        value: Value::Place(loc.clone()),
-                        copy_out: None,
                         clear: Some(loc),
+                        ..Bound::new(*var, value)
                     }
                 }
             };
@@ -97,11 +107,10 @@ impl Lowerer<'_> {
         let is_out = self.direction(var) == Direction::Out;
         if !clash {
             let clear = is_out.then(|| place.clone());
+            let value = Value::Place(place);
             return Bound {
-                var,
-                value: Value::Place(place),
-                copy_out: None,
                 clear,
+                ..Bound::new(var, value)
             };
         }
         let copy = self.parameter_storage(var, span);
@@ -133,21 +142,11 @@ impl Lowerer<'_> {
         };
         let is_header = matches!(value, Value::Header(_) | Value::Invalid);
         if (is_simple && !clash && !is_header) || matches!(value, Value::Object(_) | Value::Text(_) | Value::Nothing) {
-            return Bound {
-                var,
-                value,
-                copy_out: None,
-                clear: None,
-            };
+            return Bound::new(var, value);
         }
         let copy = self.parameter_storage(var, span);
         self.assign(&copy, value, span, out);
-        Bound {
-            var,
-            value: Value::Place(copy),
-            copy_out: None,
-            clear: None,
-        }
+        Bound::new(var, Value::Place(copy))
     }
 
     /// Gives the parameters their values in a frame; returns what is to be copied out at the end.

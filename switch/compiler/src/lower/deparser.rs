@@ -46,10 +46,8 @@ impl Lowerer<'_> {
                     self.error(p.span, "BMv2's deparser can do nothing else after the first emit");
                 }
                 Stmt::If(_, _, _, span) | Stmt::Apply(_, _, span) | Stmt::Loop(_, span) | Stmt::Exit(span) => {
-                    self.error(
-                        span,
-                        "BMv2's deparser takes no conditions: invalid headers are skipped anyway",
-                    );
+                    let message = "BMv2's deparser takes no conditions: invalid headers are skipped anyway";
+                    self.error(span, message);
                 }
                 Stmt::Block(..) | Stmt::Break(_) => {}
             }

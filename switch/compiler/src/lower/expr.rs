@@ -111,11 +111,7 @@ impl Lowerer<'_> {
 
     pub(super) fn variable(&mut self, id: VarId) -> Value {
         let bound = self.frame.borrow().vars.get(&id).cloned();
-        match bound {
-            Some(Value::Place(loc)) => loc.read(),
-            Some(value) => value,
-            None => self.variable_loc(id).read(),
-        }
+        bound.map_or_else(|| self.variable_loc(id).read(), Value::read)
     }
 
     /// The place of a variable, made when it is first used.

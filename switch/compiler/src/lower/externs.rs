@@ -338,12 +338,8 @@ impl Lowerer<'_> {
     fn digest(&mut self, args: Args, span: Span, out: &mut Vec<Stmt>) {
         let receiver = self.number_arg(args, 0, out);
         let Some(Some(data)) = args.get(1) else { return };
-        let value = self.value(data, out);
         // The fields are read when the digest is sent, so their values now are kept in new variables.
-        let value = match value {
-            Value::Place(loc) => loc.read(),
-            other => other,
-        };
+        let value = self.value(data, out).read();
         let fields = self.inputs(value, span, out);
         let name = match &data.ty {
             Type::Struct(id) if self.program.types.get(*id).kind == Composite::Struct => {
@@ -421,11 +417,8 @@ impl Lowerer<'_> {
     }
 
     fn given_list(&mut self, args: Args, i: usize, span: Span, out: &mut Vec<Stmt>) -> u32 {
-        let value = self.value_arg(args, i, out);
-        let fields = match value {
-            Value::Place(loc) => self.inputs(loc.read(), span, out),
-            other => self.inputs(other, span, out),
-        };
+        let value = self.value_arg(args, i, out).read();
+        let fields = self.inputs(value, span, out);
         self.add_field_list(format!("fl{}", self.ir.field_lists.len()), fields, span)
     }
 
@@ -442,10 +435,7 @@ impl Lowerer<'_> {
         let Value::Text(text) = self.value_arg(args, 0, out) else {
             return self.error(span, "the message must be a string");
         };
-        let value = match self.value_arg(args, 1, out) {
-            Value::Place(loc) => loc.read(),
-            other => other,
-        };
+        let value = self.value_arg(args, 1, out).read();
         let mut values = Vec::new();
         flatten(value, &mut values);
         Self::push(out, "log_msg", vec![Arg::Text(text), Arg::Values(values)], span);

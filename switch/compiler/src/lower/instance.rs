@@ -30,17 +30,13 @@ impl Lowerer<'_> {
         let instance = &self.program.instances[id.index()];
         let name = self.full_name(path, &instance.name, &instance.annotations);
         let made = self.deeper(instance.span, |l| match &instance.maker {
-            Maker::Control(control) => {
-                let def = &l.program.controls[control.index()];
-                let frame = l.block_frame(instance, &name, &def.constructor);
-                l.locals(&def.locals, &frame);
-                Object::Control(*control, frame)
+            Maker::Control(id) => {
+                let def = &l.program.controls[id.index()];
+                Object::Control(*id, l.block_frame(instance, name, &def.constructor, &def.locals))
             }
-            Maker::Parser(parser) => {
-                let def = &l.program.parsers[parser.index()];
-                let frame = l.block_frame(instance, &name, &def.constructor);
-                l.locals(&def.locals, &frame);
-                Object::Parser(*parser, frame)
+            Maker::Parser(id) => {
+                let def = &l.program.parsers[id.index()];
+                Object::Parser(*id, l.block_frame(instance, name, &def.constructor, &def.locals))
             }
             Maker::Extern(id, types) => {
                 let kind = l.program.externs[id.index()].name.clone();
@@ -51,22 +47,12 @@ impl Lowerer<'_> {
         made.unwrap_or(Object::Unsupported)
     }
 
-    fn block_frame(&mut self, instance: &Instance, name: &str, constructor: &[VarId]) -> FrameRef {
-        let frame = Frame::new(name.to_owned());
+    fn block_frame(&mut self, instance: &Instance, name: String, constructor: &[VarId], locals: &[Local]) -> FrameRef {
+        let frame = Frame::new(name);
         for (var, arg) in constructor.iter().zip(&instance.args) {
-            let value = match arg {
-                Some(arg) => {
-                    let mut out = Vec::new();
-                    self.value(arg, &mut out)
-                }
-                None => Value::Nothing,
-            };
+            let value = arg.as_ref().map_or(Value::Nothing, |a| self.value(a, &mut Vec::new()));
             frame.borrow_mut().vars.insert(*var, value);
         }
-        frame
-    }
-
-    fn locals(&mut self, locals: &[Local], frame: &FrameRef) {
         let outer = std::mem::replace(&mut self.frame, frame.clone());
         let path = self.path();
         for local in locals {
@@ -83,6 +69,7 @@ impl Lowerer<'_> {
             }
         }
         self.frame = outer;
+        frame
     }
 
     fn value_set(&mut self, id: crate::typed::types::ValueSetId, path: &str) {
@@ -92,19 +79,11 @@ impl Lowerer<'_> {
             .known(&def.size, "the size")
             .and_then(|s| u64::try_from(s).ok())
             .unwrap_or(0);
+        let width = |ty: &Type| self.scalar_type(ty).map_or(0, |t| t.width());
         let widths = match &def.element {
-            Type::Struct(s) => {
-                let fields = &self.program.types.get(*s).fields;
-                fields
-                    .iter()
-                    .map(|f| self.scalar_type(&f.ty).map_or(0, |t| t.width()))
-                    .collect()
-            }
-            Type::Tuple(types) => types
-                .iter()
-                .map(|t| self.scalar_type(t).map_or(0, |t| t.width()))
-                .collect(),
-            ty => vec![self.scalar_type(ty).map_or(0, |t| t.width())],
+            Type::Struct(s) => self.program.types.get(*s).fields.iter().map(|f| width(&f.ty)).collect(),
+            Type::Tuple(types) => types.iter().map(width).collect(),
+            ty => vec![width(ty)],
         };
         let (ty, annotations, span) = (def.element.clone(), def.annotations.clone(), def.span);
         self.ir.value_sets.push(crate::ir::ValueSet {
@@ -206,10 +185,8 @@ impl Lowerer<'_> {
             "packet_in" => Object::PacketIn,
             "packet_out" => Object::PacketOut,
             other => {
-                self.error(
-                    instance.span,
-                    format!("the extern {other} is not supported by BMv2's simple_switch"),
-                );
+                let message = format!("the extern {other} is not supported by BMv2's simple_switch");
+                self.error(instance.span, message);
                 Object::Unsupported
             }
         }

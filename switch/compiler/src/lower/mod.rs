@@ -181,10 +181,8 @@ impl Lowerer<'_> {
         let over = self.work > MAX_WORK;
         // One message, where it first became too much.
         if over && self.work - amount <= MAX_WORK {
-            self.error(
-                span,
-                "the program becomes too large when its controls and functions are inlined",
-            );
+            let message = "the program becomes too large when its controls and functions are inlined";
+            self.error(span, message);
         }
         !over
     }
@@ -217,10 +215,8 @@ impl Lowerer<'_> {
         };
         let package = &self.program.packages[package.index()];
         if &*package.name != "V1Switch" || instance.args.len() != 6 {
-            self.error(
-                instance.span,
-                format!("'main' must be an instance of V1Switch, not of {}", package.name),
-            );
+            let message = format!("'main' must be an instance of V1Switch, not of {}", package.name);
+            self.error(instance.span, message);
             return;
         }
         for id in &self.program.top_level {

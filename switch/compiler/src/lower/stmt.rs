@@ -8,7 +8,7 @@ use super::{
     value::{Loc, Value},
 };
 use crate::{
-    ir::{self, Expr, Stmt, Ty},
+    ir::{self, Expr, Label, Stmt, Ty},
     source::Span,
     syntax::ast::{BinaryOp, UnaryOp},
     typed::{
@@ -139,13 +139,8 @@ impl Lowerer<'_> {
         if let ExprKind::Hit(table, hit) = &inner.kind {
             let (yes, no) = (self.nested(yes), self.nested(no));
             let on_hit = *hit != swapped;
-            let outcome = if on_hit {
-                ir::Outcome::HitMiss(yes, no)
-            } else {
-                ir::Outcome::HitMiss(no, yes)
-            };
-            self.apply_table(*table, outcome, span, out);
-            return;
+            let (hit, miss) = if on_hit { (yes, no) } else { (no, yes) };
+            return self.apply_table(*table, ir::Outcome::HitMiss(hit, miss), span, out);
         }
         let condition_span = condition.span;
         let condition = self.scalar_of(condition, out);
@@ -211,12 +206,17 @@ impl Lowerer<'_> {
         let mut inner = Vec::new();
         let condition = self.scalar_of(condition, &mut inner);
         inner.push(Stmt::If(condition, Vec::new(), vec![Stmt::Break(end)], span));
+        inner.push(self.loop_body(body, end, next));
+        self.block(update, &mut inner);
+        out.push(Stmt::Block(end, vec![Stmt::Loop(inner, span)]));
+    }
+
+    /// The body of a loop, in which `break` goes to `end` and `continue` to `next`.
+    fn loop_body(&mut self, body: &tree::Block, end: Label, next: Label) -> Stmt {
         self.loops.push((end, next));
         let body = self.nested(body);
         self.loops.pop();
-        inner.push(Stmt::Block(next, body));
-        self.block(update, &mut inner);
-        out.push(Stmt::Block(end, vec![Stmt::Loop(inner, span)]));
+        Stmt::Block(next, body)
     }
 
     fn for_range(
@@ -235,10 +235,8 @@ impl Lowerer<'_> {
         if let (Some(first), Some(last)) = (low.as_int(), high.as_int()) {
             let count = usize::try_from(&last - &first + 1).unwrap_or(0);
             if count > MAX_UNROLL {
-                self.error(
-                    span,
-                    format!("the loop runs {count} times; at most {MAX_UNROLL} are allowed"),
-                );
+                let message = format!("the loop runs {count} times; at most {MAX_UNROLL} are allowed");
+                self.error(span, message);
                 return;
             }
             let values = (0..count).map(|i| Value::Scalar(Expr::int(&(&first + BigInt::from(i)), ty)));
@@ -251,10 +249,7 @@ impl Lowerer<'_> {
         let now = counter.read().scalar();
         let over = Expr::binary(BinaryOp::Greater, now.clone(), high.clone(), Ty::Bool);
         let mut inner = vec![Stmt::If(over, vec![Stmt::Break(end)], Vec::new(), span)];
-        self.loops.push((end, next));
-        let body = self.nested(body);
-        self.loops.pop();
-        inner.push(Stmt::Block(next, body));
+        inner.push(self.loop_body(body, end, next));
         // The last value may be the largest of its type, so the loop ends before counting on.
         let last = Expr::binary(BinaryOp::Eq, now.clone(), high, Ty::Bool);
         inner.push(Stmt::If(last, vec![Stmt::Break(end)], Vec::new(), span));

@@ -38,10 +38,8 @@ impl Lowerer<'_> {
                     .zip(&keys)
                     .all(|(a, b)| a.target == b.target);
                 if !same {
-                    self.error(
-                        span,
-                        format!("the table '{}' is applied twice with different keys", source.name),
-                    );
+                    let message = format!("the table '{}' is applied twice with different keys", source.name);
+                    self.error(span, message);
                 }
                 table
             }
@@ -79,10 +77,8 @@ impl Lowerer<'_> {
         };
         let name = crate::typed::annotations::name_of(&field.annotations).unwrap_or_else(|| field.text.clone());
         if name.is_empty() {
-            self.error(
-                span,
-                "a key that is an expression needs a name for the control plane: @name(\"...\")",
-            );
+            let message = "a key that is an expression needs a name for the control plane: @name(\"...\")";
+            self.error(span, message);
         }
         let (ty, annotations) = (field.expr.ty.clone(), field.annotations.clone());
         Some(Key {
@@ -144,10 +140,8 @@ impl Lowerer<'_> {
         let lpm = table.keys.iter().filter(|k| &*k.kind == "lpm").count();
         let selector_without = table.keys.iter().any(|k| &*k.kind == "selector") && table.profile.is_none();
         if lpm > 1 {
-            self.error(
-                span,
-                "BMv2 takes at most one key field of kind lpm in a table; use ternary for the others",
-            );
+            let message = "BMv2 takes at most one key field of kind lpm in a table; use ternary for the others";
+            self.error(span, message);
         }
         if selector_without {
             let message = "key fields of kind selector mean nothing without an action_selector as implementation";
@@ -324,10 +318,8 @@ impl Lowerer<'_> {
             }
         }
         if differs {
-            self.error(
-                span,
-                "the tables that share an action_selector must have the same selector fields",
-            );
+            let message = "the tables that share an action_selector must have the same selector fields";
+            self.error(span, message);
         }
     }
 

@@ -146,6 +146,14 @@ pub(super) fn overlap(a: &[(usize, Option<usize>)], b: &[(usize, Option<usize>)]
 }
 
 impl Value {
+    /// What stands in a place; other values as they are.
+    pub fn read(self) -> Value {
+        match self {
+            Value::Place(loc) => loc.read(),
+            value => value,
+        }
+    }
+
     /// The number or bool; an error elsewhere makes it zero.
     pub fn scalar(self) -> Expr {
         match self {

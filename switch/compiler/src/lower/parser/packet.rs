@@ -38,10 +38,8 @@ impl Lowerer<'_> {
                 Self::push(out, "advance", vec![Arg::Value(bits)], span);
             }
             _ => {
-                self.error(
-                    span,
-                    format!("'{method}' is not supported by BMv2; standard_metadata.packet_length is"),
-                );
+                let message = format!("'{method}' is not supported by BMv2; standard_metadata.packet_length is");
+                self.error(span, message);
             }
         }
         Value::Nothing

@@ -55,10 +55,8 @@ impl Lowerer<'_> {
             }
         }
         if list.len() > MAX_CASES {
-            self.error(
-                span,
-                format!("the ranges of this select make more than {MAX_CASES} transitions"),
-            );
+            let message = format!("the ranges of this select make more than {MAX_CASES} transitions");
+            self.error(span, message);
         }
         (key, list)
     }
@@ -106,10 +104,8 @@ impl Lowerer<'_> {
             let elements = self.elements(set, width, span);
             full = (full << padded) | &all;
             if joined.len() * elements.len() > MAX_CASES {
-                self.error(
-                    span,
-                    format!("the ranges of this select make more than {MAX_CASES} transitions"),
-                );
+                let message = format!("the ranges of this select make more than {MAX_CASES} transitions");
+                self.error(span, message);
                 return Vec::new();
             }
             let product = joined.iter().flat_map(|(v, m)| {

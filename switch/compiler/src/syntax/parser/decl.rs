@@ -346,10 +346,8 @@ impl Parser<'_> {
             } else {
                 "; 'const' declares a constant"
             };
-            return self.error_at(
-                name.span,
-                format!("variables cannot be declared at the top level{what}"),
-            );
+            let message = format!("variables cannot be declared at the top level{what}");
+            return self.error_at(name.span, message);
         }
         let type_params = self.type_params()?;
         let params = self.params()?;

@@ -57,10 +57,8 @@ impl Parser<'_> {
     fn count_operator(&mut self) -> Parsed<()> {
         self.operators += 1;
         if self.operators > MAX_OPERATORS {
-            return self.error_at(
-                self.span(),
-                format!("more than {MAX_OPERATORS} operators in one expression"),
-            );
+            let message = format!("more than {MAX_OPERATORS} operators in one expression");
+            return self.error_at(self.span(), message);
         }
         Ok(())
     }

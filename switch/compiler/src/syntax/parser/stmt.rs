@@ -184,11 +184,7 @@ impl Parser<'_> {
 
     /// The label of a case. A conditional expression would take the `:`, so it needs parentheses.
     fn switch_label(&mut self) -> Parsed<Expr> {
-        self.nested(|p| p.label_expr())
-    }
-
-    fn label_expr(&mut self) -> Parsed<Expr> {
-        self.type_width_expr()
+        self.nested(Self::type_width_expr)
     }
 
     fn for_statement(&mut self) -> Parsed<StmtKind> {
