@@ -5,15 +5,18 @@ import socket
 import subprocess
 from collections.abc import Mapping
 from pathlib import Path
+from typing import TypeVar
 
 import grpc
 import pytest
 
-from p4sched.control.law import ParametersT
 from p4sched.control.loop import action_data_in_force
+from p4sched.control.parameters import Parameters
 from p4sched.errors import P4schedError
 from p4sched.p4rt.reader import Reader
 from p4sched.paths import rust_binary
+
+ParametersT = TypeVar("ParametersT", bound=Parameters)
 
 
 class RunningSwitch:

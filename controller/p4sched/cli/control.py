@@ -1,10 +1,10 @@
 """`p4sched control`: a controller as a process of its own, to be killed and started again while traffic flows."""
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -12,7 +12,6 @@ from p4sched.cli.given import refuse
 from p4sched.control.bands import Bands
 from p4sched.control.controller import Controller
 from p4sched.control.decision_log import refuse_other_file
-from p4sched.control.law import Asked
 from p4sched.control.laws.port_counters import MAX_PORT
 from p4sched.errors import UsageError, in_range
 from p4sched.lab.running import find_switch
@@ -41,111 +40,60 @@ WINDOWS = ", ".join(
 )
 
 
+TIME = (Duration.parse, "TIME")
+
+
+def option(panel: str | None, text: str, parser: Callable[[Any], Any] | None = None, metavar: str | None = None) -> Any:
+    """An option below the heading of the schemes that it means something for; None: it is for all of them."""
+    return typer.Option(help=text, parser=parser, metavar=metavar, rich_help_panel=panel)
+
+
+general, users, ranked = partial(option, None), partial(option, USERS_PANEL), partial(option, RANKED_PANEL)
+
+
 def control(
     ctx: typer.Context,
     switch: Annotated[str, typer.Argument(metavar="SWITCH", help="A switch of the running lab (s1), or HOST:PORT.")],
-    rate: Annotated[Rate, typer.Option(parser=Rate.parse, metavar="RATE", help="Capacity of the shared link.")],
+    rate: Annotated[Rate, general("Capacity of the shared link.", Rate.parse, "RATE")],
     program: Annotated[
         Path,
-        typer.Option(
-            metavar="DIR", help="Folder with SCHEME.json and SCHEME.p4info.txtpb, as 'p4sched compile' writes them."
-        ),
+        general("Folder with SCHEME.json and SCHEME.p4info.txtpb, as 'p4sched compile' writes them.", metavar="DIR"),
     ],
-    scheme: Annotated[str, typer.Option(metavar="|".join(LAWS), help="Which scheduler's law.")] = FDPA.name,
-    log: Annotated[Path | None, typer.Option(metavar="FILE", help="Append decisions to FILE as JSON lines.")] = None,
+    scheme: Annotated[str, general("Which scheduler's law.", metavar="|".join(LAWS))] = FDPA.name,
+    log: Annotated[Path | None, general("Append decisions to FILE as JSON lines.", metavar="FILE")] = None,
     reconnect: Annotated[
-        Duration,
-        typer.Option(
-            parser=Duration.parse, metavar="TIME", help="How long to look for the switch when it has vanished."
-        ),
+        Duration, general("How long to look for the switch when it has vanished.", *TIME)
     ] = Duration.parse("30s"),
-    bands: Annotated[
-        Bands,
-        typer.Option(
-            parser=Bands.parse,
-            metavar="BANDS",
-            help="Bands in fair shares: FIRST+COUNT*SIZE.",
-            rich_help_panel=USERS_PANEL,
-        ),
-    ] = Bands.parse("1+4*0.5"),
-    rtt: Annotated[
-        Duration,
-        typer.Option(parser=Duration.parse, metavar="TIME", help="Round-trip time.", rich_help_panel=USERS_PANEL),
-    ] = Duration.parse("10ms"),
-    interval: Annotated[
-        Duration | None,
-        typer.Option(
-            parser=Duration.parse,
-            metavar="TIME",
-            help="Estimator interval; default: 6 RTTs.",
-            rich_help_panel=USERS_PANEL,
-        ),
-    ] = None,
-    token_bucket: Annotated[
-        bool, typer.Option(help="Token buckets instead of the average rate.", rich_help_panel=USERS_PANEL)
-    ] = False,
-    flowlet_gap: Annotated[
-        Duration | None,
-        typer.Option(
-            parser=Duration.parse,
-            metavar="TIME",
-            help="A flow keeps its band until it pauses this long.",
-            rich_help_panel=USERS_PANEL,
-        ),
-    ] = None,
-    port: Annotated[
-        int | None, typer.Option(help="Egress port whose traffic the law follows.", rich_help_panel=RANKED_PANEL)
-    ] = None,
+    bands: Annotated[Bands, users("Bands in fair shares: FIRST+COUNT*SIZE.", Bands.parse, "BANDS")] = Bands.parse(
+        "1+4*0.5"
+    ),
+    rtt: Annotated[Duration, users("Round-trip time.", *TIME)] = Duration.parse("10ms"),
+    interval: Annotated[Duration | None, users("Estimator interval; default: 6 RTTs.", *TIME)] = None,
+    token_bucket: Annotated[bool, users("Token buckets instead of the average rate.")] = False,
+    flowlet_gap: Annotated[Duration | None, users("A flow keeps its band until it pauses this long.", *TIME)] = None,
+    port: Annotated[int | None, ranked("Egress port whose traffic the law follows.")] = None,
     rank_source: Annotated[
         RankSource | None,
-        typer.Option(
-            parser=RankSource.parse,
-            metavar="|".join(map(str, RankSource)),
-            help="Where the switch takes ranks from, on all ports; default: as it is.",
-            rich_help_panel=RANKED_PANEL,
+        ranked(
+            "Where the switch takes ranks from, on all ports; default: as it is.",
+            RankSource.parse,
+            "|".join(map(str, RankSource)),
         ),
     ] = None,
     delay: Annotated[
-        Duration,
-        typer.Option(
-            parser=Duration.parse,
-            metavar="TIME",
-            help="Delay target: what a packet may wait in a queue of the target length.",
-            rich_help_panel=RANKED_PANEL,
-        ),
+        Duration, ranked("Delay target: what a packet may wait in a queue of the target length.", *TIME)
     ] = Duration.parse("5ms"),
     span: Annotated[
-        Duration | None,
-        typer.Option(
-            parser=Duration.parse,
-            metavar="TIME",
-            help="Arrivals that the window or range spans; default: 15 delay targets.",
-            rich_help_panel=RANKED_PANEL,
-        ),
+        Duration | None, ranked("Arrivals that the window or range spans; default: 15 delay targets.", *TIME)
     ] = None,
-    depth: Annotated[
-        int, typer.Option(help="Packets that each queue of the port can hold.", rich_help_panel=RANKED_PANEL)
-    ] = 512,
-    loss: Annotated[
-        float,
-        typer.Option(
-            help="Share of the time that the link may idle for refused packets.", rich_help_panel=RANKED_PANEL
-        ),
-    ] = 0.05,
+    depth: Annotated[int, ranked("Packets that each queue of the port can hold.")] = 512,
+    loss: Annotated[float, ranked("Share of the time that the link may idle for refused packets.")] = 0.05,
     fix: Annotated[
         list[str] | None,
-        typer.Option(
-            metavar="NAME=VALUE",
-            help=f"Keep a parameter as it is, by the paper's name: {FIXABLE}.",
-            rich_help_panel=RANKED_PANEL,
-        ),
+        ranked(f"Keep a parameter as it is, by the paper's name: {FIXABLE}.", metavar="NAME=VALUE"),
     ] = None,
-    window: Annotated[
-        int | None, typer.Option(help=f"Ranks in the window, |W|: {WINDOWS}.", rich_help_panel=RANKED_PANEL)
-    ] = None,
-    queues: Annotated[
-        int, typer.Option(help=f"Queues that {titles('--queues')} uses.", rich_help_panel=RANKED_PANEL)
-    ] = QUEUES,
+    window: Annotated[int | None, ranked(f"Ranks in the window, |W|: {WINDOWS}.")] = None,
+    queues: Annotated[int, ranked(f"Queues that {titles('--queues')} uses.")] = QUEUES,
 ) -> None:
     """Run a scheduler's control loop on a switch until SIGTERM or Ctrl-C.
 
@@ -158,21 +106,19 @@ def control(
         raise UsageError(f"{scheme} has no parameters that follow the traffic; these schemes have: {', '.join(LAWS)}")
     _refuse_others(ctx, scheme)
     config = law.config.asked(
-        Asked(
-            rate_bps=int(rate),
-            bands=bands,
-            rtt_ns=int(rtt),
-            interval_ns=interval,
-            token_bucket=token_bucket,
-            flowlet_gap_ns=flowlet_gap,
-            delay_ns=int(delay),
-            span_ns=span,
-            queue_packets=depth,
-            loss=loss,
-            fixed=fixed_parameters(fix or ()),
-            window_ranks=window,
-            queues=queues,
-        )
+        rate_bps=int(rate),
+        bands=bands,
+        rtt_ns=int(rtt),
+        interval_ns=interval,
+        token_bucket=token_bucket,
+        flowlet_gap_ns=flowlet_gap,
+        delay_ns=int(delay),
+        span_ns=span,
+        queue_packets=depth,
+        loss=loss,
+        fixed=fixed_parameters(fix or ()),
+        window_ranks=window,
+        queues=queues,
     )
     loop = partial(record.loop, config=config, log=log)
     if "--port" in record.options:

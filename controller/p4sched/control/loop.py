@@ -3,7 +3,7 @@
 import asyncio
 import time
 from abc import ABC, abstractmethod
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -36,12 +36,11 @@ class Tuning(Generic[ConfigT, StateT, SampleT, DecisionT]):
 
     def __init__(
         self,
-        law: Law[ConfigT, StateT, SampleT, DecisionT],
         config: ConfigT,
         log: Path | None,
         on_update: Callable[[Round[SampleT, DecisionT]], None] | None,
     ) -> None:
-        self.law = law
+        self.law: Law[ConfigT, StateT, SampleT, DecisionT] = config.law
         self._config = config
         self._log = None if log is None else DecisionLog(log)
         self._on_update = on_update
@@ -65,7 +64,7 @@ class Tuning(Generic[ConfigT, StateT, SampleT, DecisionT]):
 
     def accept(self, sample: SampleT, decision: DecisionT) -> Round[SampleT, DecisionT]:
         """The decision is in force. To be called after the write: state and log would be wrong if the write failed."""
-        self._state = self.law.state_after(decision)
+        self._state = decision.state
         if self._log is not None:
             self._log.decision(sample, decision)
         update = Round(sample, decision, decision.changed)
@@ -116,19 +115,21 @@ class ControlLoop(Loop, Generic[ConfigT, StateT, SampleT, DecisionT]):
     def __init__(
         self,
         session: Session,
-        law: Law[ConfigT, StateT, SampleT, DecisionT],
         config: ConfigT,
-        read: Callable[[], Awaitable[SampleT]],
         *,
         log: Path | None = None,
         poll_s: float = POLL_S,
         on_update: Callable[[Round[SampleT, DecisionT]], None] | None = None,
+        clock: Callable[[], int] = time.monotonic_ns,
     ) -> None:
-        """`read` gets the counters that the law needs."""
         super().__init__(poll_s)
         self._session = session
-        self._read = read
-        self._tuning = Tuning(law, config, log, on_update)
+        self._clock = clock
+        self._tuning: Tuning[ConfigT, StateT, SampleT, DecisionT] = Tuning(config, log, on_update)
+
+    @abstractmethod
+    async def read(self) -> SampleT:
+        """The counters that the law needs."""
 
     def close(self) -> None:
         self._tuning.close()
@@ -139,7 +140,7 @@ class ControlLoop(Loop, Generic[ConfigT, StateT, SampleT, DecisionT]):
 
     async def step(self) -> Round[SampleT, DecisionT]:
         await self.take_over()
-        sample = await self._read()
+        sample = await self.read()
         decision = self._tuning.decide(sample)
         parameters = decision.parameters
         if decision.changed and parameters is not None:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import ClassVar, Self
 
 from p4sched.control.bands import Bands
-from p4sched.errors import UsageError
+from p4sched.errors import require
 from p4sched.p4rt.traffic_manager import QUEUES, Calendar
 
 MAX_PACKETS = 0xFFFF
@@ -45,33 +45,27 @@ class Comparison:
     """Of the schemes that sort users into bands."""
 
     def __post_init__(self) -> None:
-        if not 1 <= self.queues <= QUEUES:
-            raise UsageError(f"{self.queues} queues: the programs were compiled for 1 to {QUEUES}")
-        if not 1 <= self.window <= MAX_WINDOW:
-            raise UsageError(
-                f"a window of {self.window} ranks: the programs were compiled for 1 to {MAX_WINDOW} entries"
-            )
-        if self.tracking is not None and self.tracking < 1:
-            raise UsageError(f"a range of T = {self.tracking} ranks: it must be at least 1")
-        if not 0 <= self.headroom < 1:
-            raise UsageError(f"headroom k = {self.headroom}: it must be at least 0 and below 1")
-        if not 1 <= self.calendar_queues <= LARGEST_CALENDAR:
-            raise UsageError(f"a calendar of {self.calendar_queues} queues: AFQ has 1 to {LARGEST_CALENDAR}")
-        if self.calendar_bytes > LARGEST_ROUND_BYTES:
-            raise UsageError(f"AFQ rounds of {self.calendar_bytes} bytes: they have at most {LARGEST_ROUND_BYTES}")
-        if self.calendar_bytes < 1 or self.calendar_queues * self.calendar_bytes <= LARGEST_FRAME_BYTES:
-            raise UsageError(
-                f"{self.calendar_queues} AFQ rounds of {self.calendar_bytes} bytes cannot hold a frame of"
-                f" {LARGEST_FRAME_BYTES}: more queues, or more bytes a round"
-            )
+        require(1 <= self.queues <= QUEUES, f"{self.queues} queues: the programs were compiled for 1 to {QUEUES}")
+        require(
+            1 <= self.window <= MAX_WINDOW,
+            f"a window of {self.window} ranks: the programs were compiled for 1 to {MAX_WINDOW} entries",
+        )
+        tracking, queues, size = self.tracking, self.calendar_queues, self.calendar_bytes
+        require(tracking is None or tracking >= 1, f"a range of T = {tracking} ranks: it must be at least 1")
+        require(0 <= self.headroom < 1, f"headroom k = {self.headroom}: it must be at least 0 and below 1")
+        require(1 <= queues <= LARGEST_CALENDAR, f"a calendar of {queues} queues: AFQ has 1 to {LARGEST_CALENDAR}")
+        require(size <= LARGEST_ROUND_BYTES, f"AFQ rounds of {size} bytes: they have at most {LARGEST_ROUND_BYTES}")
+        require(
+            size >= 1 and queues * size > LARGEST_FRAME_BYTES,
+            f"{queues} AFQ rounds of {size} bytes cannot hold a frame of {LARGEST_FRAME_BYTES}: more queues, or more"
+            " bytes a round",
+        )
 
 
 def equal_buffers(buffer: int, window: int, headroom: float = 0.0, queues: int = QUEUES) -> Comparison:
     """A comparison as in PACKS 6. Raises UsageError for a buffer that cannot be split."""
-    if not 1 <= buffer <= MAX_PACKETS:
-        raise UsageError(f"a buffer of {buffer} packets: it must be 1 to {MAX_PACKETS}")
-    if buffer % queues:
-        raise UsageError(f"a buffer of {buffer} packets cannot be split into {queues} queues of one size")
+    require(1 <= buffer <= MAX_PACKETS, f"a buffer of {buffer} packets: it must be 1 to {MAX_PACKETS}")
+    require(buffer % queues == 0, f"a buffer of {buffer} packets cannot be split into {queues} queues of one size")
     return Comparison(buffer, window, headroom, queues)
 
 

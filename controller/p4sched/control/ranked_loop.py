@@ -8,7 +8,7 @@ import time
 from collections.abc import Callable, Mapping
 from functools import partial
 from pathlib import Path
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 from p4sched.control.laws import ranked
 from p4sched.control.laws.port_counters import BUCKETS, MAX_PORT, Sample
@@ -32,25 +32,15 @@ Update: TypeAlias = Round[Sample, ranked.Decision]
 class RankedLoop(ControlLoop[ranked.Config, ranked.State, Sample, ranked.Decision]):
     """Control loop of a ranked scheme over one session. The traffic of `port` decides the parameters of all ports."""
 
-    def __init__(
-        self,
-        session: Session,
-        config: ranked.Config,
-        port: int,
-        *,
-        log: Path | None = None,
-        poll_s: float = POLL_S,
-        on_update: Callable[[Update], None] | None = None,
-        clock: Callable[[], int] = time.monotonic_ns,
-    ) -> None:
+    def __init__(self, session: Session, config: ranked.Config, port: int, **how: Any) -> None:
+        """`how` is what a `ControlLoop` can be told besides."""
         in_range("egress port", port, 0, MAX_PORT, "")
+        self._port = port
+        self._cells = port_cells(session, port)
+        super().__init__(session, config, **how)
 
-        cells = port_cells(session, port)
-
-        async def read() -> Sample:
-            return port_sample(await session.counters(cells, clock), port)
-
-        super().__init__(session, config.law, config, read, log=log, poll_s=poll_s, on_update=on_update)
+    async def read(self) -> Sample:
+        return port_sample(await self._session.counters(self._cells, self._clock), self._port)
 
 
 class RankedPortsLoop(Loop):
@@ -82,7 +72,7 @@ class RankedPortsLoop(Loop):
 
         def tuning(port: int, config: ranked.Config) -> _Tuning:
             log = None if logs is None else logs / f"port-{port}.jsonl"
-            return Tuning(self._law, config, log, None if on_update is None else partial(on_update, port))
+            return Tuning(config, log, None if on_update is None else partial(on_update, port))
 
         self._tunings = {port: tuning(port, config) for port, config in configs.items()}
 

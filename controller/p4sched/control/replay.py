@@ -5,10 +5,10 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Generic
+from typing import Any
 
 from p4sched.control.decision_log import DecisionLogError
-from p4sched.control.law import AnyLaw, ConfigT, Decision, DecisionT, Law, Sample, SampleT, StateT
+from p4sched.control.law import AnyLaw, Decision
 from p4sched.errors import P4schedError, unknown_name
 from p4sched.recorded import RecordError, check, check_fields, parsed, shown
 
@@ -18,8 +18,6 @@ class Logged:
     """A decision from a log, and the one that the law makes today from the same inputs."""
 
     line: int
-    sample: Sample
-    logged: Mapping[str, Any]
     again: Decision
     difference: str | None
     """What differs first: its name, the value logged and the one decided now."""
@@ -30,10 +28,10 @@ class Logged:
         return self.difference is None
 
 
-class _Run(Generic[ConfigT, StateT, SampleT, DecisionT]):
+class _Run:
     """The decisions after one start line."""
 
-    def __init__(self, law: Law[ConfigT, StateT, SampleT, DecisionT], start: Mapping[str, Any]) -> None:
+    def __init__(self, law: AnyLaw, start: Mapping[str, Any]) -> None:
         check("config", start["config"], Mapping[str, Any])
         check_fields(law.config, start["config"], "config.", others=False)
         if start["found"] is not None:
@@ -48,13 +46,13 @@ class _Run(Generic[ConfigT, StateT, SampleT, DecisionT]):
         sample = self._law.sample.from_record(line)
         decision = self._law.decide(self._config, self._state, sample)
         outcome = json.loads(json.dumps(decision.record()))
-        self._state = self._law.state_after(decision)
-        return Logged(number, sample, line, decision, _difference("", line, outcome))
+        self._state = decision.state
+        return Logged(number, decision, _difference("", line, outcome))
 
 
 def replay(path: Path, laws: Mapping[str, AnyLaw]) -> Iterator[Logged]:
     """Makes every decision of a log again, in order, by these laws. Raises DecisionLogError for what is no log."""
-    run: _Run[Any, Any, Any, Any] | None = None
+    run: _Run | None = None
     try:
         file = path.open(encoding="utf-8", errors="replace")
     except OSError as error:

@@ -22,16 +22,7 @@ YELLOW = "#e69f00"
 PINK = "#cc79a7"
 BLACK = "#222222"
 CYCLE = (BLUE, ORANGE, GREEN, PINK, YELLOW, SKY, GREY, BLACK)
-PALETTE = {
-    "blue": BLUE,
-    "orange": ORANGE,
-    "green": GREEN,
-    "grey": GREY,
-    "sky": SKY,
-    "yellow": YELLOW,
-    "pink": PINK,
-    "black": BLACK,
-}
+PALETTE = dict(zip(("blue", "orange", "green", "pink", "yellow", "sky", "grey", "black"), CYCLE, strict=True))
 _SIGNATURE: ContextVar[str] = ContextVar("signature", default="")
 _DOUBTFUL = "#fbe9e7"
 """Background of what is not to be believed."""

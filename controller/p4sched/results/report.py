@@ -16,7 +16,7 @@ import typer
 
 from p4sched.errors import P4schedError
 from p4sched.results import summaries
-from p4sched.results.summaries import Doubt, Summary
+from p4sched.results.summaries import Summary
 from p4sched.schemes import title
 
 PAGE = "report.html"
@@ -37,25 +37,6 @@ class Table:
     caption: str
     columns: Sequence[str]
     rows: Sequence[Sequence[str]]
-
-
-@dataclass(frozen=True)
-class Section:
-    """One experiment on the page."""
-
-    name: str
-    anchor: str
-    shows: str
-    finished: str
-    doubts: Sequence[Doubt]
-    verdict: str
-    """valid, INVALID, or not measured."""
-    figures: Sequence[tuple[str, str]]
-    """Name and data URI."""
-    main: Sequence[Table]
-    details: Sequence[Table]
-    links: Sequence[tuple[str, str]]
-    """Text and relative URL."""
 
 
 def read_runs(folder: Path) -> list[Summary]:
@@ -97,29 +78,29 @@ def page(runs: Sequence[Summary], base: Path, shows: Callable[[str], str]) -> st
     return environment.get_template("report.html.jinja").render(sections=sections)
 
 
-def section(run: Summary, place: int, base: Path, shows: str) -> Section:
-    """What the page says about one run."""
+def section(run: Summary, place: int, base: Path, shows: str) -> dict[str, Any]:
+    """What the page says about one run, for its template."""
     content = run.content
     schemes: Mapping[str, Any] = content.get("schemes", {})
     measured = {key: value for key, value in content.items() if key not in APART}
     main, details = scheme_tables(schemes)
     further_main, further_details = value_tables(measured)
-    return Section(
-        name=run.experiment,
-        anchor=f"run-{place}",
-        shows=shows,
-        finished=str(content.get("finished", "at an unknown time")),
-        doubts=summaries.doubts(content),
-        verdict=summaries.verdict(content),
-        figures=[(path.name, data_uri(path)) for path in sorted(run.folder.glob("*.png"))],
-        main=[*main, *further_main, _pairs("Configuration", content.get("configuration", {}))],
-        details=[
+    return {
+        "name": run.experiment,
+        "anchor": f"run-{place}",
+        "shows": shows,
+        "finished": str(content.get("finished", "at an unknown time")),
+        "doubts": summaries.doubts(content),
+        "verdict": summaries.verdict(content),
+        "figures": [(path.name, data_uri(path)) for path in sorted(run.folder.glob("*.png"))],
+        "main": [*main, *further_main, _pairs("Configuration", content.get("configuration", {}))],
+        "details": [
             *details,
             *further_details,
             *(_pairs(key.capitalize(), content.get(key, {})) for key in ("machine", "versions")),
         ],
-        links=[_link(path, run.folder, base) for path in files(run.folder)],
-    )
+        "links": [_link(path, run.folder, base) for path in files(run.folder)],
+    }
 
 
 def data_uri(path: Path) -> str:

@@ -37,9 +37,8 @@ spans longer. C counts packets, so a mix of sizes waits the delay target only on
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, ClassVar, Self
+from typing import ClassVar, Self
 
-from p4sched.control.law import Asked
 from p4sched.control.laws import ranked
 from p4sched.control.laws.ranked import (
     HEADROOM_UNIT,
@@ -121,10 +120,6 @@ class Config(ranked.Config):
 
     window_ranks: int = 20
     """|W|."""
-
-    @classmethod
-    def asked_besides(cls, asked: Asked) -> dict[str, Any]:
-        return {} if asked.window_ranks is None else {"window_ranks": asked.window_ranks}
 
     def parameters_for(self, traffic: Traffic) -> Parameters:
         """The law."""

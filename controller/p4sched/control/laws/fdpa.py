@@ -51,7 +51,7 @@ from dataclasses import asdict, dataclass, field
 from typing import Any, ClassVar, Self
 
 from p4sched.control.bands import Bands
-from p4sched.control.law import Asked, Law, taking_over
+from p4sched.control.law import Law
 from p4sched.control.parameters import Comparison, Layout
 from p4sched.control.parameters import Parameters as ActionData
 from p4sched.errors import UsageError, require
@@ -137,24 +137,27 @@ class Config:
         require(self.active_bytes > 0, f"activity threshold {self.active_bytes} bytes is not positive")
 
     @classmethod
-    def asked(cls, asked: Asked) -> Self:
-        """The configuration that the command line asks for: the paper's interval is 6 RTTs."""
-        return cls(
-            capacity_bps=asked.rate_bps,
-            bands=asked.bands,
-            interval_us=(asked.interval_ns or 6 * asked.rtt_ns) // 1000,
-            rtt_ns=asked.rtt_ns,
-            token_bucket=asked.token_bucket,
-            flowlet_gap_us=0 if asked.flowlet_gap_ns is None else max(1, asked.flowlet_gap_ns // 1000),
-        )
+    def asked(
+        cls,
+        *,
+        rate_bps: int,
+        bands: Bands,
+        rtt_ns: int,
+        interval_ns: int | None,
+        token_bucket: bool,
+        flowlet_gap_ns: int | None,
+        **_: Any,
+    ) -> Self:
+        """The configuration that the options of `p4sched control` ask for. The paper's interval is 6 RTTs."""
+        interval_us = (interval_ns or 6 * rtt_ns) // 1000
+        flowlet_gap_us = 0 if flowlet_gap_ns is None else max(1, flowlet_gap_ns // 1000)
+        return cls(rate_bps, bands, interval_us, rtt_ns, token_bucket, flowlet_gap_us=flowlet_gap_us)
 
     def record(self) -> dict[str, Any]:
-        """All fields, for the decision log."""
         return {**asdict(self), "bands": str(self.bands)}
 
     @classmethod
     def from_record(cls, record: Mapping[str, Any]) -> Self:
-        """The inverse of `record`."""
         return cls(**{**record, "bands": Bands.parse(record["bands"])})
 
 
@@ -167,12 +170,10 @@ class Sample:
     users: Mapping[int, UserCounter]
 
     def record(self) -> dict[str, Any]:
-        """The counters, for the decision log."""
         return {"users": {user: [count.sent_bytes, count.scale] for user, count in self.users.items()}}
 
     @classmethod
     def from_record(cls, line: Mapping[str, Any]) -> Self:
-        """The inverse of `record`, from a line that also holds `time_ns`."""
         return cls(line["time_ns"], {int(user): UserCounter(*counts) for user, counts in line["users"].items()})
 
 
@@ -192,7 +193,6 @@ class Parameters(ActionData):
     sizes: tuple[int, ...]
 
     def action_data(self) -> dict[str, int]:
-        """Parameter names of the P4 action and their values."""
         return {
             "interval_us": self.interval_us,
             **{f"edge_{q}": edge for q, edge in enumerate(self.edges, 1)},
@@ -205,7 +205,6 @@ class Parameters(ActionData):
 
     @classmethod
     def from_action_data(cls, data: Mapping[str, int]) -> "Parameters":
-        """The inverse of `action_data`."""
         return cls(
             interval_us=data["interval_us"],
             edges=tuple(data[f"edge_{q}"] for q in range(1, EDGES + 1)),
@@ -372,8 +371,7 @@ LAW = Config.law = Law(
     parameters=Parameters,
     config=Config,
     sample=Sample,
-    take_over=taking_over(Parameters, State.take_over),
+    begin=State.take_over,
     decide=decide,
-    state_after=lambda decision: decision.state,
     sets="bands",
 )

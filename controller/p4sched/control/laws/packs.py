@@ -26,9 +26,8 @@ nothing. BMv2's queues do not share a link: there the port drains up to n times 
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, ClassVar, Self
+from typing import ClassVar, Self
 
-from p4sched.control.law import Asked
 from p4sched.control.laws import ranked
 from p4sched.control.laws.aifo import quantile_headroom, sampling
 from p4sched.control.laws.ranked import (
@@ -148,11 +147,6 @@ class Config(ranked.Config):
     def for_port(cls, rate_bps: int, delay_ns: int, buffer_packets: int) -> Self:
         """The queues have equal shares of the buffer."""
         return cls(rate_bps, delay_ns, buffer_packets // QUEUES)
-
-    @classmethod
-    def asked_besides(cls, asked: Asked) -> dict[str, Any]:
-        window = {} if asked.window_ranks is None else {"window_ranks": asked.window_ranks}
-        return window | {"queues": asked.queues}
 
     def parameters_for(self, traffic: Traffic) -> Parameters:
         """The law."""

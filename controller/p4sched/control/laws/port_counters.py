@@ -31,7 +31,6 @@ class Sample:
     """Packets by bucket of the queue length they found."""
 
     def record(self) -> dict[str, Any]:
-        """The counters, for the decision log."""
         return {
             "read_ns": self.read_ns,
             **{name: [count.packets, count.bytes] for name, count in self._counts().items()},
@@ -41,7 +40,6 @@ class Sample:
 
     @classmethod
     def from_record(cls, line: Mapping[str, Any]) -> Self:
-        """The inverse of `record`."""
         for name in ("ranks", "depths"):
             require(len(line[name]) == BUCKETS, f"{name} has {len(line[name])} buckets, not {BUCKETS}")
         return cls(

@@ -21,7 +21,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, Self, TypeAlias, TypeVar
 
-from p4sched.control.law import Asked, Law, taking_over
+from p4sched.control.law import Law
 from p4sched.control.laws.port_counters import Sample, Step, steps_with
 from p4sched.control.laws.traffic import Traffic, drain_rate, held_dispersion, last_change, traffic_of
 from p4sched.control.parameters import MAX_PACKETS, PortParameters
@@ -114,22 +114,22 @@ class Config(ABC):
         self.parameters_for(self.at_first())
 
     @classmethod
-    def asked(cls, asked: Asked) -> Self:
-        """The configuration that the command line asks for."""
-        return cls(
-            rate_bps=asked.rate_bps,
-            delay_ns=asked.delay_ns,
-            queue_packets=asked.queue_packets,
-            span_ns=asked.span_ns or 0,
-            loss=asked.loss,
-            fixed=asked.fixed,
-            **cls.asked_besides(asked),
-        )
-
-    @classmethod
-    def asked_besides(cls, asked: Asked) -> dict[str, Any]:
-        """Fields that this law has besides those of all ranked laws."""
-        return {}
+    def asked(
+        cls,
+        *,
+        rate_bps: int,
+        delay_ns: int,
+        queue_packets: int,
+        span_ns: int | None,
+        loss: float,
+        fixed: Mapping[str, float],
+        **others: Any,
+    ) -> Self:
+        """The configuration that the options of `p4sched control` ask for. Of `others` it takes those that are
+        fields of this law's configuration; None is the law's default."""
+        names = {each.name for each in dataclasses.fields(cls)}
+        besides = {name: value for name, value in others.items() if name in names and value is not None}
+        return cls(rate_bps, delay_ns, queue_packets, span_ns or 0, fixed, loss, **besides)
 
     @classmethod
     def for_port(cls, rate_bps: int, delay_ns: int, buffer_packets: int) -> Self:
@@ -167,12 +167,10 @@ class Config(ABC):
         return headroom_numerator(k)
 
     def record(self) -> dict[str, Any]:
-        """All fields, for the decision log."""
         return dataclasses.asdict(self)
 
     @classmethod
     def from_record(cls, record: Mapping[str, Any]) -> Self:
-        """The inverse of `record`."""
         return cls(**record)
 
 
@@ -245,9 +243,8 @@ def ranked_law(name: str, config: type[Config], parameters: type[ParametersT]) -
         parameters=parameters,
         config=config,
         sample=Sample,
-        take_over=taking_over(parameters, State.take_over),
+        begin=State.take_over,
         decide=decide,
-        state_after=lambda decision: decision.state,
     )
 
 
