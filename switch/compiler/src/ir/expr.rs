@@ -67,6 +67,12 @@ pub struct FieldRef {
     pub field: usize,
 }
 
+impl FieldRef {
+    pub fn new(header: HeaderRef, field: usize) -> FieldRef {
+        FieldRef { header, field }
+    }
+}
+
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Expr {
     pub kind: ExprKind,

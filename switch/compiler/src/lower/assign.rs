@@ -84,10 +84,7 @@ impl Lowerer<'_> {
             "assign"
         };
         self.each_element(&field.header, span, out, &mut |_, header, out| {
-            let field = FieldRef {
-                header,
-                field: field.field,
-            };
+            let field = FieldRef::new(header, field.field);
             Self::push(out, op, vec![Arg::Target(field), Arg::Value(value.clone())], span);
         });
     }

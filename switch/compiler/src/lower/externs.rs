@@ -250,10 +250,7 @@ impl Lowerer<'_> {
                 for header in self.headers_in(&loc) {
                     let fields = self.ir.header_types[self.ir.headers[header].ty].fields.clone();
                     for (i, field) in fields.iter().enumerate() {
-                        let place = FieldRef {
-                            header: HeaderRef::Static(header),
-                            field: i,
-                        };
+                        let place = FieldRef::new(HeaderRef::Static(header), i);
                         let ty = Ty::Bits {
                             signed: field.signed,
                             width: field.width,

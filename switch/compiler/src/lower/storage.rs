@@ -54,10 +54,7 @@ impl Lowerer<'_> {
             return Loc::Nowhere;
         }
         fields.push(Self::field_for(name, ty));
-        let field = FieldRef {
-            header: HeaderRef::Static(SCALARS),
-            field: fields.len() - 1,
-        };
+        let field = FieldRef::new(HeaderRef::Static(SCALARS), fields.len() - 1);
         Loc::Field(field, ty)
     }
 
@@ -228,13 +225,7 @@ impl Lowerer<'_> {
         for field in &self.program.types.get(id).fields {
             match (self.scalar_type(&field.ty), self.program.types.base(&field.ty)) {
                 (Some(ty), _) => {
-                    list.push(Loc::Field(
-                        FieldRef {
-                            header: header.clone(),
-                            field: at,
-                        },
-                        ty,
-                    ));
+                    list.push(Loc::Field(FieldRef::new(header.clone(), at), ty));
                     at += 1;
                 }
                 (None, Type::Struct(inner)) => {

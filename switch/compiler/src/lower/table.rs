@@ -64,10 +64,7 @@ impl Lowerer<'_> {
         let width = value.ty.width();
         let target = match value.kind {
             ir::ExprKind::Field(f) if matches!(f.header, ir::HeaderRef::Static(_)) => f,
-            ir::ExprKind::Valid(header @ ir::HeaderRef::Static(_)) => ir::FieldRef {
-                header,
-                field: usize::MAX,
-            },
+            ir::ExprKind::Valid(header @ ir::HeaderRef::Static(_)) => ir::FieldRef::new(header, usize::MAX),
             kind => {
                 let ty = value.ty;
                 let variable = self.scalar("key", ty, span);

@@ -168,10 +168,7 @@ impl Value {
             Value::Scalar(e) => {
                 let mut list = Vec::new();
                 e.visit_fields(&mut |h, field| {
-                    let field = FieldRef {
-                        header: h.clone(),
-                        field: field.unwrap_or(0),
-                    };
+                    let field = FieldRef::new(h.clone(), field.unwrap_or(0));
                     list.extend(Loc::Field(field, Ty::Bool).cells(ir));
                 });
                 list

@@ -24,6 +24,18 @@ fn expression(op: &str, left: Value, right: Value) -> Value {
     json!({"type": "expression", "value": {"op": op, "left": left, "right": right}})
 }
 
+fn decision(yes: Value, no: Value, condition: Value) -> Value {
+    json!({"type": "expression", "value": {"op": "?", "left": yes, "right": no, "cond": condition}})
+}
+
+/// A value as an argument: an expression stands in another one there.
+fn whole(value: Value) -> Value {
+    match value.get("type") == Some(&json!("expression")) {
+        true => json!({"type": "expression", "value": value}),
+        false => value,
+    }
+}
+
 impl Emitter<'_> {
     /// `[header, field]`
     pub(super) fn field_name(&self, field: &FieldRef) -> Value {
@@ -46,10 +58,7 @@ impl Emitter<'_> {
             HeaderRef::Static(_) => json!({"type": "field", "value": self.field_name(field)}),
             HeaderRef::Last(_) | HeaderRef::Next(_) => json!({"type": "stack_field", "value": self.field_name(field)}),
             HeaderRef::Element(stack, index) => self.chosen(*stack, index, &|h| {
-                self.field(&FieldRef {
-                    header: HeaderRef::Static(h),
-                    field: field.field,
-                })
+                self.field(&FieldRef::new(HeaderRef::Static(h), field.field))
             }),
         }
     }
@@ -91,7 +100,7 @@ impl Emitter<'_> {
                 }
                 let no = self.search(high, first + low.len(), index, value);
                 let test = expression("<", self.data(index), number(&limit, index.ty.width()));
-                json!({"type": "expression", "value": {"op": "?", "left": yes, "right": no, "cond": test}})
+                decision(yes, no, test)
             }
         }
     }
@@ -176,15 +185,11 @@ impl Emitter<'_> {
             B::Or => expression("or", self.value(left), self.value(right)),
             B::Eq | B::NotEq => expression(op.text(), self.data(left), self.data(right)),
             B::SatAdd | B::SatSub => {
-                let exact = expression(
-                    if op == B::SatAdd { "+" } else { "-" },
-                    self.data(left),
-                    self.data(right),
-                );
-                let cast = if matches!(ty, Ty::Bits { signed: true, .. }) {
-                    "sat_cast"
-                } else {
-                    "usat_cast"
+                let op = if op == B::SatAdd { "+" } else { "-" };
+                let exact = expression(op, self.data(left), self.data(right));
+                let cast = match ty {
+                    Ty::Bits { signed: true, .. } => "sat_cast",
+                    _ => "usat_cast",
                 };
                 expression(cast, exact, number(&BigInt::from(ty.width()), 32))
             }
@@ -203,19 +208,10 @@ impl Emitter<'_> {
     }
 
     fn conditional(&self, condition: &Expr, yes: &Expr, no: &Expr, ty: Ty) -> Value {
-        let choice = json!({
-            "type": "expression",
-            "value": {
-                "op": "?",
-                "left": self.data(yes),
-                "right": self.data(no),
-                "cond": self.value(condition),
-            }
-        });
-        if ty == Ty::Bool {
-            expression("d2b", Value::Null, choice)
-        } else {
-            choice
+        let choice = decision(self.data(yes), self.data(no), self.value(condition));
+        match ty {
+            Ty::Bool => expression("d2b", Value::Null, choice),
+            _ => choice,
         }
     }
 
@@ -223,26 +219,9 @@ impl Emitter<'_> {
         match (inner.ty, ty) {
             (_, Ty::Bool) => expression("d2b", Value::Null, self.data(inner)),
             (Ty::Bool, _) => self.data(inner),
-            (
-                Ty::Bits {
-                    signed: false,
-                    width: from,
-                },
-                Ty::Bits {
-                    signed: false,
-                    width: to,
-                },
-            ) if from <= to => self.data(inner),
-            (
-                Ty::Bits {
-                    signed: true,
-                    width: from,
-                },
-                Ty::Bits {
-                    signed: true,
-                    width: to,
-                },
-            ) if from <= to => self.data(inner),
+            (Ty::Bits { signed: a, width: v }, Ty::Bits { signed: b, width: w }) if a == b && v <= w => {
+                self.data(inner)
+            }
             _ => Self::cut(self.data(inner), ty),
         }
     }
@@ -253,14 +232,8 @@ impl Emitter<'_> {
             Value::Object(o) if o.get("type") == Some(&json!("local")) => {
                 json!({"type": "runtime_data", "value": o.get("value")})
             }
-            value if value.get("type") == Some(&json!("expression")) => json!({"type": "expression", "value": value}),
-            value => value,
+            value => whole(value),
         }
-    }
-
-    /// A condition of the pipeline, of a checksum, of a parser's check.
-    pub(super) fn condition(&self, e: &Expr) -> Value {
-        self.value(e)
     }
 
     /// An input of a calculation or element of a list.
@@ -276,18 +249,8 @@ impl Emitter<'_> {
     pub(super) fn arg(&self, arg: &Arg) -> Value {
         match arg {
             Arg::Value(e) => self.argument(e),
-            Arg::Target(field) => match self.field(field) {
-                value if value.get("type") == Some(&json!("expression")) => {
-                    json!({"type": "expression", "value": value})
-                }
-                value => value,
-            },
-            Arg::Header(h) => match self.header(h) {
-                value if value.get("type") == Some(&json!("expression")) => {
-                    json!({"type": "expression", "value": value})
-                }
-                value => value,
-            },
+            Arg::Target(field) => whole(self.field(field)),
+            Arg::Header(h) => whole(self.header(h)),
             Arg::Stack(s) => json!({"type": "header_stack", "value": self.ir.stacks[*s].name}),
             Arg::Union(u) => json!({"type": "header_union", "value": self.ir.unions[*u].name}),
             Arg::UnionStack(s) => json!({"type": "header_union_stack", "value": self.ir.union_stacks[*s].name}),

@@ -303,7 +303,7 @@ impl Emitter<'_> {
                 ("calculation", json!(self.ir.calculations[c.calculation].name)),
                 ("verify", json!(c.verify)),
                 ("update", json!(!c.verify)),
-                ("if_cond", self.condition(&c.condition)),
+                ("if_cond", self.value(&c.condition)),
             ];
             Value::Object(self.named(&name, id, c.span, more))
         };

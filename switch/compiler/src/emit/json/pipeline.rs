@@ -44,7 +44,7 @@ impl Emitter<'_> {
         let mut list = Vec::new();
         for (i, condition) in pipeline.conditions.iter().enumerate() {
             let more = [
-                ("expression", self.condition(&condition.expr)),
+                ("expression", self.value(&condition.expr)),
                 ("true_next", self.node(condition.yes, conditions)),
                 ("false_next", self.node(condition.no, conditions)),
             ];

@@ -42,6 +42,12 @@ struct Cursor {
     closed: bool,
 }
 
+impl Cursor {
+    fn at(state: usize) -> Cursor {
+        Cursor { state, closed: false }
+    }
+}
+
 impl Lowerer<'_> {
     pub(super) fn main_parser(&mut self, id: ParserId, frame: &FrameRef) {
         let call = self.lower_parser(id, frame, Vec::new(), String::new());
@@ -181,10 +187,7 @@ impl Lowerer<'_> {
 
     fn after_state(&mut self, stmts: Vec<Stmt>, accept: Option<usize>) -> usize {
         let index = self.new_state("return", Span::default());
-        let mut cursor = Cursor {
-            state: index,
-            closed: false,
-        };
+        let mut cursor = Cursor::at(index);
         self.fill(&flattened(stmts), &mut cursor, &mut HashMap::new());
         self.go(&cursor, accept);
         index
@@ -232,10 +235,7 @@ impl Lowerer<'_> {
                     let one = Case::Value(BigInt::from(1), None);
                     state.transitions = vec![(one, Some(branches[0])), (Case::Default, Some(branches[1]))];
                     for (start, stmts) in branches.into_iter().zip([yes, no]) {
-                        let mut inner = Cursor {
-                            state: start,
-                            closed: false,
-                        };
+                        let mut inner = Cursor::at(start);
                         self.fill(stmts, &mut inner, labels);
                         if !inner.closed {
                             self.go(&inner, Some(join));
@@ -250,18 +250,12 @@ impl Lowerer<'_> {
                     if !cursor.closed {
                         self.go(cursor, Some(end));
                     }
-                    *cursor = Cursor {
-                        state: end,
-                        closed: false,
-                    };
+                    *cursor = Cursor::at(end);
                 }
                 Stmt::Loop(inner, span) => {
                     let start = self.new_state("loop", *span);
                     self.go(cursor, Some(start));
-                    let mut body = Cursor {
-                        state: start,
-                        closed: false,
-                    };
+                    let mut body = Cursor::at(start);
                     self.fill(inner, &mut body, labels);
                     if !body.closed {
                         self.go(&body, Some(start));
