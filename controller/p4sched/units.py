@@ -3,7 +3,7 @@
 import re
 from typing import Self
 
-from p4sched.errors import UsageError
+from p4sched.errors import UsageError, require
 
 _NUMBER = re.compile(r"([0-9]+(?:\.[0-9]+)?|\.[0-9]+)\s*([a-zµ/]*)", re.IGNORECASE)
 
@@ -20,12 +20,10 @@ class Rate(int):
     @classmethod
     def parse(cls, text: object) -> Self:
         """Reads "500mbit", "1.5gbit", "64kbit"; the unit is required, zero and less are refused."""
-        value = _parse(str(text), _RATE_UNITS, "rate", "500mbit")
-        if value < 1:
-            raise UsageError(f"rate '{text}' is zero; a link needs a positive rate, for example 500mbit")
-        if value > MAX_RATE:
-            raise UsageError(f"rate '{text}' is above {cls(MAX_RATE)}, more than any port has")
-        return cls(value)
+        value = cls(_parse(str(text), _RATE_UNITS, "rate", "500mbit"))
+        require(value >= 1, f"rate '{text}' is zero; a link needs a positive rate, for example 500mbit")
+        require(value <= MAX_RATE, f"rate '{text}' is above {cls(MAX_RATE)}, more than any port has")
+        return value
 
     def __str__(self) -> str:
         return _shortest(int(self), _RATE_UNITS)
@@ -37,12 +35,10 @@ class Duration(int):
     @classmethod
     def parse(cls, text: object) -> Self:
         """Reads "10ms", "60s", "1.5s", "250us"; the unit is required, zero and less are refused."""
-        value = _parse(str(text), _DURATION_UNITS, "time", "10ms")
-        if value < 1:
-            raise UsageError(f"time '{text}' is zero; it must be positive, for example 10ms")
-        if value > MAX_DURATION:
-            raise UsageError(f"time '{text}' is above a day ({cls(MAX_DURATION)})")
-        return cls(value)
+        value = cls(_parse(str(text), _DURATION_UNITS, "time", "10ms"))
+        require(value >= 1, f"time '{text}' is zero; it must be positive, for example 10ms")
+        require(value <= MAX_DURATION, f"time '{text}' is above a day ({cls(MAX_DURATION)})")
+        return value
 
     @property
     def seconds(self) -> float:

@@ -10,10 +10,6 @@ from p4sched.errors import P4schedError
 from p4sched.schemes import LAWS
 
 
-class DifferentDecisionError(P4schedError):
-    """A law decides otherwise than the log says."""
-
-
 def replay(
     log: Annotated[Path, typer.Argument(metavar="LOG", help="Decision log of a controller (JSON lines).")],
 ) -> None:
@@ -21,7 +17,7 @@ def replay(
     count = 0
     for count, entry in enumerate(decisions_again(log, LAWS), 1):  # noqa: B007 - the last value is the number of them
         if not entry.agrees:
-            raise DifferentDecisionError(f"{log}:{entry.line}: {entry.difference}")
+            raise P4schedError(f"{log}:{entry.line}: {entry.difference}")
     if count == 0:
         raise P4schedError(f"{log}: holds no decision")
     typer.echo(f"{count} decision{'' if count == 1 else 's'}, all as logged")

@@ -7,7 +7,7 @@ import re
 from dataclasses import dataclass
 from typing import Self
 
-from p4sched.errors import UsageError
+from p4sched.errors import UsageError, require
 
 MAX_FURTHER_BANDS = 7
 """Eight priority queues, one for each band."""
@@ -30,14 +30,11 @@ class Bands:
     """BandSize: width of each band that follows, fair shares; the last one is open."""
 
     def __post_init__(self) -> None:
-        if not 0 < self.first <= 1000:
-            raise UsageError(f"bands '{self}': the first band must be wider than 0 and at most 1000 fair shares")
-        if not 1 <= self.further <= MAX_FURTHER_BANDS:
-            raise UsageError(
-                f"bands '{self}': {self.further} further bands, but a port has 8 queues: 1 to {MAX_FURTHER_BANDS} fit"
-            )
-        if not 0 < self.size <= 1000:
-            raise UsageError(f"bands '{self}': further bands must be wider than 0 and at most 1000 fair shares")
+        many = f"bands '{self}': {self.further} further bands, but a port has 8 queues: 1 to {MAX_FURTHER_BANDS} fit"
+        wide = "must be wider than 0 and at most 1000 fair shares"
+        require(0 < self.first <= 1000, f"bands '{self}': the first band {wide}")
+        require(1 <= self.further <= MAX_FURTHER_BANDS, many)
+        require(0 < self.size <= 1000, f"bands '{self}': further bands {wide}")
 
     @classmethod
     def parse(cls, text: object) -> Self:

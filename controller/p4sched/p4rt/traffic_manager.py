@@ -239,19 +239,9 @@ def _bmv2_reason(text: str) -> str:
 
 
 def _port_message(port: PortSettings) -> pb.PortConfig:
-    message = pb.PortConfig(
-        port=port.port,
-        rate_bps=port.rate_bps,
-        delay_ns=port.delay_ns,
-        buffer_packets=port.buffer_packets,
-        user_field=port.user_field,
-        rank_field=port.rank_field,
-        quantum_bytes=port.quantum_bytes,
-        queues=[
-            pb.QueueConfig(queue=number, depth_packets=queue.depth_packets, rate_pps=queue.rate_pps)
-            for number, queue in sorted(port.queues.items())
-        ],
-    )
+    same = ("port", "rate_bps", "delay_ns", "buffer_packets", "user_field", "rank_field", "quantum_bytes")
+    queues = [pb.QueueConfig(queue=number, **asdict(queue)) for number, queue in sorted(port.queues.items())]
+    message = pb.PortConfig(**{name: getattr(port, name) for name in same}, queues=queues)
     if port.calendar is not None:
         message.calendar.CopyFrom(pb.Calendar(**asdict(port.calendar)))
     if port.discipline is not None:

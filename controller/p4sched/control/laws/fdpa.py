@@ -367,11 +367,5 @@ def _active_users(config: Config, steps: tuple[_Step, ...], sample: Sample) -> t
 
 
 LAW = Config.law = Law(
-    name="fdpa",
-    parameters=Parameters,
-    config=Config,
-    sample=Sample,
-    begin=State.take_over,
-    decide=decide,
-    sets="bands",
+    name="fdpa", parameters=Parameters, config=Config, sample=Sample, begin=State.take_over, decide=decide, sets="bands"
 )

@@ -30,13 +30,7 @@ from typing import ClassVar, Self
 
 from p4sched.control.laws import ranked
 from p4sched.control.laws.aifo import quantile_headroom, sampling
-from p4sched.control.laws.ranked import (
-    HEADROOM_UNIT,
-    MAX_COUNT,
-    close_to,
-    headroom_numerator,
-    ranked_law,
-)
+from p4sched.control.laws.ranked import HEADROOM_UNIT, MAX_COUNT, close_to, headroom_numerator, ranked_law
 from p4sched.control.laws.traffic import Traffic
 from p4sched.control.parameters import MAX_PACKETS, MAX_WINDOW, Comparison, queue_split, queues_label
 from p4sched.errors import in_range

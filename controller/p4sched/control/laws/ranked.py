@@ -238,14 +238,7 @@ ParametersT = TypeVar("ParametersT", bound=Parameters)
 
 def ranked_law(name: str, config: type[Config], parameters: type[ParametersT]) -> RankedLaw:
     """The law of a ranked scheme, which its configuration and its parameters define."""
-    return Law(
-        name=name,
-        parameters=parameters,
-        config=config,
-        sample=Sample,
-        begin=State.take_over,
-        decide=decide,
-    )
+    return Law(name=name, parameters=parameters, config=config, sample=Sample, begin=State.take_over, decide=decide)
 
 
 def decide(config: Config, state: State, sample: Sample) -> Decision:
