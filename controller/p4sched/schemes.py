@@ -15,7 +15,7 @@ from p4sched.control.loop import LoopOf
 from p4sched.control.parameters import Comparison, Layout, Parameters
 from p4sched.control.ranked_loop import RankedLoop
 from p4sched.errors import unknown_name
-from p4sched.p4rt.traffic_manager import BEYOND_BMV2, QUEUES, Calendar, Discipline
+from p4sched.p4rt.traffic_manager import BEYOND_BMV2, QUEUES, Discipline
 
 QUEUES_DO_NOT_COMPETE = "BMv2 limits every priority queue on its own, so its queues never compete for the link"
 NO_SORTED_QUEUE = "BMv2 has no queue sorted by rank"
@@ -120,11 +120,6 @@ class Setup:
         if self.room is None:
             return self.layout.queue_sizes
         return (self.room,) * (QUEUES if self.scheme.discipline is Discipline.STRICT else 1)
-
-    @property
-    def calendar(self) -> Calendar | None:
-        """Of the discipline `afq`."""
-        return self.layout.calendar
 
     @property
     def user_field(self) -> str | None:

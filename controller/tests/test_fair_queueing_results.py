@@ -38,10 +38,10 @@ def test_the_ideals_of_fairness_know_the_flow_that_the_ranks_are_computed_for() 
     stfq, drr, afq = (named(name).alike(sizes) for name in FAIR_IDEALS)
     assert {scheme.user_field for scheme in (stfq, drr, afq)} == {"meta.flow"}
     assert {scheme.queue_sizes for scheme in (stfq, drr, afq)} == {(160,)}
-    assert afq.calendar is not None
+    assert afq.layout.calendar is not None
     # NSDI 2018: 32 queues; a full frame in each round
-    assert (afq.calendar.queues, afq.calendar.bytes_per_round) == (32, 1514)
-    assert drr.calendar is None
+    assert (afq.layout.calendar.queues, afq.layout.calendar.bytes_per_round) == (32, 1514)
+    assert drr.layout.calendar is None
 
 
 @pytest.mark.parametrize(

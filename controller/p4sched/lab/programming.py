@@ -101,7 +101,7 @@ def bottleneck(port: int, setup: Setup, link: Link) -> PortSettings:
         buffer_packets=None if strict else setup.queue_sizes[0],
         user_field=setup.user_field,
         rank_field=setup.scheme.rank_field,
-        calendar=setup.calendar,
+        calendar=setup.layout.calendar,
     )
 
 
