@@ -95,7 +95,7 @@ def test_a_run_that_fails_leaves_no_results_of_the_one_before(tmp_path: Path) ->
 
 
 BASE = Base(Rate.parse("100mbit"), Duration.parse("10ms"))
-BUSY = Capacity(2, 1e5, 1e9, 10_000, 5_000, 0.0, 0.0, 1, 1, 1_000_000, lateness_p999_ns=13_500_000)
+BUSY = Capacity(2, 1e5, 1e9, 10_000, 5_000, 0.0, 0.0, 1, 1, 2_250_000, lateness_p999_ns=13_500_000)
 """13.5 ms are less than three tenths of an RTT at time scale 5."""
 
 

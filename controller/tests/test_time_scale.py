@@ -56,13 +56,13 @@ def test_a_machine_with_cpu_to_spare_and_frames_in_time_runs_at_the_base() -> No
         (replace(QUIET, frame_cpu_ns=30_000), 2),
         # half of a tenth of the RTT: 1.5 ms need an RTT of 30 ms, so 40 ms
         (replace(QUIET, lateness_p99_ns=1_500_000), 4),
-        # three times a tenth of the RTT: 13.5 ms need an RTT of 45 ms, so 50 ms
-        (replace(QUIET, lateness_p999_ns=13_500_000), 5),
+        # 2.25 ms need an RTT of 45 ms, so 50 ms
+        (replace(QUIET, lateness_p99_ns=2_250_000), 5),
         # others leave 5 % below the room that stays idle
         (replace(QUIET, others_share=0.70), 10),
         # others leave nothing at any scale: as if they did not work
         (replace(QUIET, others_share=1.0, frame_cpu_ns=30_000), 2),
-        (replace(QUIET, lateness_p999_ns=100_000_000), 20),
+        (replace(QUIET, lateness_p99_ns=100_000_000), 20),
     ],
 )
 def test_the_scale_follows_what_the_machine_lacks(measured: Capacity, scale: int) -> None:
@@ -91,7 +91,7 @@ def test_more_than_the_machine_carries_is_told_with_what_fits() -> None:
         (None, ["--rtt"], replace(QUIET, frame_cpu_ns=30_000), 1, "--rtt is given"),
         (None, [], None, 1, "this switch is not measured"),
         (None, [], replace(QUIET, others_share=1.0), 1, "for a machine without other work"),
-        (None, [], replace(QUIET, lateness_p999_ns=100_000_000), 20, "the slowest that there is"),
+        (None, [], replace(QUIET, lateness_p99_ns=100_000_000), 20, "the slowest that there is"),
     ],
 )
 def test_a_run_goes_as_asked_else_as_given_else_as_fast_as_it_may(

@@ -33,7 +33,8 @@ FULL_SPEED = Link(Rate.parse("40gbit"), Duration.parse("1ms"))
 """More than the switch forwards: its CPU is the bottleneck."""
 PACED_SHARE = 0.2
 """Of what the switch forwards at most: so much that it has work, so little that it can be in time."""
-PACED_RTT = Duration.parse("20ms")
+PACED_RTT = Duration.parse("5ms")
+"""So short that the switch looks at its ports as often as it ever does: the dearest case."""
 CONNECTIONS = 8
 IDLE_S, START_S, FULL_S, SETTLE_S, PACED_S = 0.5, 0.4, 0.6, 0.3, 2.2
 SLEEP_S = 0.001
