@@ -26,7 +26,7 @@ if __name__ != "mininet_topos.dumbbell":
 
 from mininet_topos.nodes import NodeError
 from mininet_topos.star import Sides, far_station, for_mn, near_station
-from mininet_topos.stations import whole
+from mininet_topos.stations import refusing, whole
 
 # Names at this level end up among the globals of `mn`, which has a SWITCHES, HOSTS, TOPOS, ... of its own.
 USERS_PER_HOST = 240
@@ -47,6 +47,6 @@ def standalone(hosts: int = 4, users: int = 0, switch: str = "embedded", program
     return for_mn(dumbbell_sides(hosts, users), switch, program)
 
 
-topos = {"dumbbell": standalone}
+topos = {"dumbbell": refusing(standalone)}
 
 __all__ = ["USERS_PER_HOST", "dumbbell_sides", "topos"]

@@ -25,7 +25,7 @@ if __name__ != "mininet_topos.incast":
     sys.path.append(str(Path(sys._getframe().f_code.co_filename).resolve().parent.parent / "controller"))
 
 from mininet_topos.star import Sides, far_station, for_mn, near_station
-from mininet_topos.stations import whole
+from mininet_topos.stations import refusing, whole
 
 # Names at this level end up among the globals of `mn`, which has a SWITCHES, HOSTS, TOPOS, ... of its own.
 MOST_SENDERS = 200
@@ -43,6 +43,6 @@ def standalone(senders: int = 8, switch: str = "embedded", program: str = "fifo"
     return for_mn(incast_sides(senders), switch, program)
 
 
-topos = {"incast": standalone}
+topos = {"incast": refusing(standalone)}
 
 __all__ = ["incast_sides", "topos"]

@@ -31,7 +31,17 @@ if __name__ != "mininet_topos.leaf_spine":
     # `mn --custom` executes this file by itself, with Debian's Python, and without defining __file__.
     sys.path.append(str(Path(sys._getframe().f_code.co_filename).resolve().parent.parent / "controller"))
 
-from mininet_topos.stations import FIRST_GRPC_PORT, Station, alone, attach, program_loader, routes, switch_node, whole
+from mininet_topos.stations import (
+    FIRST_GRPC_PORT,
+    Station,
+    alone,
+    attach,
+    program_loader,
+    refusing,
+    routes,
+    switch_node,
+    whole,
+)
 
 # Names at this level end up among the globals of `mn`, which has a SWITCHES, HOSTS, TOPOS, ... of its own.
 MOST_LEAVES = 32
@@ -162,6 +172,6 @@ def standalone(
     return alone(LeafSpineTopo(shape=shape, switch=switch, switch_params=params))
 
 
-topos = {"leaf_spine": standalone}
+topos = {"leaf_spine": refusing(standalone)}
 
 __all__ = ["LeafSpineTopo", "Shape", "topos"]

@@ -9,6 +9,7 @@ import json
 import subprocess
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from functools import wraps
 from pathlib import Path
 from typing import Any
 
@@ -88,8 +89,24 @@ def refuse_taken_names(interfaces: Iterable[str]) -> None:
             )
 
 
+def refusing(standalone: Callable[..., Topo]) -> Callable[..., Topo]:
+    """A maker of topologies for `mn`, whose NodeError ends `mn` with its message and nothing else.
+
+    `mn` answers every other exception with the end of all networks of the machine, a running experiment's too.
+    """
+
+    @wraps(standalone)
+    def made(*args: Any, **params: Any) -> Topo:
+        try:
+            return standalone(*args, **params)
+        except NodeError as error:
+            raise SystemExit(f"mn: {error}") from None
+
+    return made
+
+
 def alone(topo: Topo) -> Topo:
-    """The topology for `mn`, unless it would take the interfaces of a network that runs."""
+    """The topology for `mn`. Raises NodeError if it would take the interfaces of a network that runs."""
     ends = [(link[f"node{end}"], link[f"port{end}"]) for _, _, link in topo.links(withInfo=True) for end in (1, 2)]
     refuse_taken_names(f"{node}-eth{port}" for node, port in ends if topo.isSwitch(node))
     return topo

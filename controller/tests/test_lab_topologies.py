@@ -213,5 +213,17 @@ def test_the_topologies_work_with_plain_mininet(topology: str, answers: str, swi
 )
 def test_plain_mininet_says_what_cannot_be(topology: str, message: str) -> None:
     said = in_plain_mininet(topology)
-    assert f"NodeError: {message}" in said
+    assert f"mn: {message}" in said
+    assert "Cleanup" not in said
     assert "Traceback" not in said
+
+
+@ON_EMBEDDED
+def test_plain_mininet_leaves_a_network_alone_that_runs_already() -> None:
+    subprocess.run(["ip", "link", "add", "s1-eth1", "type", "veth", "peer", "name", "other-eth1"], check=True)
+    try:
+        said = in_plain_mininet("dumbbell,2")
+        assert "mn: there is an interface s1-eth1 already" in said
+        assert interface_index("s1-eth1") is not None
+    finally:
+        subprocess.run(["ip", "link", "delete", "s1-eth1"], check=False)
