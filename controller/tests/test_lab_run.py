@@ -121,6 +121,14 @@ def test_the_ledger_of_a_crashed_run_ends_its_processes_and_restores_settings(
     assert read_ledger(tmp_path / "ledger.json") is None
 
 
+def test_a_setting_that_a_container_does_not_see_is_named(tmp_path: Path) -> None:
+    setting = tmp_path / "netdev_max_backlog"
+    ledger = Ledger(tmp_path / "ledger.json")
+    with pytest.raises(LabError, match=f"cannot change {setting} here: a container must be privileged"):
+        ledger.change_setting(str(setting), "5")
+    assert ledger.undo() == []
+
+
 @pytest.mark.skipif(os.geteuid() != 0, reason="needs root")
 @pytest.mark.parametrize("content", ['{"processes": [{"pid"', "[]", '{"processes": []}', "\xff"])
 def test_a_damaged_ledger_is_told_of_and_does_not_stop_the_next_run(
