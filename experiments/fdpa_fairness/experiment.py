@@ -131,5 +131,5 @@ EXPERIMENT = Experiment(
     schemes=Choice(schemes.NAMES, DEFAULT["schemes"]),
     seed=Seed("Decides which users misbehave."),
     programs=[IPERF3],
-    base=Base(Rate.parse(DEFAULT["rate"]), Duration.parse(DEFAULT["rtt"]), frames=4),
+    base=Base(Rate.parse(DEFAULT["rate"]), Duration.parse(DEFAULT["rtt"]), frames=2.5),
 )

@@ -114,5 +114,5 @@ EXPERIMENT = Experiment(
     csv={"samples.csv": sample_rows},
     files=("decisions.jsonl", *FILES),
     programs=[IPERF3],
-    base=Base(Rate.parse(DEFAULT["rate"]), Duration.parse(DEFAULT["rtt"]), frames=4),
+    base=Base(Rate.parse(DEFAULT["rate"]), Duration.parse(DEFAULT["rtt"]), frames=2.5),
 )

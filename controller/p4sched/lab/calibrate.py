@@ -89,7 +89,7 @@ def capacity() -> Capacity:
     """Measures this machine, once in a process. Raises P4schedError as a run of an experiment does."""
     with (
         tempfile.TemporaryDirectory(prefix="p4sched-") as folder,
-        clean_run("p4sched calibrate", programs=[IPERF3]) as ledger,
+        clean_run("the calibration of p4sched", programs=[IPERF3]) as ledger,
     ):
         before = read_machine()
         real_time, normal = wakeup_latencies(IDLE_S)
