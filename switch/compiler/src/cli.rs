@@ -8,7 +8,7 @@ use std::{
 };
 
 use clap::{Parser, ValueEnum};
-use p4sched_compiler::{Define, IncludeResolver, Input, Options, compile, embedded, p4info_text, preprocess};
+use p4sched_compiler::{Arch, Define, IncludeResolver, Input, Options, compile, embedded, p4info_text, preprocess};
 use p4sched_proto::{DESCRIPTORS, p4::config::v1::P4Info};
 use prost::Message as _;
 use prost_reflect::DynamicMessage;
@@ -129,6 +129,7 @@ fn compile_files(args: &Args) -> Result<(), String> {
         directories: args.include.clone(),
     };
     let options = Options {
+        arch: Arch::default(),
         defines: defines(args)?,
         disabled_warnings: args.disable.clone(),
         warnings_are_errors: args.warnings_are_errors,

@@ -7,17 +7,21 @@
 
 #![cfg_attr(test, allow(clippy::unwrap_used, reason = "a test may fail"))]
 
+mod arch;
 mod check;
 pub mod diagnostics;
 mod emit;
 mod include;
+#[allow(dead_code, reason = "what only the Tofino architectures have is not lowered yet")]
 mod ir;
 mod lower;
 mod preprocess;
 pub mod source;
 mod syntax;
+#[allow(dead_code, reason = "what only the Tofino architectures have is not lowered yet")]
 mod typed;
 
+pub use arch::Arch;
 pub use diagnostics::{Diagnostic, Diagnostics, Severity};
 pub use emit::p4info::p4info_text;
 pub use include::{EmbeddedIncludes, embedded};
@@ -40,6 +44,8 @@ pub struct Input<'a> {
 /// How it is compiled.
 #[derive(Clone, Debug, Default)]
 pub struct Options {
+    /// What the program is written for.
+    pub arch: Arch,
     /// Macros defined before the first line.
     pub defines: Vec<Define>,
     /// Classes of warnings that are not shown; `*` means all.
@@ -152,7 +158,7 @@ fn compile_here(input: &Input, includes: &dyn IncludeResolver, options: &Options
     if front.reporter.has_errors() {
         return Err(front.finish(options));
     }
-    let Some(ir) = lower::lower(&program, &front.map, &mut front.reporter) else {
+    let Some(ir) = lower::lower(&program, options.arch, &front.map, &mut front.reporter) else {
         return Err(front.finish(options));
     };
     let json = emit::json::emit(&ir, &front.map, &program.errors, input.name);

@@ -9,6 +9,7 @@ use crate::{
     source::Span,
     syntax::ast::{Arg, Direction, TypeExpr},
     typed::{
+        annotations,
         tree::{Expr, ParamDef, VarKind},
         types::{Type, TypeVarId, VarId},
     },
@@ -30,6 +31,7 @@ impl Checker<'_> {
                 direction,
                 ty: var.ty.clone(),
                 default: self.defaults.get(id).cloned(),
+                optional: annotations::has(&var.annotations, "optional"),
             }
         };
         vars.iter().map(param).collect()

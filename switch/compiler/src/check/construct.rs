@@ -93,6 +93,7 @@ impl Checker<'_> {
             name,
             maker,
             args,
+            methods: Vec::new(),
             annotations,
             span,
         });

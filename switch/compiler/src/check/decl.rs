@@ -130,6 +130,7 @@ impl Checker<'_> {
                 params,
                 result,
                 annotations,
+                is_abstract: false,
             }
         })
     }

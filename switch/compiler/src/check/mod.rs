@@ -229,6 +229,7 @@ impl Checker<'_> {
                 direction: p.direction,
                 ty,
                 default,
+                optional: p.annotations.iter().any(|a| &*a.name == "optional"),
             });
         }
         list

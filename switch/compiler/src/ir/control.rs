@@ -67,6 +67,15 @@ pub enum Outcome {
     Action(Vec<(Vec<SourceAction>, Vec<Stmt>)>, Vec<Stmt>),
 }
 
+/// Which thread of the chip runs a control.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Gress {
+    Ingress,
+    Egress,
+    /// Runs beside ingress, at every change of a queue's length (T2NA).
+    Ghost,
+}
+
 /// A pipeline as a graph.
 #[derive(Clone, Debug, Default)]
 pub struct Pipeline {

@@ -1,6 +1,6 @@
 //! What stands beside tables: counters, meters, registers, profiles, hashes, checksums, digests, value sets.
 
-use super::{Expr, FieldRef};
+use super::{Expr, FieldRef, Stmt};
 use crate::{
     source::Span,
     typed::{tree::Annotations, types::Type},
@@ -45,6 +45,23 @@ pub struct Register {
     /// Type of a cell.
     pub ty: Type,
     pub annotations: Annotations,
+    pub span: Span,
+}
+
+/// A program of a stateful ALU: what one access does to a cell. The primitive `execute_register_action` has the
+/// arguments `Named("register_action", name)`, `Value(index)` and a `Target` for each result that is used.
+#[derive(Clone, Debug)]
+pub struct RegisterAction {
+    /// Its full name.
+    pub name: String,
+    /// The register, as index.
+    pub register: usize,
+    /// What it does, on `value` and `results`.
+    pub body: Vec<Stmt>,
+    /// The fields of the cell, the one in the high bits first.
+    pub value: Vec<FieldRef>,
+    /// What the access returns.
+    pub results: Vec<FieldRef>,
     pub span: Span,
 }
 

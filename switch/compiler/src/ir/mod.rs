@@ -1,4 +1,4 @@
-//! The program for one target, v1model on BMv2: storage is flat (header instances with fields), parsers and controls
+//! The program for one architecture: storage is flat (header instances with fields), parsers and controls
 //! are inlined, tables and externs are instances with their full names.
 
 mod control;
@@ -10,17 +10,19 @@ mod table;
 
 use std::rc::Rc;
 
-pub use control::{Arg, Condition, Label, Next, Node, Outcome, Pipeline, Primitive, Stmt};
+pub use control::{Arg, Condition, Gress, Label, Next, Node, Outcome, Pipeline, Primitive, Stmt};
 pub use expr::{Expr, ExprKind, FieldRef, HeaderRef, Ty};
-pub use externs::{Calculation, Checksum, FieldList, Meter, Profile, Register, Unit, ValueSet};
+pub use externs::{Calculation, Checksum, FieldList, Meter, Profile, Register, RegisterAction, Unit, ValueSet};
 pub use parser::{Case, ParserOp, ParserState};
 pub use storage::{Field, Header, HeaderType, Stack, Union, UnionStack};
 pub use table::{Action, ActionCall, ActionParam, Entry, Key, Match, Table};
 
-use crate::{source::Span, typed::tree::Annotations};
+use crate::{arch::Arch, source::Span, typed::tree::Annotations};
 
 #[derive(Default)]
 pub struct Ir {
+    /// What the program is written for.
+    pub arch: Arch,
     pub header_types: Vec<HeaderType>,
     /// Header instances.
     pub headers: Vec<Header>,
@@ -34,6 +36,7 @@ pub struct Ir {
     pub counters: Vec<Meter>,
     pub meters: Vec<Meter>,
     pub registers: Vec<Register>,
+    pub register_actions: Vec<RegisterAction>,
     /// Action profiles and selectors.
     pub profiles: Vec<Profile>,
     pub calculations: Vec<Calculation>,
@@ -52,6 +55,8 @@ pub struct Ir {
     pub deparser_span: Span,
     /// Ingress and egress.
     pub pipelines: Vec<Pipeline>,
+    /// The same statements before they become graphs: what is placed into the stages of the chip.
+    pub bodies: Vec<(Gress, Vec<Stmt>)>,
     /// Actions and tables that the control plane may know, in the order of their declaration.
     pub listed_actions: Vec<usize>,
     /// See above.

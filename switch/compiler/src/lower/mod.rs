@@ -20,6 +20,7 @@ mod value;
 use std::collections::{HashMap, HashSet};
 
 use crate::{
+    arch::Arch,
     diagnostics::Reporter,
     ir::{self, Ir, Label},
     source::{SourceMap, Span},
@@ -31,12 +32,12 @@ use crate::{
 use value::{Frame, FrameRef, Loc, Object};
 
 /// Lowers a checked program. `None` if there was an error.
-pub(crate) fn lower(program: &Program, map: &SourceMap, reporter: &mut Reporter) -> Option<Ir> {
+pub(crate) fn lower(program: &Program, arch: Arch, map: &SourceMap, reporter: &mut Reporter) -> Option<Ir> {
     let mut lowerer = Lowerer {
         program,
         map,
         reporter,
-        ir: Ir::default(),
+        ir: Ir { arch, ..Ir::default() },
         frame: Frame::new(String::new()),
         globals: HashMap::new(),
         header_types: HashMap::new(),

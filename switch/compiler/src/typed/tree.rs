@@ -73,6 +73,8 @@ pub struct ParamDef {
     pub direction: Direction,
     pub ty: Type,
     pub default: Option<Expr>,
+    /// `@optional`: an argument may be left out; a program's parser or control may leave the parameter out.
+    pub optional: bool,
 }
 
 /// A function or method of an extern.
@@ -83,6 +85,8 @@ pub struct ExternMethod {
     pub params: Vec<ParamDef>,
     pub result: Type,
     pub annotations: Annotations,
+    /// `abstract`: the program gives the body where it declares an instance.
+    pub is_abstract: bool,
 }
 
 /// An extern object type.
@@ -281,6 +285,8 @@ pub struct Instance {
     pub maker: Maker,
     /// The arguments of its constructor, one for each parameter; `None` where a parameter was left out.
     pub args: Vec<Option<Expr>>,
+    /// The bodies of its abstract methods, by name; they see what the place of declaration sees.
+    pub methods: Vec<(Symbol, Function)>,
     pub annotations: Annotations,
     pub span: Span,
 }

@@ -1,0 +1,34 @@
+//! The architectures that programs are written for.
+
+/// What a program is written for: which blocks `main` has, and which externs there are.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Arch {
+    /// BMv2's `simple_switch`.
+    #[default]
+    V1model,
+    /// Tofino 1.
+    Tna,
+    /// Tofino 2.
+    T2na,
+}
+
+impl Arch {
+    /// All, the default first.
+    pub const ALL: [Arch; 3] = [Arch::V1model, Arch::Tna, Arch::T2na];
+
+    /// Its name on the command line, in the JSON and in P4Info.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Arch::V1model => "v1model",
+            Arch::Tna => "tna",
+            Arch::T2na => "t2na",
+        }
+    }
+
+    /// The architecture with this name.
+    #[must_use]
+    pub fn from_name(name: &str) -> Option<Arch> {
+        Arch::ALL.into_iter().find(|arch| arch.name() == name)
+    }
+}
