@@ -21,6 +21,15 @@ control ReadLength(in bit<9> port, in bit<3> priority, out bit<32> length) {
     }
 }
 
+// Tail drop. length, size: of the packet's queue, in packets. A size of 0 leaves the tail drop to the queue itself.
+control TailDrop(in bit<32> length, in bit<16> size, inout bit<2> verdict) {
+    apply {
+        if (verdict == ADMITTED && size != 0 && length >= (bit<32>) size) {
+            verdict = FULL;
+        }
+    }
+}
+
 // Carries out a verdict: an admitted packet goes to its queue, any other is dropped. queue: the cell of (port, priority).
 control EnterQueue(inout metadata_t meta, inout standard_metadata_t standard_metadata, in bit<32> queue,
                    in bit<2> verdict) {

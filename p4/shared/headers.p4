@@ -51,6 +51,9 @@ header rank_t {
 }
 
 struct headers_t {
+#ifdef TARGET_HEADERS
+    TARGET_HEADERS
+#endif
     ethernet_t ethernet;
 #ifdef WORKER_PACKETS
     worker_t   worker;

@@ -17,6 +17,9 @@ struct metadata_t {
     bit<16> l4_dst_port;
     // Ingress is done with the packet: it has no route, its TTL has run out, it was dropped, or it is a worker packet.
     bool    discard;
+#ifdef TARGET_METADATA
+    TARGET_METADATA
+#endif
 }
 
 // The 5-tuple of a packet, for a hash and for a table's key.
@@ -28,8 +31,3 @@ struct metadata_t {
     hdr.ipv4.protocol: ternary; \
     meta.l4_src_port: ternary; \
     meta.l4_dst_port: ternary;
-
-// What `bytes` cost a user: bytes over the user's weight. scale: 256 / weight.
-bit<32> weighted(in bit<32> bytes, in bit<16> scale) {
-    return (bytes * (bit<32>) scale) >> 8;
-}

@@ -1,0 +1,80 @@
+// The admission rule of AIFO (algorithm 1 of the paper).
+//
+//   q: ranks in the window that are strictly smaller than the packet's rank;  |W|: size of the window
+//   c: length of the one queue;  C: its target;  k = K/256: headroom
+//   admit iff  q / |W|  <=  1 / (1 - k)  (C - c) / C
+//   without division:  q C (256 - K)  <=  |W| (C - c) 256
+//   without multiplication:  log q + log C + log (256 - K)  <=  log |W| + log (C - c) + log 256
+//   a queue longer than its target (c > C) admits nothing
+
+#include "log2.p4"
+
+// smaller: q;  window_size: |W|, at most 16;  length: c;  target: C;  headroom: K;  full: the queue has no room.
+control AifoAdmission(in bit<8> smaller, in bit<32> window_size, in bit<32> length, in bit<32> target, in bit<16> headroom,
+                      in bool full, out bit<2> verdict) {
+    Log2() log_target;
+    Log2() log_free;
+    // Both saturate at 0.
+    bit<32> free;
+    bit<32> beyond;
+    // 256 - K.
+    bit<16> rest;
+    // Logarithms: of what the packet needs for each q, of what is free, and of how many q that is enough for.
+    bit<32> needed;
+    bit<32> available;
+    bit<32> margin;
+
+    // log C - log |W| - log 256. Five logarithms are rounded by half a unit each, so less than 3 units are a tie.
+    action for_window(bit<32> inverse_log) {
+        needed = needed + inverse_log;
+    }
+    table window_logs {
+        key = { window_size[7:0]: exact @name("window_size"); }
+        actions = { for_window; }
+        const default_action = for_window(0);
+        const entries = { MINUS_LOG2_ENTRIES(for_window, -32w0x80003) }
+        size = 16;
+    }
+    action for_rest(bit<32> log) {
+        needed = needed + log;
+    }
+    table rest_logs {
+        key = { rest: ternary; }
+        actions = { for_rest; }
+        // K = 0.
+        const default_action = for_rest(8 << 16);
+        const entries = { LOG2_ENTRIES_TO_255(for_rest) }
+        size = 256;
+    }
+    action always() {
+        margin = 0;
+    }
+    action subtract(bit<32> inverse_log) {
+        margin = margin + inverse_log;
+    }
+    table quantile_logs {
+        key = { smaller: exact; }
+        actions = { always; subtract; }
+        const default_action = always();
+        const entries = { MINUS_LOG2_ENTRIES(subtract, 32w0) }
+        size = 16;
+    }
+    apply {
+        free = target |-| length;
+        beyond = length |-| target;
+        rest = 256 - headroom;
+        log_target.apply(target[15:0], needed);
+        window_logs.apply();
+        rest_logs.apply();
+        log_free.apply(free[15:0], available);
+        margin = available - needed;
+        quantile_logs.apply();
+        if (beyond != 0 || margin[31:31] == 1) {
+            verdict = REFUSED;
+        } else if (full) {
+            verdict = FULL;
+        } else {
+            verdict = ADMITTED;
+        }
+    }
+}

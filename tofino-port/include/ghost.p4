@@ -1,0 +1,48 @@
+// Queue lengths for a Tofino 2: the ghost thread tells ingress (PACKS 5).
+//
+// The traffic manager reports the length of a queue when a packet enters or leaves it. The ghost thread runs in the pipeline
+// of ingress and writes the length into a register that ingress reads. It also keeps the sum of each port: what a queue has
+// now, minus what it had at its last report.
+
+// Packets in the queue of each (port, priority) and of each port. The traffic manager's number of a queue has 11 bits: the
+// lower 8 bits of the port and 3 bits of priority.
+Register<bit<32>, bit<11>>(2048) queue_depths;
+Register<bit<32>, bit<8>>(256) port_depths;
+
+control QueueLengths(in ghost_intrinsic_metadata_t gh_intr_md) {
+    bit<32> length;
+    bit<32> before;
+    bit<32> change;
+
+    RegisterAction<bit<32>, bit<11>, bit<32>>(queue_depths) swap = {
+        void apply(inout bit<32> value, out bit<32> previous) {
+            previous = value;
+            value = length;
+        }
+    };
+    RegisterAction<bit<32>, bit<8>, bit<32>>(port_depths) add_change = {
+        void apply(inout bit<32> value) {
+            value = value + change;
+        }
+    };
+
+    apply {
+        length = (bit<32>) gh_intr_md.qlength;
+        before = swap.execute(gh_intr_md.qid);
+        change = length - before;
+        add_change.execute(gh_intr_md.qid[10:3]);
+    }
+}
+
+// Ingress. length: of all queues of the port together, in packets, before the packet at hand.
+control ReadPortLength(in bit<9> port, out bit<32> length) {
+    RegisterAction<bit<32>, bit<8>, bit<32>>(port_depths) read = {
+        void apply(inout bit<32> value, out bit<32> now) {
+            now = value;
+        }
+    };
+
+    apply {
+        length = read.execute(port[7:0]);
+    }
+}

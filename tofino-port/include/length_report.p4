@@ -1,0 +1,52 @@
+// Queue lengths for a Tofino 1, whose ingress cannot see the queues: every departure reports.
+//
+// When a packet departs, egress mirrors a short piece of it to the recirculation port, with the length that the departure
+// leaves behind in front. The report comes back to ingress, which writes the length into its register. So ingress knows the
+// length as soon as the report is back, for every (port, priority). AIFO's authors use worker packets instead (worker.p4).
+//
+// Between two departures, ingress counts the arrivals itself. It reads the register before the rule decides, and one packet
+// has one access to a register. So it counts every arrival, also one that is then refused, but never beyond a limit that the
+// program sets. The next departure puts the register right.
+//
+// The controller sets up the mirror session: port 68, cut to 32 bytes.
+
+// Packets in the queue of each (port, priority), as far as ingress knows.
+Register<bit<32>, bit<12>>(MAX_QUEUES) queue_depths;
+
+// P4Runtime's number of the clone session.
+const MirrorId_t LENGTH_REPORT_SESSION = 1;
+const MirrorType_t MIRROR_LENGTH_REPORT = 1;
+
+#define BRINGS_LENGTH hdr.length_report.isValid()
+
+// Ingress: the report is read, and ends here.
+control TakeLength(inout headers_t hdr, in ingress_intrinsic_metadata_t ig_intr_md,
+                   inout ingress_intrinsic_metadata_for_deparser_t ig_dprsr_md,
+                   inout ingress_intrinsic_metadata_for_tm_t ig_tm_md) {
+    RegisterAction<bit<32>, bit<12>, bit<32>>(queue_depths) put_right = {
+        void apply(inout bit<32> value) {
+            value = hdr.length_report.length;
+        }
+    };
+
+    apply {
+        put_right.execute(hdr.length_report.queue[11:0]);
+        ig_dprsr_md.drop_ctl = 1;
+    }
+}
+
+// Egress: a frame that departs has a report made of what it leaves behind.
+control MakeLengthReport(in egress_headers_t hdr, inout egress_metadata_t meta, in egress_intrinsic_metadata_t eg_intr_md,
+                         inout egress_intrinsic_metadata_for_deparser_t eg_dprsr_md) {
+    apply {
+        if (hdr.bridge.isValid()) {
+            meta.report_kind = KIND_LENGTH_REPORT;
+            meta.report_queue[15:12] = 0;
+            meta.report_queue[11:3] = eg_intr_md.egress_port;
+            meta.report_queue[2:0] = eg_intr_md.egress_qid[2:0];
+            meta.length = (bit<32>) eg_intr_md.deq_qdepth;
+            meta.report_session = LENGTH_REPORT_SESSION;
+            eg_dprsr_md.mirror_type = MIRROR_LENGTH_REPORT;
+        }
+    }
+}

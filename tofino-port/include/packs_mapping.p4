@@ -1,0 +1,194 @@
+// The queue mapping of PACKS in the form for many queues (section 5 of the paper): one rule admits a packet and chooses its
+// queue. The rule looks at what all queues hold together, not at each of them.
+//
+//   n strict-priority queues, queue 1 the most urgent;  B_i: size of queue i;  B: sum of all B_i;  b: packets in all queues
+//   q: ranks in the window that are strictly smaller than the packet's rank;  |W|: size of the window
+//   k = K/256: headroom
+//   take the first queue i with  q / |W|  <=  1 / (1 - k)  (B - b) / B  i / n
+//   without division:  q B (256 - K) n  <=  |W| (B - b) 256 i
+//   without multiplication:  log q + log B + log (256 - K) + log n - log |W| - log (B - b) - log 256  <=  log i
+//   no such queue: drop;  queue i is full: drop
+
+#include "../../p4/shared/queue_sizes.p4"
+#include "log2.p4"
+
+// smaller: q;  window_size: |W|, at most 16;  sizes: B_i, together less than 65536, all that there are in front;  headroom: K;
+// total_length: b. Chooses meta.queue.
+control PacksMapping(inout metadata_t meta, in bit<9> port, in bit<8> smaller, in bit<32> window_size,
+                     in queue_sizes_t sizes, in bit<16> headroom, out bit<32> total_length, out bit<2> verdict) {
+    ReadPortLength() read_total;
+    ReadLength() read_length;
+    Log2() log_total;
+    Log2() log_free;
+    bit<16> size_1_2;
+    bit<16> size_3_4;
+    bit<16> size_5_6;
+    bit<16> size_7_8;
+    bit<16> size_1_4;
+    bit<16> size_5_8;
+    bit<16> total_size;
+    bit<16> free;
+    // 256 - K.
+    bit<16> rest;
+    // Logarithms: of the left side without q and B; of B; of B - b; of the left side. The last one is the place of the packet
+    // among the queues: up to log i it is for queue i.
+    bit<32> needed;
+    bit<32> total_log;
+    bit<32> available;
+    bit<32> place;
+    // Of the chosen queue; 0: none.
+    bit<32> size;
+    bit<32> length;
+    bit<32> room;
+
+    action for_queues(bit<32> log) {
+        needed = log;
+    }
+    table queue_logs {
+        key = {
+            sizes.size_2: ternary;
+            sizes.size_3: ternary;
+            sizes.size_4: ternary;
+            sizes.size_5: ternary;
+            sizes.size_6: ternary;
+            sizes.size_7: ternary;
+            sizes.size_8: ternary;
+        }
+        actions = { for_queues; }
+        const default_action = for_queues(196608);
+        const entries = {
+            (0, _, _, _, _, _, _): for_queues(0);
+            (_, 0, _, _, _, _, _): for_queues(65536);
+            (_, _, 0, _, _, _, _): for_queues(103872);
+            (_, _, _, 0, _, _, _): for_queues(131072);
+            (_, _, _, _, 0, _, _): for_queues(152170);
+            (_, _, _, _, _, 0, _): for_queues(169408);
+            (_, _, _, _, _, _, 0): for_queues(183983);
+        }
+        size = 8;
+    }
+    // Seven logarithms are rounded by half a unit each, so less than 4 units are a tie.
+    action for_window(bit<32> inverse_log) {
+        needed = needed + inverse_log;
+    }
+    table window_logs {
+        key = { window_size[7:0]: exact @name("window_size"); }
+        actions = { for_window; }
+        const default_action = for_window(0);
+        const entries = { MINUS_LOG2_ENTRIES(for_window, -32w0x80004) }
+        size = 16;
+    }
+    action for_rest(bit<32> log) {
+        needed = needed + log;
+    }
+    table rest_logs {
+        key = { rest: ternary; }
+        actions = { for_rest; }
+        // K = 0.
+        const default_action = for_rest(8 << 16);
+        const entries = { LOG2_ENTRIES_TO_255(for_rest) }
+        size = 256;
+    }
+    // q = 0: the most urgent queue, whatever is free.
+    action most_urgent() {
+        place = -32w1;
+    }
+    action add(bit<32> log) {
+        place = place + log;
+    }
+    table quantile_logs {
+        key = { smaller: exact; }
+        actions = { most_urgent; add; }
+        const default_action = most_urgent();
+        const entries = { PLUS_LOG2_ENTRIES(add, 32w0) }
+        size = 16;
+    }
+    action queue_1() {
+        meta.queue[2:0] = 7;
+        size = (bit<32>) sizes.size_1;
+    }
+    action queue_2() {
+        meta.queue[2:0] = 6;
+        size = (bit<32>) sizes.size_2;
+    }
+    action queue_3() {
+        meta.queue[2:0] = 5;
+        size = (bit<32>) sizes.size_3;
+    }
+    action queue_4() {
+        meta.queue[2:0] = 4;
+        size = (bit<32>) sizes.size_4;
+    }
+    action queue_5() {
+        meta.queue[2:0] = 3;
+        size = (bit<32>) sizes.size_5;
+    }
+    action queue_6() {
+        meta.queue[2:0] = 2;
+        size = (bit<32>) sizes.size_6;
+    }
+    action queue_7() {
+        meta.queue[2:0] = 1;
+        size = (bit<32>) sizes.size_7;
+    }
+    action queue_8() {
+        meta.queue[2:0] = 0;
+        size = (bit<32>) sizes.size_8;
+    }
+    action no_queue() {
+        meta.queue[2:0] = 0;
+        size = 0;
+    }
+    // Edges: log i. A place is a number with a sign; beyond 16 there is no queue.
+    table queues {
+        key = {
+            place[31:20]: ternary @name("place_high");
+            place[19:0]: range @name("place_low");
+        }
+        actions = { queue_1; queue_2; queue_3; queue_4; queue_5; queue_6; queue_7; queue_8; no_queue; }
+        const default_action = no_queue();
+        const entries = {
+            (0x800 &&& 0x800, _): queue_1();
+            (0, 0 .. 0): queue_1();
+            (0, 1 .. 65536): queue_2();
+            (0, 65537 .. 103872): queue_3();
+            (0, 103873 .. 131072): queue_4();
+            (0, 131073 .. 152170): queue_5();
+            (0, 152171 .. 169408): queue_6();
+            (0, 169409 .. 183983): queue_7();
+            (0, 183984 .. 196608): queue_8();
+        }
+        size = 16;
+    }
+    apply {
+        read_total.apply(port, total_length);
+        size_1_2 = sizes.size_1 + sizes.size_2;
+        size_3_4 = sizes.size_3 + sizes.size_4;
+        size_5_6 = sizes.size_5 + sizes.size_6;
+        size_7_8 = sizes.size_7 + sizes.size_8;
+        size_1_4 = size_1_2 + size_3_4;
+        size_5_8 = size_5_6 + size_7_8;
+        total_size = size_1_4 + size_5_8;
+        rest = 256 - headroom;
+        queue_logs.apply();
+        window_logs.apply();
+        rest_logs.apply();
+        log_total.apply(total_size, total_log);
+        free = total_size |-| total_length[15:0];
+        log_free.apply(free, available);
+        needed = needed + total_log;
+        place = needed - available;
+        quantile_logs.apply();
+        queues.apply();
+        read_length.apply(meta, size, length);
+        // Saturating: 0 if the queue is full.
+        room = size |-| length;
+        if (size == 0) {
+            verdict = REFUSED;
+        } else if (room == 0) {
+            verdict = FULL;
+        } else {
+            verdict = ADMITTED;
+        }
+    }
+}
