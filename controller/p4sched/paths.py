@@ -10,6 +10,7 @@ ROOT = Path(__file__).resolve().parents[2]
 """Root of the repository (the package is installed editable from it)."""
 
 P4_DIR = ROOT / "p4"
+TOFINO_DIR = ROOT / "tofino-port"
 EXPERIMENTS_DIR = ROOT / "experiments"
 PROTO_DIR = ROOT / "switch" / "proto"
 SHELL_PYTHON = ROOT / ".venv-shell" / "bin" / "python"

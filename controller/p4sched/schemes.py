@@ -15,12 +15,17 @@ from p4sched.control.loop import LoopOf
 from p4sched.control.parameters import Comparison, Layout, Parameters
 from p4sched.control.ranked_loop import RankedLoop
 from p4sched.errors import unknown_name
+from p4sched.p4rt.target import Target
 from p4sched.p4rt.traffic_manager import BEYOND_BMV2, QUEUES, Discipline
 
 QUEUES_DO_NOT_COMPETE = "BMv2 limits every priority queue on its own, so its queues never compete for the link"
 NO_SORTED_QUEUE = "BMv2 has no queue sorted by rank"
 NO_DRR = "BMv2 has no deficit round robin"
 NO_CALENDAR = "BMv2 has no calendar of queues"
+SOFTWARE = (Target.V1MODEL,)
+TOFINO_1 = (Target.V1MODEL, Target.TNA)
+TOFINO_2 = (Target.V1MODEL, Target.T2NA)
+BOTH = (Target.V1MODEL, Target.TNA, Target.T2NA)
 FDPA_OPTIONS = ("--bands", "--rtt", "--interval", "--token-bucket", "--flowlet-gap")
 RANKED_OPTIONS = ("--port", "--delay", "--span", "--depth", "--loss", "--fix", "--rank-source")
 
@@ -51,6 +56,8 @@ class Scheme:
     compared: tuple[Compared, ...] = (Compared.RANKS,)
     not_on_bmv2: str | None = None
     """Why BMv2 cannot show it; None when it can."""
+    targets: tuple[Target, ...] = SOFTWARE
+    """For which there is a program."""
     law: AnyLaw | None = None
     """None: no parameters follow the traffic."""
     loop: LoopOf | None = None
@@ -71,8 +78,16 @@ class Scheme:
 
     @property
     def program(self) -> str:
-        """p4/PROGRAM.p4: of its own, or FIFO's ahead of an ideal discipline."""
+        """PROGRAM.p4: of its own, or FIFO's ahead of an ideal discipline."""
         return "fifo" if self.discipline in BEYOND_BMV2 else self.name
+
+    def not_on(self, target: Target) -> str | None:
+        """Why there is no program for this target; None when there is."""
+        if target in self.targets:
+            return None
+        if self.discipline in BEYOND_BMV2:
+            return f"an ideal of the project's own traffic manager, which no Tofino has: there is none for {target}"
+        return f"there is no {self.program}.p4 for {target}, only for {' and '.join(self.targets)}"
 
     @property
     def parameters(self) -> type[Parameters]:
@@ -99,6 +114,8 @@ class Setup:
     layout: Layout
     macros: tuple[str, ...] = ()
     """Defined when the program is compiled."""
+    target: Target = Target.V1MODEL
+    """Whose program the switch runs."""
     room: int | None = None
     """Packets that each queue of the port can hold; None: as many as the layout says."""
     share_among: str = "meta.flow"
@@ -132,35 +149,54 @@ class Setup:
         return self.layout if isinstance(self.layout, Parameters) else None
 
 
-FIFO = Scheme("fifo", Discipline.FIFO, fifo.Parameters, "grey", (Compared.USERS, Compared.RANKS))
+FIFO = Scheme("fifo", Discipline.FIFO, fifo.Parameters, "grey", (Compared.USERS, Compared.RANKS), targets=TOFINO_1)
 FDPA = Scheme(
     "fdpa",
     Discipline.STRICT,
     fdpa.Bandwise,
     "yellow",
     (Compared.USERS,),
+    targets=TOFINO_1,
     law=fdpa.LAW,
     loop=FdpaLoop,
     options=FDPA_OPTIONS,
 )
-SP_PIFO = Scheme("sp_pifo", Discipline.STRICT, sp_pifo.Parameters, "green", not_on_bmv2=QUEUES_DO_NOT_COMPETE)
+SP_PIFO = Scheme(
+    "sp_pifo",
+    Discipline.STRICT,
+    sp_pifo.Parameters,
+    "green",
+    not_on_bmv2=QUEUES_DO_NOT_COMPETE,
+    targets=TOFINO_1,
+)
 AIFO = Scheme(
     "aifo",
     Discipline.FIFO,
     aifo.Parameters,
     "orange",
+    targets=BOTH,
     law=aifo.LAW,
     loop=RankedLoop,
     options=(*RANKED_OPTIONS, "--window"),
     worker_packets=True,
 )
-RIFO = Scheme("rifo", Discipline.FIFO, rifo.Parameters, "pink", law=rifo.LAW, loop=RankedLoop, options=RANKED_OPTIONS)
+RIFO = Scheme(
+    "rifo",
+    Discipline.FIFO,
+    rifo.Parameters,
+    "pink",
+    targets=TOFINO_1,
+    law=rifo.LAW,
+    loop=RankedLoop,
+    options=RANKED_OPTIONS,
+)
 PACKS = Scheme(
     "packs",
     Discipline.STRICT,
     packs.Parameters,
     "blue",
     not_on_bmv2=QUEUES_DO_NOT_COMPETE,
+    targets=TOFINO_2,
     law=packs.LAW,
     loop=RankedLoop,
     options=(*RANKED_OPTIONS, "--window", "--queues"),

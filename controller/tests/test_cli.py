@@ -147,6 +147,10 @@ def test_an_interrupt_while_the_command_is_loaded_ends_it_without_a_traceback(
         (("list", "--al"), "--al"),
         (("run", "--quick"), "run which experiment? --all, or one of: "),
         (("run", "--all", "inversions"), "leave out 'inversions', or --all"),
+        (("run", "--target", "tna", "inversions"), "--target belongs behind the experiment's name"),
+        (("run", "inversions", "--target", "tofino"), "'tofino' is not one of 'v1model', 'tna', 't2na'"),
+        (("run", "control_laws", "--target", "tna"), "No such option"),
+        (("compile", "p4/fifo.p4", "--arch", "psa", "-o", "out"), "'psa' is not one of 'v1model', 'tna', 't2na'"),
         (("run", "--quick", "inversions"), "--quick belongs behind the experiment's name"),
     ],
 )
@@ -190,7 +194,7 @@ def test_a_switch_that_no_lab_has_is_one_line(run: Run, words: tuple[str, ...]) 
 
 
 @pytest.mark.parametrize(
-    "command", ["run", "list", "compile", "switch", "shell", "clean", "control", "replay", "report"]
+    "command", ["run", "list", "compile", "switch", "shell", "clean", "control", "replay", "report", "stages"]
 )
 def test_help_names_every_command(run: Run, command: str) -> None:
     result = run("--help")

@@ -3,14 +3,15 @@
 import json
 import shutil
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from p4sched.cli.main import run_command
 from p4sched.errors import P4schedError, UsageError
-from p4sched.p4rt import compile as compiling
 from p4sched.p4rt.compile import CompileError, Compiler, compile_program, compiled
+from p4sched.p4rt.target import PROGRAMS, Target
 from p4sched.paths import P4_DIR, rust_binary
 
 
@@ -85,7 +86,8 @@ def test_a_syntax_error_says_where_and_leaves_the_outputs_of_before(compiler: Co
 def test_a_program_that_is_up_to_date_is_not_compiled_again(
     compiler: Compiler, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(compiling, "BUILD_DIR", tmp_path)
+    here = replace(PROGRAMS[Target.V1MODEL], build=tmp_path)
+    monkeypatch.setitem(PROGRAMS, Target.V1MODEL, here)
     first = compiled("fifo", compiler).json.stat().st_mtime_ns
     assert compiled("fifo", compiler).json.stat().st_mtime_ns == first
 

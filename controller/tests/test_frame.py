@@ -17,6 +17,7 @@ from p4sched.lab.ledger import Ledger
 from p4sched.lab.observation import Observation
 from p4sched.lab.tcp import TcpCounters
 from p4sched.lab.time_scale import Base
+from p4sched.p4rt.target import Target
 from p4sched.paths import EXPERIMENTS_DIR
 from p4sched.results import summaries
 from p4sched.results.tables import verdict
@@ -67,12 +68,43 @@ def test_every_scheme_is_measured_and_what_the_experiment_declares_is_written(
     frame.run(stepped(), Asked(SwitchKind.EMBEDDED, tmp_path, schemes=["aifo", "fifo"]), plain)
     found = summaries.read(tmp_path).content
     assert found["schemes"] == {"aifo": {"packets": 3}, "fifo": {"packets": 3}}
-    assert found["configuration"] == {"rate_bps": 5, "switch": "embedded"}
+    assert found["configuration"] == {"rate_bps": 5, "switch": "embedded", "target": "v1model"}
     assert (tmp_path / "names.csv").read_text().split() == ["scheme", "aifo", "fifo"]
     assert (tmp_path / "figure.png").read_text() == "2"
     text = capsys.readouterr().out
     assert "measured: aifo, fifo" in text
     assert "all numbers" in text.splitlines()[-1]
+
+
+def test_a_run_for_another_target_leaves_out_what_has_no_program_and_says_which_target(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("COLUMNS", "300")
+    targets = []
+
+    async def note(_: None, stage: Stage) -> SchemeOutcome[str]:
+        targets.append(stage.target)
+        return SchemeOutcome({"packets": 3}, None)
+
+    names = ["aifo", "packs", "pifo"]
+    mine = Experiment(**{**vars(stepped(Choice(names))), "measure": note})
+    frame.run(mine, Asked(SwitchKind.EMBEDDED, tmp_path, schemes=names, target=Target.TNA), plain)
+    found = summaries.read(tmp_path).content
+    assert list(found["schemes"]) == ["aifo"]
+    assert found["configuration"]["target"] == "tna"
+    assert targets == [Target.TNA]
+    text = capsys.readouterr().out
+    assert "PACKS: left out: there is no packs.p4 for tna" in text
+    assert "PIFO: left out: an ideal" in text
+    assert "programs for Tofino 1 (TNA), from tofino-port/" in text
+
+
+def test_a_target_that_can_show_nothing_is_one_line(tmp_path: Path) -> None:
+    asked = Asked(SwitchKind.EMBEDDED, tmp_path, schemes=["fifo"], target=Target.T2NA)
+    with pytest.raises(UsageError, match="nothing to measure: t2na has a program for none of these schemes"):
+        frame.run(stepped(), asked, plain)
+    with pytest.raises(UsageError, match="--target tna: BMv2 runs v1model programs only"):
+        frame.run(stepped(), Asked(SwitchKind.BMV2, tmp_path, schemes=["fifo"], target=Target.TNA), plain)
 
 
 def test_what_compares_the_schemes_is_part_of_the_summary(tmp_path: Path) -> None:

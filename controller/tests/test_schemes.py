@@ -5,8 +5,8 @@ import pytest
 from p4sched.control.laws import afq, fdpa
 from p4sched.control.parameters import Comparison, Parameters
 from p4sched.p4rt.compile import compiled
+from p4sched.p4rt.target import PROGRAMS, Target
 from p4sched.p4rt.traffic_manager import BEYOND_BMV2, QUEUES, Discipline
-from p4sched.paths import P4_DIR
 from p4sched.results.figures import PALETTE
 from p4sched.schemes import SCHEMES, Scheme, Setup
 
@@ -48,8 +48,16 @@ def test_every_scheme_can_be_laid_out_at_a_port(scheme: Scheme) -> None:
     assert scheme.colour in PALETTE
 
 
-def test_every_program_with_parameters_of_its_own_has_a_scheme() -> None:
-    assert {path.stem for path in P4_DIR.glob("*.p4")} == {scheme.program for scheme in SCHEMES.values()}
+@pytest.mark.parametrize("target", Target)
+def test_the_programs_of_a_target_are_those_of_the_schemes_that_name_it(target: Target) -> None:
+    named = {scheme.program for scheme in SCHEMES.values() if target in scheme.targets}
+    assert {path.stem for path in PROGRAMS[target].folder.glob("*.p4")} <= named
+
+
+def test_a_scheme_without_a_program_for_a_target_says_which_targets_have_one() -> None:
+    assert SCHEMES["packs"].not_on(Target.T2NA) is None
+    assert SCHEMES["packs"].not_on(Target.TNA) == "there is no packs.p4 for tna, only for v1model and t2na"
+    assert "which no Tofino has" in str(SCHEMES["pifo"].not_on(Target.TNA))
 
 
 def test_bmv2_shows_no_discipline_that_it_does_not_have() -> None:

@@ -41,7 +41,7 @@ from p4sched.lab.experiment import (
 from p4sched.lab.ranked_traffic import FILES, FRAME_BYTES, refuse_faster
 from p4sched.lab.schemes import Link
 from p4sched.results.tables import verdict
-from p4sched.schemes import title
+from p4sched.schemes import SOFTWARE, title
 from p4sched.units import Duration, Rate
 
 RTT = Duration.parse("10ms")
@@ -272,5 +272,6 @@ EXPERIMENT = Experiment(
     seed=Seed("Of arrivals and ranks.", bounded=True),
     quick="--duration 20s, fewer static settings, and live only the program's own",
     in_lab=lambda setting: bool(setting.live),
+    targets=SOFTWARE,
     prepared=prepared,
 )

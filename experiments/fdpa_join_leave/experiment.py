@@ -18,6 +18,7 @@ from p4sched.lab.schemes import Link
 from p4sched.lab.time_scale import Base
 from p4sched.lab.traffic import FILES, IPERF3
 from p4sched.results.tables import cell, verdict
+from p4sched.schemes import FDPA
 from p4sched.units import Duration, Rate
 
 DEFAULT: dict[str, Any] = tomllib.loads((Path(__file__).parent / "config.toml").read_text())
@@ -114,5 +115,6 @@ EXPERIMENT = Experiment(
     csv={"samples.csv": sample_rows},
     files=("decisions.jsonl", *FILES),
     programs=[IPERF3],
+    targets=FDPA.targets,
     base=Base(Rate.parse(DEFAULT["rate"]), Duration.parse(DEFAULT["rtt"]), frames=2.5),
 )

@@ -3,7 +3,7 @@
 import asyncio
 from collections.abc import Mapping
 from contextlib import AsyncExitStack
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Annotated, Any
 
 import typer
@@ -129,7 +129,7 @@ async def measure(setting: Setting, stage: Stage) -> SchemeOutcome[None]:
 
 async def _measure(network: Fabric, setting: Setting, stage: Stage) -> SchemeOutcome[None]:
     name, folder, tell = stage.name, stage.folder, stage.tell
-    ranked = named(name).alike(equal_buffers(setting.buffer, WINDOW))
+    ranked = replace(named(name).alike(equal_buffers(setting.buffer, WINDOW)), target=stage.target)
     planned = all_to_all(network, setting.classes)
     transfers = [demand.transfer for demand in planned]
     tuned = name in TUNED

@@ -15,9 +15,10 @@ from p4sched.cli.options import AtLeastRtts, OnBmv2, Quick, Scaled
 from p4sched.lab import frame, time_scale
 from p4sched.lab.experiment import Asked, Choice, Experiment, Seed, SwitchKind, choose
 from p4sched.lab.time_scale import Base
+from p4sched.p4rt.target import Target
 from p4sched.units import Duration, Rate
 
-SHARED = ("schemes", "seed", "quick", "time_scale", "switch", "out")
+SHARED = ("schemes", "seed", "quick", "time_scale", "switch", "target", "out")
 """Parameters that the frame adds."""
 
 
@@ -59,6 +60,7 @@ def _asked(experiment: Experiment[Any, Any], shared: Mapping[str, Any], given: M
         seed=shared.get("seed", 1),
         given=given,
         time_scale=time_scale.parse(shared.get("time_scale", "auto")),
+        target=shared.get("target", Target.V1MODEL),
     )
 
 
@@ -130,6 +132,7 @@ def _shared(experiment: Experiment[Any, Any], own: list[inspect.Parameter]) -> l
         _parameter("quick", Annotated[bool, quick], False),
         *([] if experiment.base is None else [_parameter("time_scale", options.TimeScale, "auto")]),
         _parameter("switch", options.WhichSwitch, SwitchKind.EMBEDDED),
+        *([_parameter("target", options.WhichTarget, Target.V1MODEL)] if len(experiment.targets) > 1 else []),
         _parameter("out", options.ResultFolder, out),
     ]
 

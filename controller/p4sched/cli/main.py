@@ -25,6 +25,7 @@ from p4sched.lab import experiment
 from p4sched.lab.experiment import SwitchKind
 from p4sched.lab.running import find_switch
 from p4sched.p4rt.compile import Compiler, compile_program, parse_macro
+from p4sched.p4rt.target import PROGRAMS, Target
 from p4sched.paths import SHELL_PYTHON, rust_binary
 
 FULL = (errno.ENOSPC, errno.EDQUOT)
@@ -92,6 +93,9 @@ def run(
     switch: Annotated[
         SwitchKind, typer.Option(help="With --all: the project's own switch, or BMv2.")
     ] = SwitchKind.EMBEDDED,
+    target: Annotated[
+        Target, typer.Option(help="With --all: whose programs the switch runs. Experiments without any are left out.")
+    ] = Target.V1MODEL,
 ) -> int:
     """Run an experiment. 'p4sched run EXPERIMENT --help' shows its options."""
     name = ctx.invoked_subcommand
@@ -100,13 +104,18 @@ def run(
     if every:
 
         def options(name: str) -> list[str]:
-            scaled = [] if experiment.load(name).base is None else ["--time-scale", scale]
-            return ["--switch", switch.value, *scaled, *(["--quick"] if quick else [])]
+            found = experiment.load(name)
+            scaled = [] if found.base is None else ["--time-scale", scale]
+            aimed = [] if target is Target.V1MODEL else ["--target", target.value]
+            return ["--switch", switch.value, *aimed, *scaled, *(["--quick"] if quick else [])]
 
-        return run_all(experiment.names(), _invoke, out, options, Console())
+        names = [name for name in experiment.names() if target in experiment.load(name).targets]
+        return run_all(names, _invoke, out, options, Console())
     if name is None:
         raise UsageError(f"run which experiment? --all, or one of: {', '.join(experiment.names())}")
-    misplaced = [option for option in ("--quick", "--out", "--time-scale", "--switch") if given(ctx, option)]
+    misplaced = [
+        option for option in ("--quick", "--out", "--time-scale", "--switch", "--target") if given(ctx, option)
+    ]
     if misplaced:
         raise UsageError(f"{misplaced[0]} belongs behind the experiment's name: run {name} {misplaced[0]} ...")
     return 0
@@ -126,11 +135,12 @@ def list_experiments() -> None:
 
 @app.command("compile")
 def compile_(
-    program: Annotated[Path, typer.Argument(metavar="PROGRAM.p4", help="P4_16 program for v1model.")],
+    program: Annotated[Path, typer.Argument(metavar="PROGRAM.p4", help="P4_16 program.")],
     out: Annotated[Path, typer.Option("-o", "--out", parser=folder, metavar="DIR", help="Folder of the outputs.")],
     compiler: Annotated[
         Compiler, typer.Option(help="p4sched's own compiler, or p4c-bm2-ss if that is on the PATH.")
     ] = Compiler.P4SCHED,
+    arch: Annotated[Target, typer.Option(help="Architecture that the program is written for.")] = Target.V1MODEL,
     macros: Annotated[
         list[str] | None,
         typer.Option(
@@ -139,8 +149,17 @@ def compile_(
     ] = None,
 ) -> None:
     """Compile a P4 program to BMv2 JSON and P4Info."""
-    result = compile_program(program, out, compiler, macros or ())
+    result = compile_program(program, out, compiler, macros or (), arch)
     typer.echo(f"{result.json}\n{result.p4info}")
+
+
+@app.command("stages", context_settings=PASS_ON)
+def stages(ctx: typer.Context) -> None:
+    """Place a Tofino program into the stages of the chip, without the chip. '--help' shows its options."""
+    binary = str(rust_binary("p4sched-stages"))
+    # the programs of the laboratory name files of p4/shared
+    folders = [word for folder in PROGRAMS[Target.TNA].includes for word in ("-I", str(folder))]
+    os.execv(binary, [binary, *folders, *ctx.args])
 
 
 @app.command("switch", context_settings=PASS_ON)

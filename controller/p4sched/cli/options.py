@@ -9,6 +9,7 @@ import typer
 from p4sched.cli.given import folder
 from p4sched.errors import UsageError
 from p4sched.lab.experiment import SwitchKind
+from p4sched.p4rt.target import Target
 from p4sched.units import Duration, Rate
 
 
@@ -60,6 +61,9 @@ TimeScale = Annotated[
 ]
 DelayTarget = Annotated[Duration, time_option("The control laws' delay target."), Scaled()]
 WhichSwitch = Annotated[SwitchKind, typer.Option(help="The project's own switch, or BMv2.")]
+WhichTarget = Annotated[
+    Target, typer.Option(help="Whose programs the switch runs: p4/, or those for a Tofino in tofino-port/.")
+]
 MAX_SEED = 2**63 - 1
 ResultFolder = Annotated[Path, typer.Option(parser=folder, metavar="DIR", help="Folder for the results.")]
 

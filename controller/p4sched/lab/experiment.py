@@ -31,11 +31,11 @@ An experiment is a folder, `experiments/NAME/`, with three files at least: `expe
    the text below the summary in `--help`. `Quick(VALUE)` gives what `--quick` puts in the place of the default,
    `OnBmv2(VALUE)` the default on BMv2. `Scaled()` makes a default follow the time scale, `AtLeastRtts(N)` lets a time
    hold N round trips on every scale. `setting` raises UsageError for what makes no sense. Nothing has begun then.
-2. The frame (`lab/frame.py`) adds `--schemes`, `--seed`, `--quick`, `--time-scale`, `--switch` and `--out`. It
-   measures what the machine carries, chooses the time scale, leaves out schemes that BMv2 cannot show, deletes what an
-   earlier run left, starts the lab, shows progress, calls `measure` for each scheme in turn and again where the
-   emulator was the bottleneck, writes summary.json and the CSV files, draws the figure, prints the table, the verdicts
-   and their reasons.
+2. The frame (`lab/frame.py`) adds `--schemes`, `--seed`, `--quick`, `--time-scale`, `--switch`, `--target` and `--out`.
+   It measures what the machine carries, chooses the time scale, leaves out schemes that BMv2 cannot show or that have
+   no program for the target, deletes what an earlier run left, starts the lab, shows progress, calls `measure` for each
+   scheme in turn and again where the emulator was the bottleneck, writes summary.json and the CSV files, draws the
+   figure, prints the table, the verdicts and their reasons.
 3. `measure` gets a `Stage`: the scheme's name, its folder, the ledger for whatever it starts, and `tell` for progress.
    `bench` (lab/bench.py) brings up a network with the scheme on it, observes it, and ends what was started on it.
 4. What two experiments share belongs into `p4sched.lab` or `p4sched.results`: no experiment imports another one.
@@ -59,6 +59,7 @@ from p4sched.errors import P4schedError, UsageError, unknown_name
 from p4sched.lab.ledger import Ledger
 from p4sched.lab.observation import Observation
 from p4sched.lab.time_scale import Base
+from p4sched.p4rt.target import Target
 from p4sched.paths import EXPERIMENTS_DIR
 
 SettingT = TypeVar("SettingT")
@@ -111,6 +112,8 @@ class Asked:
     """Whether an option, as "--rate", stood on the command line."""
     time_scale: float | None = None
     """None: the fastest that the machine carries, or not known yet."""
+    target: Target = Target.V1MODEL
+    """Whose programs the switch runs."""
 
     @property
     def scale(self) -> float:
@@ -136,6 +139,7 @@ class Stage:
     ledger: Ledger | None
     """Notes what is started; None outside the lab."""
     tell: Tell
+    target: Target = Target.V1MODEL
 
     @property
     def lab(self) -> Ledger:
@@ -210,6 +214,8 @@ class Experiment(Generic[SettingT, KeptT]):
     """None: there is one thing to measure, and no `--schemes`."""
     seed: Seed | None = None
     """None: there is no `--seed`."""
+    targets: Sequence[Target] = tuple(Target)
+    """Whose programs it can show; one alone: there is no `--target`."""
     base: Base | None = None
     """Rate and RTT at time scale 1, from which `--time-scale` slows down. None: there is no `--time-scale`."""
     quick: str = ""

@@ -59,7 +59,7 @@ async def programmed_fabric(
 ) -> AsyncIterator[FabricTestbed]:
     """Every switch runs the scheme on every port. Links to hosts are `hosts`, with half of the RTT ahead of each host;
     links between switches have a rate of `fabric_bps` and no delay. `tuned` leaves the parameters to control loops."""
-    program = compiled(ranked.scheme.program)
+    program = compiled(ranked.scheme.program, target=ranked.target)
     async with AsyncExitStack() as stack:
         switches = {}
         for name, switch in network.switches.items():

@@ -40,7 +40,9 @@ from p4sched.lab.experiment import (
 from p4sched.lab.ledger import Ledger
 from p4sched.lab.run import clean_run, result_folder
 from p4sched.lab.time_scale import Base, Pace
+from p4sched.p4rt.target import PROGRAMS, Target
 from p4sched.p4rt.traffic_manager import BMV2_LIMITS
+from p4sched.paths import ROOT
 from p4sched.results import figures, summaries
 from p4sched.results.tables import print_table
 from p4sched.schemes import SCHEMES, title
@@ -62,6 +64,8 @@ Options = Callable[[float], Mapping[str, Any]]
 
 def run(experiment: Experiment[SettingT, KeptT], asked: Asked, options: Options) -> None:
     """Runs an experiment with its own options. Raises P4schedError for what cannot be, before anything is touched."""
+    if asked.switch == SwitchKind.BMV2 and asked.target is not Target.V1MODEL:
+        raise UsageError(f"--target {asked.target}: BMv2 runs v1model programs only; leave out --switch bmv2")
     setting = experiment.setting(asked, **options(asked.scale))
     with _naming_a_full_folder(asked.out):
         result_folder(asked.out)
@@ -181,7 +185,7 @@ def _measure_all(
     experiment: Experiment[SettingT, KeptT], setting: SettingT, asked: Asked, pace: Pace | None, console: Console
 ) -> Results[SettingT, KeptT]:
     in_lab = experiment.in_lab(setting)
-    shown = _shown(asked, console) if in_lab else asked.schemes
+    shown = _shown(asked, console, in_lab=in_lab)
     found: dict[str, dict[str, Any]] = {}
     kept = {}
     progress = _progress(console)
@@ -190,7 +194,7 @@ def _measure_all(
     with begun as ledger, progress, experiment.prepared(setting, asked, preparing) as ready:
         preparing(DONE)
         for name in shown or [""]:
-            stage = Stage(name, asked.switch.value, asked.out / name, ledger, _line(progress, name))
+            stage = Stage(name, asked.switch.value, asked.out / name, ledger, _line(progress, name), asked.target)
             stage.tell("starting")
             outcome, found[name] = asyncio.run(measured(experiment, ready, stage))
             kept[name] = outcome.kept
@@ -235,6 +239,7 @@ def _summary(
     if experiment.seed is not None:
         configuration.setdefault("seed", asked.seed)
     configuration.setdefault("switch", asked.switch.value)
+    configuration.setdefault("target", asked.target.value)
     return {
         "experiment": experiment.name,
         "finished": datetime.now(UTC).isoformat(timespec="seconds"),
@@ -245,17 +250,20 @@ def _summary(
     }
 
 
-def _shown(asked: Asked, console: Console) -> Sequence[str]:
-    """The schemes that were asked for and that this switch can show."""
-    if asked.switch == SwitchKind.EMBEDDED:
-        return asked.schemes
-    reasons = {name: SCHEMES[name].not_on_bmv2 for name in asked.schemes}
-    for name, reason in reasons.items():
-        if reason is not None:
+def _shown(asked: Asked, console: Console, *, in_lab: bool) -> Sequence[str]:
+    """The schemes that were asked for, that have a program for the target and that the switch can show."""
+    on_bmv2 = in_lab and asked.switch == SwitchKind.BMV2
+    shown = []
+    for name in asked.schemes:
+        scheme = SCHEMES[name]
+        reason = scheme.not_on_bmv2 if on_bmv2 else scheme.not_on(asked.target)
+        if reason is None:
+            shown.append(name)
+        else:
             console.print(f"[yellow]{title(name)}[/]: left out: {reason}")
-    shown = [name for name, reason in reasons.items() if reason is None]
     if asked.schemes and not shown:
-        raise UsageError("nothing to measure: BMv2 can show none of these schemes")
+        who = "BMv2 can show none" if on_bmv2 else f"{asked.target} has a program for none"
+        raise UsageError(f"nothing to measure: {who} of these schemes")
     return shown
 
 
@@ -283,8 +291,19 @@ def _write(experiment: Experiment[SettingT, KeptT], results: Results[SettingT, K
     summaries.write(results.out, results.found)
     for name, rows in experiment.csv.items():
         write_csv(results.out / name, rows(results))
-    with figures.signed("" if pace is None else f"time scale {pace.scale:g}: {pace.goes}"):
+    programs = _programs(results)
+    speed = [] if pace is None else [f"time scale {pace.scale:g}: {pace.goes}"]
+    with figures.signed("; ".join([*programs, *speed])):
         experiment.figure(results, results.out / "figure.png")
+
+
+def _programs(results: Results[Any, Any]) -> list[str]:
+    """Whose programs ran, in a line; nothing of those for v1model, the usual ones."""
+    target = Target(results.found["configuration"]["target"])
+    if target is Target.V1MODEL:
+        return []
+    of_target = PROGRAMS[target]
+    return [f"programs for {of_target.title}, from {of_target.folder.relative_to(ROOT)}/"]
 
 
 def write_csv(path: Path, rows: Rows) -> None:
@@ -302,6 +321,8 @@ def _print(
             console.print(part)
         else:
             print_table(console, part)
+    for line in _programs(results):
+        console.print(line)
     if pace is not None:
         console.print(str(pace))
     found = results.found

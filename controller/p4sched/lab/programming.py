@@ -43,7 +43,7 @@ async def programmed(
 
     `weights` are those of the users by id; the users are `network.seats`.
     """
-    program = compiled(setup.scheme.program, macros=setup.macros)
+    program = compiled(setup.scheme.program, macros=setup.macros, target=setup.target)
     async with connect(network.address, program, device_id=network.switch.device_id, force=True) as session:
         await session.insert(
             [route(station.prefix, station.port, station.mac) for station in network.stations()]

@@ -10,10 +10,8 @@ from pathlib import Path
 
 from p4sched.errors import P4schedError, UsageError
 from p4sched.p4rt.program import Program
-from p4sched.paths import P4_DIR, ROOT, rust_binary, tool
-
-BUILD_DIR = ROOT / "build" / "p4"
-"""Where the laboratory keeps compiled programs."""
+from p4sched.p4rt.target import PROGRAMS, Target
+from p4sched.paths import P4_DIR, TOFINO_DIR, rust_binary, tool
 
 
 class Compiler(StrEnum):
@@ -40,7 +38,11 @@ def parse_macro(text: str) -> str:
 
 
 def compile_program(
-    source: Path, out: Path, compiler: Compiler = Compiler.P4SCHED, macros: Sequence[str] = ()
+    source: Path,
+    out: Path,
+    compiler: Compiler = Compiler.P4SCHED,
+    macros: Sequence[str] = (),
+    target: Target = Target.V1MODEL,
 ) -> Program:
     """Writes OUT/NAME.json and OUT/NAME.p4info.txtpb for NAME.p4; with macros, OUT/NAME-MACRO.json and so on, so
     that each build has files of its own."""
@@ -50,6 +52,10 @@ def compile_program(
         raise UsageError(f"cannot read the P4 program '{source}': {error.strerror}") from error
     if not found:
         raise UsageError(f"no P4 program '{source}'{_suggestion(source)}")
+    if compiler is Compiler.P4C and target is not Target.V1MODEL:
+        raise UsageError(
+            f"--compiler p4c: p4c-bm2-ss knows v1model only, not {target}; tofino-port/README.md says more"
+        )
     try:
         out.mkdir(parents=True, exist_ok=True)
     except OSError as error:
@@ -59,7 +65,8 @@ def compile_program(
     json, p4info = (path.with_name(f".{os.getpid()}.{path.name}") for path in (program.json, program.p4info))
     command = [
         str(_binary(compiler)),
-        *("-I", str(P4_DIR)),
+        *PROGRAMS[target].compiler_options,
+        *(word for folder in PROGRAMS[target].includes for word in ("-I", str(folder))),
         *(word for macro in macros for word in ("-D", macro)),
         *("-o", str(json)),
         *("--p4runtime-files", str(p4info)),
@@ -78,16 +85,22 @@ def compile_program(
     return program
 
 
-def compiled(name: str, compiler: Compiler = Compiler.P4SCHED, macros: Sequence[str] = ()) -> Program:
-    """The laboratory's program p4/NAME.p4, compiled again only if a source or the compiler is newer."""
-    program = Program.in_folder(BUILD_DIR, _built_name(name, macros))
+def compiled(
+    name: str,
+    compiler: Compiler = Compiler.P4SCHED,
+    macros: Sequence[str] = (),
+    target: Target = Target.V1MODEL,
+) -> Program:
+    """The laboratory's program NAME.p4 of a target, compiled again only if a source or the compiler is newer."""
+    of_target = PROGRAMS[target]
+    program = Program.in_folder(of_target.build, _built_name(name, macros))
     outputs = (program.json, program.p4info)
-    sources = [*P4_DIR.rglob("*.p4"), _binary(compiler)]
+    sources = [*(path for folder in of_target.includes for path in folder.rglob("*.p4")), _binary(compiler)]
     if all(path.is_file() for path in outputs):
         newest = max(path.stat().st_mtime_ns for path in sources)
         if min(path.stat().st_mtime_ns for path in outputs) > newest:
             return program
-    return compile_program(P4_DIR / f"{name}.p4", BUILD_DIR, compiler, macros)
+    return compile_program(of_target.folder / f"{name}.p4", of_target.build, compiler, macros, target)
 
 
 def _built_name(name: str, macros: Sequence[str]) -> str:
@@ -101,6 +114,6 @@ def _binary(compiler: Compiler) -> Path:
 
 
 def _suggestion(source: Path) -> str:
-    programs = {path.name: path for path in P4_DIR.glob("*.p4")}
+    programs = {path.name: path for folder in (TOFINO_DIR, P4_DIR) for path in folder.glob("*.p4")}
     close = difflib.get_close_matches(f"{source.stem}.p4", programs, n=1)
     return f"; did you mean '{os.path.relpath(programs[close[0]])}'?" if close else ""

@@ -1,0 +1,61 @@
+"""The targets that programs are written for, and all that differs between them for whoever compiles or runs a program.
+
+Names differ as well: in the P4Info of a Tofino program each one has `pipe.` in front. So tables, actions and counters
+are always called by their alias, the shortest unique end of the name, which is the same on all targets.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+from pathlib import Path
+
+from p4sched.paths import P4_DIR, ROOT, TOFINO_DIR
+
+
+class Target(StrEnum):
+    """What a program is written for."""
+
+    V1MODEL = "v1model"
+    """Software switches: the embedded one and BMv2."""
+    TNA = "tna"
+    """Tofino 1. The embedded switch runs these programs too."""
+    T2NA = "t2na"
+    """Tofino 2. The embedded switch runs these programs too."""
+
+
+@dataclass(frozen=True)
+class Programs:
+    """The programs of a target."""
+
+    folder: Path
+    """FOLDER/NAME.p4"""
+    includes: tuple[Path, ...]
+    """Where `#include` looks."""
+    build: Path
+    """Where the laboratory keeps them compiled."""
+    compiler_options: tuple[str, ...]
+    title: str
+    """For a table or a figure."""
+    recirculation_port: int
+    """What is sent to it comes back to ingress."""
+
+
+PROGRAMS: Mapping[Target, Programs] = {
+    Target.V1MODEL: Programs(P4_DIR, (P4_DIR,), ROOT / "build" / "p4", (), "v1model", 510),
+    Target.TNA: Programs(
+        TOFINO_DIR,
+        (TOFINO_DIR, P4_DIR),
+        ROOT / "build" / "tna",
+        ("--target", "tofino", "--arch", "tna"),
+        "Tofino 1 (TNA)",
+        68,
+    ),
+    Target.T2NA: Programs(
+        TOFINO_DIR / "t2na",
+        (TOFINO_DIR, P4_DIR),
+        ROOT / "build" / "t2na",
+        ("--target", "tofino2", "--arch", "t2na"),
+        "Tofino 2 (T2NA)",
+        6,
+    ),
+}
