@@ -13,7 +13,7 @@ from p4sched.control.laws import fdpa as law
 from p4sched.p4rt.program import Program
 from p4sched.p4rt.reader import SessionError
 from p4sched.p4rt.routes import route
-from p4sched.p4rt.session import connect, pipeline_config, watch
+from p4sched.p4rt.session import connect, watch
 from p4sched.p4rt.users import departures, prefix_user, user_counters
 from p4sched.paths import P4_DIR
 
@@ -57,7 +57,7 @@ def test_a_program_is_the_same_wherever_its_source_was_and_another_when_it_does_
     def cookie(content: object) -> int:
         path = tmp_path / "fdpa.json"
         path.write_text(json.dumps(content))
-        return pipeline_config(Program(path, fdpa.p4info).schema()).cookie.cookie
+        return Program(path, fdpa.p4info).pipeline().config.cookie.cookie
 
     program = json.loads(fdpa.json.read_bytes())
     table = program["pipelines"][0]["tables"][0]

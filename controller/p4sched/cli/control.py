@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Callable, Sequence
+from enum import StrEnum
 from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
@@ -15,8 +16,10 @@ from p4sched.control.decision_log import refuse_other_file
 from p4sched.control.laws.port_counters import MAX_PORT
 from p4sched.errors import UsageError, in_range
 from p4sched.lab.running import find_switch
-from p4sched.p4rt.program import Program
+from p4sched.p4rt.program import Loadable, Program
 from p4sched.p4rt.rank_source import RankSource
+from p4sched.p4rt.reader import SessionError
+from p4sched.p4rt.tofino import TofinoProgram
 from p4sched.p4rt.traffic_manager import QUEUES
 from p4sched.schemes import FDPA, LAWS, SCHEMES, named
 from p4sched.units import Duration, Rate
@@ -43,6 +46,15 @@ WINDOWS = ", ".join(
 TIME = (Duration.parse, "TIME")
 
 
+class Loads(StrEnum):
+    """What a switch loads."""
+
+    BMV2 = "bmv2"
+    """BMv2 JSON: the embedded switch, and BMv2."""
+    TOFINO = "tofino"
+    """What the chip's compiler wrote, in the form of Stratum."""
+
+
 def option(panel: str | None, text: str, parser: Callable[[Any], Any] | None = None, metavar: str | None = None) -> Any:
     """An option below the heading of the schemes that it means something for; None: it is for all of them."""
     return typer.Option(help=text, parser=parser, metavar=metavar, rich_help_panel=panel)
@@ -57,13 +69,23 @@ def control(
     rate: Annotated[Rate, general("Capacity of the shared link.", Rate.parse, "RATE")],
     program: Annotated[
         Path,
-        general("Folder with SCHEME.json and SCHEME.p4info.txtpb, as 'p4sched compile' writes them.", metavar="DIR"),
+        general(
+            "Folder with SCHEME.json and SCHEME.p4info.txtpb, as 'p4sched compile' writes them; with --target tofino"
+            " the output folder of the chip's compiler.",
+            metavar="DIR",
+        ),
     ],
     scheme: Annotated[str, general("Which scheduler's law.", metavar="|".join(LAWS))] = FDPA.name,
     log: Annotated[Path | None, general("Append decisions to FILE as JSON lines.", metavar="FILE")] = None,
     reconnect: Annotated[
         Duration, general("How long to look for the switch when it has vanished.", *TIME)
     ] = Duration.parse("30s"),
+    target: Annotated[
+        Loads, general("What the switch loads: BMv2 JSON, or what Stratum loads into a Tofino.")
+    ] = Loads.BMV2,
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Print every message that a switch would get; ask no switch for anything.")
+    ] = False,
     bands: Annotated[Bands, users("Bands in fair shares: FIRST+COUNT*SIZE.", Bands.parse, "BANDS")] = Bands.parse(
         "1+4*0.5"
     ),
@@ -126,11 +148,13 @@ def control(
             raise UsageError(f"--scheme {scheme} needs --port: the egress port whose traffic its law follows")
         in_range("--port", port, 0, MAX_PORT, "")
         loop = partial(loop, port=port)
+    if dry_run:
+        refuse(ctx, ["--log", "--reconnect"], "with --dry-run: no switch is asked for anything")
     if log is not None:
         refuse_other_file(log)
     controller = Controller(
         find_switch(switch),
-        Program.in_folder(program, scheme),
+        _loadable(target, program, scheme),
         loop,
         law.sets,
         port,
@@ -138,7 +162,19 @@ def control(
         reconnect.seconds,
         typer.echo,
     )
-    asyncio.run(controller.run())
+    asyncio.run(controller.rehearse(tofino=target is Loads.TOFINO) if dry_run else controller.run())
+
+
+def _loadable(target: Loads, folder: Path, scheme: str) -> Loadable:
+    """The program in this folder. What is wrong with that of a Tofino is told before the switch is touched: it takes
+    seconds to load, and all traffic stops meanwhile."""
+    if target is Loads.BMV2:
+        return Program.in_folder(folder, scheme)
+    found = TofinoProgram(folder)
+    table = SCHEMES[scheme].parameters.table
+    if found.pipeline().schema.tables.get(table) is None:
+        raise SessionError(f"{folder}: its program has no table {table}, so it is not a program of {scheme}")
+    return found
 
 
 def _refuse_others(ctx: typer.Context, scheme: str) -> None:

@@ -7,11 +7,12 @@ from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
 
-from p4sched.control.loop import AnyRound, LoopOf
-from p4sched.p4rt.program import Program
+from p4sched.control.loop import AnyRound, Loop, LoopOf
+from p4sched.p4rt.dry_run import in_place_of_a_switch
+from p4sched.p4rt.program import Loadable
 from p4sched.p4rt.rank_source import RankSource, set_rank_source
 from p4sched.p4rt.reader import SessionError, SwitchGoneError
-from p4sched.p4rt.session import connect
+from p4sched.p4rt.session import Session, connect
 from p4sched.p4rt.traffic_manager import ports_of
 
 RETRY_S = 0.5
@@ -32,7 +33,7 @@ class Controller:
     """What the command line asks for."""
 
     switch: SwitchAddress
-    program: Program
+    program: Loadable
     loop: LoopOf
     """Of the scheme; its configuration and log are given already."""
     sets: str
@@ -64,10 +65,7 @@ class Controller:
         if self.port is not None:
             await self._require_port(self.port)
         async with connect(self.switch.address, self.program, device_id=self.switch.device_id) as session:
-            loop = self.loop(session, on_update=self._report)
-            await loop.take_over()
-            if self.rank_source is not None:
-                await set_rank_source(session, self.rank_source)
+            loop = await self._begun(session)
             found = "taken over as it is"
             if session.loaded:
                 replaced = " in place of another" if session.replaced else ""
@@ -75,6 +73,26 @@ class Controller:
             self._tell(found if gone_at is None else f"back after {time.monotonic() - gone_at:.1f} s, {found}")
             with suppress(SwitchGoneError):
                 await loop.run()
+
+    async def _begun(self, session: Session) -> Loop:
+        """The loop, which knows the parameters in force."""
+        loop = self.loop(session, on_update=self._report)
+        await loop.take_over()
+        if self.rank_source is not None:
+            await set_rank_source(session, self.rank_source)
+        return loop
+
+    async def rehearse(self, *, tofino: bool) -> None:
+        """Shows each message that a switch without a program would get, up to the end of the first round. No switch is
+        asked for anything. `tofino`: the program is for one."""
+        async with (
+            in_place_of_a_switch(self.say, tofino=tofino) as address,
+            connect(address, self.program, device_id=self.switch.device_id) as session,
+        ):
+            await (await self._begun(session)).step()
+        self.say(
+            "# Then, ten times a second: the last Read, and a Write like the last one if the law changes something."
+        )
 
     async def _require_port(self, port: int) -> None:
         """Fails before anything is changed. Without the port, the law would wait for its traffic for ever."""

@@ -1,18 +1,46 @@
-"""A compiled P4 program: BMv2 JSON and P4Info."""
+"""A compiled P4 program as a switch takes it."""
 
+import hashlib
 import json
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any, Protocol
 
 import finsy as fy
+from finsy.proto import p4r
 from google.protobuf.text_format import ParseError
 
 from p4sched.p4rt.reader import SessionError
 
 
 @dataclass(frozen=True)
+class Pipeline:
+    """What a switch is given."""
+
+    schema: fy.P4Schema
+    """P4Info and device configuration."""
+    does: bytes
+    """What of the device configuration says what the program does. Two pipelines that do the same are the same."""
+
+    @property
+    def config(self) -> p4r.ForwardingPipelineConfig:
+        """The message. Its cookie is a hash of P4Info and of `does`."""
+        config = self.schema.get_pipeline_config()
+        digest = hashlib.sha256(config.p4info.SerializeToString(deterministic=True) + self.does).digest()
+        config.cookie.cookie = int.from_bytes(digest[:8], "big")
+        return config
+
+
+class Loadable(Protocol):
+    """A program that a switch can load."""
+
+    def pipeline(self) -> Pipeline:
+        """Reads its files. Raises SessionError, which names the file, for what is missing or wrong."""
+
+
+@dataclass(frozen=True)
 class Program:
-    """A compiled P4 program."""
+    """A program for the embedded switch or for BMv2: BMv2 JSON and P4Info."""
 
     json: Path
     """BMv2 JSON: the device configuration."""
@@ -26,15 +54,32 @@ class Program:
 
     def schema(self) -> fy.P4Schema:
         """Reads both files. A corrupt one is named here; the switch could only say that some bytes are wrong."""
+        return self.pipeline().schema
+
+    def pipeline(self) -> Pipeline:
+        """Reads both files. A compiler notes the sources as they were named on its command line: that is no part of
+        what the program does."""
         for path in (self.json, self.p4info):
             if not path.is_file():
                 raise SessionError(f"{path} is missing; 'p4sched compile PROGRAM.p4 -o {path.parent}' writes it")
+        text = self.json.read_bytes()
         try:
-            json.loads(self.json.read_bytes())
+            does = json.dumps(_without_sources(json.loads(text)), sort_keys=True, separators=(",", ":"))
         except (ValueError, RecursionError) as error:
             raise SessionError(f"{self.json}: not JSON: {error}") from error
-        try:
-            return fy.P4Schema(self.p4info, self.json)
-        except (ParseError, ValueError, IndexError, KeyError) as error:
-            reason = " ".join(str(error).split()) or "empty"
-            raise SessionError(f"{self.p4info}: not a P4Info in protobuf text: {reason}") from error
+        return Pipeline(read_schema(self.p4info, text), does.encode())
+
+
+def read_schema(p4info: Path, device_config: bytes) -> fy.P4Schema:
+    """Reads a P4Info. Raises SessionError for what is none."""
+    try:
+        return fy.P4Schema(p4info, device_config)
+    except (ParseError, ValueError, IndexError, KeyError) as error:
+        reason = " ".join(str(error).split()) or "empty"
+        raise SessionError(f"{p4info}: not a P4Info in protobuf text: {reason}") from error
+
+
+def _without_sources(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {key: _without_sources(inner) for key, inner in value.items() if key not in ("source_info", "program")}
+    return [_without_sources(inner) for inner in value] if isinstance(value, list) else value

@@ -5,16 +5,13 @@ without a reset, and every failure is one sentence.
 """
 
 import asyncio
-import hashlib
-import json
 from collections.abc import AsyncIterator, Container, Iterable, Mapping
 from contextlib import asynccontextmanager
-from typing import Any
 
 import finsy as fy
 from finsy.proto import p4r
 
-from p4sched.p4rt.program import Program
+from p4sched.p4rt.program import Loadable, Pipeline
 from p4sched.p4rt.reader import EGRESS_PORT, Reader, SessionError, SwitchGoneError, one_sentence
 
 
@@ -66,12 +63,12 @@ class Session(Reader):
         with one_sentence(self.address, f"set entries of {table}"):
             await self.finsy.write(updates)
 
-    async def open(self, schema: fy.P4Schema, force: bool) -> None:
+    async def open(self, pipeline: Pipeline, force: bool) -> None:
         """Becomes primary and makes sure that the switch runs the program."""
-        self.schema = schema
-        config = pipeline_config(schema)
+        self.schema = pipeline.schema
+        config = pipeline.config
         cookie = await self.pipeline_cookie()
-        switch = await self._become_primary(schema)
+        switch = await self._become_primary(pipeline.schema)
         self._switch = switch
         if force or cookie != config.cookie.cookie:
             await self.set_pipeline(config, switch.election_id)
@@ -107,7 +104,9 @@ class Session(Reader):
 
 
 @asynccontextmanager
-async def connect(address: str, program: Program, *, device_id: int = 1, force: bool = False) -> AsyncIterator[Session]:
+async def connect(
+    address: str, program: Loadable, *, device_id: int = 1, force: bool = False
+) -> AsyncIterator[Session]:
     """Opens the primary session with the switch at `address` (HOST:PORT).
 
     A switch that already runs this program (by the pipeline's cookie) keeps its entries, registers and queues; another
@@ -115,7 +114,7 @@ async def connect(address: str, program: Program, *, device_id: int = 1, force: 
     """
     session = Session(address, device_id)
     try:
-        await session.open(program.schema(), force)
+        await session.open(program.pipeline(), force)
         yield session
     finally:
         await session.close()
@@ -130,19 +129,3 @@ async def watch(address: str, *, device_id: int = 1) -> AsyncIterator[Reader]:
         yield reader
     finally:
         await reader.close()
-
-
-def pipeline_config(schema: fy.P4Schema) -> p4r.ForwardingPipelineConfig:
-    """What a switch is given. The cookie is a hash of what the program does: of P4Info and BMv2 JSON without
-    `source_info` and `program`, in which a compiler notes the sources as they were named on its command line."""
-    config = schema.get_pipeline_config()
-    does = json.dumps(_without_sources(json.loads(config.p4_device_config)), sort_keys=True, separators=(",", ":"))
-    digest = hashlib.sha256(config.p4info.SerializeToString(deterministic=True) + does.encode()).digest()
-    config.cookie.cookie = int.from_bytes(digest[:8], "big")
-    return config
-
-
-def _without_sources(value: Any) -> Any:
-    if isinstance(value, dict):
-        return {key: _without_sources(inner) for key, inner in value.items() if key not in ("source_info", "program")}
-    return [_without_sources(inner) for inner in value] if isinstance(value, list) else value
