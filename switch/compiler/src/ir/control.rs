@@ -79,6 +79,7 @@ pub enum Gress {
 /// A pipeline as a graph.
 #[derive(Clone, Debug, Default)]
 pub struct Pipeline {
+    pub name: &'static str,
     /// Name of its control's type.
     pub control: String,
     pub span: Span,

@@ -1,6 +1,8 @@
 //! What stands beside tables: counters, meters, registers, profiles, hashes, checksums, digests, value sets.
 
-use super::{Expr, FieldRef, Stmt};
+use num_bigint::BigInt;
+
+use super::{Expr, FieldRef, Primitive, Stmt};
 use crate::{
     source::Span,
     typed::{tree::Annotations, types::Type},
@@ -44,6 +46,8 @@ pub struct Register {
     pub width: u32,
     /// Type of a cell.
     pub ty: Type,
+    /// What every cell holds at first.
+    pub initial: BigInt,
     pub annotations: Annotations,
     pub span: Span,
 }
@@ -62,6 +66,10 @@ pub struct RegisterAction {
     pub value: Vec<FieldRef>,
     /// What the access returns.
     pub results: Vec<FieldRef>,
+    /// Where the cell's index is put first.
+    pub index: FieldRef,
+    /// All of it for a switch without such an ALU: reads the cell, does what it does, and writes the cell.
+    pub code: Vec<Primitive>,
     pub span: Span,
 }
 
@@ -90,7 +98,22 @@ pub struct Calculation {
     pub input: Vec<Expr>,
     /// Whether the payload follows.
     pub payload: bool,
+    /// For a CRC that the program defines.
+    pub parameters: Option<Polynomial>,
     pub span: Span,
+}
+
+/// A CRC: its polynomial and how it is applied.
+#[derive(Clone, Debug)]
+pub struct Polynomial {
+    /// In bits.
+    pub width: u32,
+    pub coefficient: BigInt,
+    pub reversed: bool,
+    pub msb: bool,
+    pub extended: bool,
+    pub init: BigInt,
+    pub xor: BigInt,
 }
 
 /// A checksum that is verified or updated.

@@ -12,12 +12,17 @@ use std::rc::Rc;
 
 pub use control::{Arg, Condition, Gress, Label, Next, Node, Outcome, Pipeline, Primitive, Stmt};
 pub use expr::{Expr, ExprKind, FieldRef, HeaderRef, Ty};
-pub use externs::{Calculation, Checksum, FieldList, Meter, Profile, Register, RegisterAction, Unit, ValueSet};
-pub use parser::{Case, ParserOp, ParserState};
+pub use externs::{
+    Calculation, Checksum, FieldList, Meter, Polynomial, Profile, Register, RegisterAction, Unit, ValueSet,
+};
+pub use parser::{Case, Deparser, Parser, ParserOp, ParserState};
 pub use storage::{Field, Header, HeaderType, Stack, Union, UnionStack};
 pub use table::{Action, ActionCall, ActionParam, Entry, Key, Match, Table};
 
-use crate::{arch::Arch, source::Span, typed::tree::Annotations};
+use crate::{arch::Arch, typed::tree::Annotations};
+
+/// The primitive that executes a register action.
+pub const EXECUTE_REGISTER_ACTION: &str = "execute_register_action";
 
 #[derive(Default)]
 pub struct Ir {
@@ -45,15 +50,8 @@ pub struct Ir {
     /// Digests.
     pub learn_lists: Vec<FieldList>,
     pub value_sets: Vec<ValueSet>,
-    pub states: Vec<ParserState>,
-    /// Index of the first state.
-    pub start: usize,
-    /// Order of headers in the deparser.
-    pub deparser: Vec<usize>,
-    /// Other operations of the deparser.
-    pub deparser_ops: Vec<Primitive>,
-    pub deparser_span: Span,
-    /// Ingress and egress.
+    pub parsers: Vec<Parser>,
+    pub deparsers: Vec<Deparser>,
     pub pipelines: Vec<Pipeline>,
     /// The same statements before they become graphs: what is placed into the stages of the chip.
     pub bodies: Vec<(Gress, Vec<Stmt>)>,
@@ -72,6 +70,25 @@ impl Ir {
     #[must_use]
     pub fn field(&self, r: &FieldRef) -> &Field {
         &self.header_types[self.header_type(&r.header)].fields[r.field]
+    }
+
+    /// Every header and field that is read in a pipeline.
+    pub fn visit_reads(&self, visit: &mut impl FnMut(&HeaderRef, Option<usize>)) {
+        let actions = self.actions.iter().map(|a| &a.code);
+        let codes = actions.chain(self.register_actions.iter().map(|a| &a.code));
+        for arg in codes.flatten().flat_map(|p| &p.args) {
+            match arg {
+                Arg::Value(e) => e.visit_fields(visit),
+                Arg::Values(list) => list.iter().for_each(|e| e.visit_fields(visit)),
+                _ => {}
+            }
+        }
+        for condition in self.pipelines.iter().flat_map(|p| &p.conditions) {
+            condition.expr.visit_fields(visit);
+        }
+        for key in self.tables.iter().flat_map(|t| &t.keys) {
+            visit(&key.target.header, Some(key.target.field));
+        }
     }
 
     /// Type of a header, as index.

@@ -1,8 +1,9 @@
-//! Parser states.
+//! Parsers and deparsers.
 
 use num_bigint::BigInt;
 
 use super::{Expr, FieldRef, HeaderRef, Primitive};
+use crate::source::Span;
 
 /// An operation of a parser state.
 #[derive(Clone, Debug)]
@@ -39,4 +40,26 @@ pub struct ParserState {
     pub key: Vec<Expr>,
     /// Where it goes: `None` is accept.
     pub transitions: Vec<(Case, Option<usize>)>,
+}
+
+/// A parser: a graph of states.
+#[derive(Clone, Debug)]
+pub struct Parser {
+    pub name: &'static str,
+    pub states: Vec<ParserState>,
+    /// Index of the first state.
+    pub start: usize,
+    /// Whether a control reads what error the parser met, so that a packet with one is not dropped (TNA).
+    pub errors_read: bool,
+}
+
+/// A deparser: headers put in front of the payload.
+#[derive(Clone, Debug)]
+pub struct Deparser {
+    pub name: &'static str,
+    /// The headers, in order, as indexes.
+    pub order: Vec<usize>,
+    /// What is done first.
+    pub primitives: Vec<Primitive>,
+    pub span: Span,
 }

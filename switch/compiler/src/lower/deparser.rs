@@ -1,8 +1,8 @@
 //! The deparser: the order in which headers are put in front of the payload.
 
-use super::{Block, Lowerer, value::Value};
+use super::{Lowerer, arch::Block, value::Value};
 use crate::{
-    ir::{Arg, HeaderRef, Stmt},
+    ir::{Arg, HeaderRef, Primitive, Stmt},
     source::Span,
     typed::tree,
 };
@@ -32,38 +32,25 @@ impl Lowerer<'_> {
         }
     }
 
-    pub(super) fn deparser(&mut self, span: Span, stmts: Vec<Stmt>) {
-        self.ir.deparser_span = span;
-        for stmt in super::flow::flattened(stmts) {
-            match stmt {
-                Stmt::Primitive(p) if p.op == "emit" => {
-                    if let Some(Arg::Header(HeaderRef::Static(header))) = p.args.first() {
-                        self.ir.deparser.push(*header);
-                    }
-                }
-                Stmt::Primitive(p) if self.ir.deparser.is_empty() => self.ir.deparser_ops.push(p),
-                Stmt::Primitive(p) => {
-                    self.error(p.span, "BMv2's deparser can do nothing else after the first emit");
-                }
-                Stmt::If(_, _, _, span) | Stmt::Apply(_, _, span) | Stmt::Loop(_, span) | Stmt::Exit(span) => {
-                    let message = "BMv2's deparser takes no conditions: invalid headers are skipped anyway";
-                    self.error(span, message);
-                }
-                Stmt::Block(..) | Stmt::Break(_) => {}
-            }
+    /// The header that a primitive emits.
+    pub(super) fn emitted(emit: &Primitive) -> Option<usize> {
+        match emit.args.first() {
+            Some(Arg::Header(HeaderRef::Static(header))) => Some(*header),
+            _ => None,
         }
     }
 
-    /// A header that is emitted twice appears twice on BMv2 too. That is a mistake of the program.
-    pub(super) fn deparser_check(&mut self) {
-        let mut seen = std::collections::HashSet::new();
-        let twice = self.ir.deparser.iter().find(|h| !seen.insert(**h)).copied();
-        if let Some(header) = twice {
-            let message = format!(
-                "the header '{}' is emitted more than once",
-                self.ir.headers[header].name
-            );
-            self.reporter.warning("emit", self.ir.deparser_span, message);
+    /// A header that is emitted twice appears twice on the switch too. That is a mistake of the program.
+    pub(super) fn check_emitted(&mut self) {
+        for deparser in &self.ir.deparsers {
+            let mut seen = std::collections::HashSet::new();
+            if let Some(header) = deparser.order.iter().find(|h| !seen.insert(**h)) {
+                let message = format!(
+                    "the header '{}' is emitted more than once",
+                    self.ir.headers[*header].name
+                );
+                self.reporter.warning("emit", deparser.span, message);
+            }
         }
     }
 }

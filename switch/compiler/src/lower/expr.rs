@@ -395,7 +395,7 @@ impl Lowerer<'_> {
                 self.call_apply(object, args, e.span, out);
                 Value::Nothing
             }
-            Callee::Extern(id) => self.call_extern(*id, args, e.span, out),
+            Callee::Extern(id) => self.call_extern(*id, types, args, e.span, out),
             Callee::Method(object, method) => self.call_method(object, *method, types, args, e.span, out),
         }
     }
@@ -445,7 +445,7 @@ impl Lowerer<'_> {
 }
 
 /// `left ++ right`
-fn concatenate(left: Expr, right: Expr, ty: Ty) -> Expr {
+pub(super) fn concatenate(left: Expr, right: Expr, ty: Ty) -> Expr {
     let whole = Ty::bit(ty.width());
     let low = right.ty.width();
     if left.is_known() && right.is_known() {

@@ -78,7 +78,8 @@ fn drop_final_breaks(stmts: &mut Vec<Stmt>, label: Label) {
     }
 }
 
-fn any(stmts: &[Stmt], found: &mut impl FnMut(&Stmt) -> bool) -> bool {
+/// Whether `found` holds for a statement, however deep.
+pub(super) fn any(stmts: &[Stmt], found: &mut impl FnMut(&Stmt) -> bool) -> bool {
     stmts.iter().any(|s| {
         found(s)
             || match s {

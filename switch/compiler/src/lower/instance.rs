@@ -1,7 +1,5 @@
 //! Instances: their full names, and the cells of counters, meters, registers, action profiles.
 
-use std::rc::Rc;
-
 use num_bigint::BigInt;
 
 use super::{Frame, FrameRef, Lowerer, Object, value::Value};
@@ -29,6 +27,12 @@ impl Lowerer<'_> {
     pub(super) fn instantiate(&mut self, id: InstanceId, path: &str) -> Object {
         let instance = &self.program.instances[id.index()];
         let name = self.full_name(path, &instance.name, &instance.annotations);
+        self.instantiate_named(id, name)
+    }
+
+    /// The same with its full name.
+    pub(super) fn instantiate_named(&mut self, id: InstanceId, name: String) -> Object {
+        let instance = &self.program.instances[id.index()];
         let made = self.deeper(instance.span, |l| match &instance.maker {
             Maker::Control(id) => {
                 let def = &l.program.controls[id.index()];
@@ -38,9 +42,9 @@ impl Lowerer<'_> {
                 let def = &l.program.parsers[id.index()];
                 Object::Parser(*id, l.block_frame(instance, name, &def.constructor, &def.locals))
             }
-            Maker::Extern(id, types) => {
-                let kind = l.program.externs[id.index()].name.clone();
-                l.extern_instance(&kind, types, instance, name)
+            Maker::Extern(kind, types) => {
+                let kind = l.program.externs[kind.index()].name.clone();
+                l.extern_instance(id, &kind, types, instance, name)
             }
             Maker::Package(..) => Object::Unsupported,
         });
@@ -74,7 +78,7 @@ impl Lowerer<'_> {
 
     fn value_set(&mut self, id: crate::typed::types::ValueSetId, path: &str) {
         let def = &self.program.value_sets[id.index()];
-        let name = self.full_name(path, &def.name, &def.annotations);
+        let name = self.plane_name(&self.full_name(path, &def.name, &def.annotations));
         let size = self
             .known(&def.size, "the size")
             .and_then(|s| u64::try_from(s).ok())
@@ -117,7 +121,7 @@ impl Lowerer<'_> {
     }
 
     /// A constructor's argument as a number of cells.
-    fn size_arg(&mut self, instance: &Instance, at: usize) -> u64 {
+    pub(super) fn size_arg(&mut self, instance: &Instance, at: usize) -> u64 {
         let Some(Some(arg)) = instance.args.get(at) else {
             return 0;
         };
@@ -151,7 +155,7 @@ impl Lowerer<'_> {
         }
     }
 
-    fn meter(&mut self, instance: &Instance, name: String, direct: bool, types: &[Type]) -> Meter {
+    pub(super) fn meter(&mut self, instance: &Instance, name: String, direct: bool, types: &[Type]) -> Meter {
         let size = if direct { 0 } else { self.size_arg(instance, 0) };
         let unit = self.unit(instance, usize::from(!direct));
         let index = if direct { None } else { types.first().cloned() };
@@ -168,31 +172,7 @@ impl Lowerer<'_> {
         }
     }
 
-    fn extern_instance(&mut self, kind: &str, types: &Rc<[Type]>, instance: &Instance, name: String) -> Object {
-        match kind {
-            "counter" | "direct_counter" => {
-                let counter = self.meter(instance, name, kind == "direct_counter", types);
-                self.ir.counters.push(counter);
-                Object::Counter(self.ir.counters.len() - 1)
-            }
-            "meter" | "direct_meter" => {
-                let meter = self.meter(instance, name, kind == "direct_meter", types);
-                self.ir.meters.push(meter);
-                Object::Meter(self.ir.meters.len() - 1)
-            }
-            "register" => self.register(types, instance, name),
-            "action_profile" | "action_selector" => self.profile(kind == "action_selector", instance, name),
-            "packet_in" => Object::PacketIn,
-            "packet_out" => Object::PacketOut,
-            other => {
-                let message = format!("the extern {other} is not supported by BMv2's simple_switch");
-                self.error(instance.span, message);
-                Object::Unsupported
-            }
-        }
-    }
-
-    fn register(&mut self, types: &Rc<[Type]>, instance: &Instance, name: String) -> Object {
+    pub(super) fn register(&mut self, types: &[Type], instance: &Instance, name: String) -> Object {
         let size = self.size_arg(instance, 0);
         let ty = types.first().cloned().unwrap_or(Type::Unknown);
         let Some(scalar) = self.scalar_type(&ty) else {
@@ -209,18 +189,23 @@ impl Lowerer<'_> {
             size,
             width: scalar.width(),
             ty,
+            initial: BigInt::ZERO,
             annotations,
             span,
         });
         Object::Register(self.ir.registers.len() - 1)
     }
 
-    fn profile(&mut self, selector: bool, instance: &Instance, name: String) -> Object {
-        let size = self.size_arg(instance, usize::from(selector));
-        let selector = selector.then(|| {
-            let algorithm = instance.args.first().cloned().flatten();
-            (algorithm.map_or(String::new(), |a| self.algorithm(&a)), Vec::new())
-        });
+    /// An action profile, or a selector with its algorithm. The size is argument `size` of the constructor.
+    pub(super) fn profile(
+        &mut self,
+        algorithm: Option<String>,
+        size: usize,
+        instance: &Instance,
+        name: String,
+    ) -> Object {
+        let size = self.size_arg(instance, size);
+        let selector = algorithm.map(|a| (a, Vec::new()));
         let max_group = numbers_of(&instance.annotations, "max_group_size")
             .first()
             .copied()

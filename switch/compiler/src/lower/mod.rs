@@ -1,8 +1,8 @@
 //! From the typed tree to flat storage: instances get their names and cells, parsers, controls, functions and actions
 //! called directly are inlined.
 
+mod arch;
 mod assign;
-mod block;
 mod call;
 mod code;
 mod deparser;
@@ -22,13 +22,14 @@ use std::collections::{HashMap, HashSet};
 use crate::{
     arch::Arch,
     diagnostics::Reporter,
-    ir::{self, Ir, Label},
+    ir::{self, Gress, Ir, Label},
     source::{SourceMap, Span},
     typed::{
-        tree::{Expr, Maker, Program},
+        tree::{Maker, Program},
         types::{ActionId, InstanceId, StructId, Type},
     },
 };
+use arch::Block;
 use value::{Frame, FrameRef, Loc, Object};
 
 /// Lowers a checked program. `None` if there was an error.
@@ -51,14 +52,17 @@ pub(crate) fn lower(program: &Program, arch: Arch, map: &SourceMap, reporter: &m
         depth: 0,
         work: 0,
         block: Block::Parser,
+        gress: Gress::Ingress,
+        calls_only: None,
         actions: HashMap::new(),
         called: HashSet::new(),
-        field_lists: HashMap::new(),
         in_action: 0,
         updated: None,
         save_indexes: false,
-        checksum_conditions: Vec::new(),
-        metadata: None,
+        conditions: Vec::new(),
+        control_plane: String::new(),
+        v1model: arch::v1model::State::default(),
+        tna: arch::tna::State::default(),
     };
     lowerer.run();
     if lowerer.reporter.has_errors() {
@@ -72,17 +76,6 @@ pub(crate) fn lower(program: &Program, arch: Arch, map: &SourceMap, reporter: &m
 const MAX_WORK: usize = 400_000;
 /// Deepest nesting of instances and calls.
 const MAX_DEPTH: usize = 64;
-
-/// Which of the six blocks of v1model is lowered.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Block {
-    Parser,
-    Verify,
-    Ingress,
-    Egress,
-    Update,
-    Deparser,
-}
 
 /// Where `return` goes, and where it leaves the value.
 struct ReturnTo {
@@ -101,7 +94,8 @@ enum Named {
     Storage,
     HeaderType,
     Action,
-    State,
+    /// In the parser with this index.
+    State(usize),
 }
 
 impl Numbers {
@@ -144,22 +138,25 @@ struct Lowerer<'a> {
     depth: usize,
     work: usize,
     block: Block,
+    gress: Gress,
+    /// The message if this block can hold nothing but calls, and `if`s around them.
+    calls_only: Option<&'static str>,
     /// Actions of tables made already, by full name, with the source action.
     actions: HashMap<(String, ActionId), usize>,
     /// Actions called directly, by full name.
     called: HashSet<(String, ActionId)>,
-    /// Field lists made for @field_list numbers.
-    field_lists: HashMap<u64, u32>,
     /// How many actions are around this place.
     in_action: usize,
     /// What `a op= b` writes to.
     updated: Option<Loc>,
     /// Whether the index of a stack must be kept, as what is assigned may change it.
     save_indexes: bool,
-    /// Under which conditions a checksum is verified or updated here.
-    checksum_conditions: Vec<ir::Expr>,
-    /// The user metadata, and its struct.
-    metadata: Option<(Loc, Option<StructId>)>,
+    /// The conditions of the `if`s around this place.
+    conditions: Vec<ir::Expr>,
+    /// What the control plane's names of tables and externs begin with.
+    control_plane: String,
+    v1model: arch::v1model::State,
+    tna: arch::tna::State,
 }
 
 impl Lowerer<'_> {
@@ -215,11 +212,6 @@ impl Lowerer<'_> {
             return;
         };
         let package = &self.program.packages[package.index()];
-        if &*package.name != "V1Switch" || instance.args.len() != 6 {
-            let message = format!("'main' must be an instance of V1Switch, not of {}", package.name);
-            self.error(instance.span, message);
-            return;
-        }
         for id in &self.program.top_level {
             let top = &self.program.instances[id.index()];
             if matches!(top.maker, Maker::Extern(..)) {
@@ -227,8 +219,7 @@ impl Lowerer<'_> {
                 self.globals.insert(*id, object);
             }
         }
-        let args: Vec<Option<Expr>> = instance.args.clone();
-        self.switch(&args, instance.span);
+        self.architecture(&package.name, &instance.args, instance.span);
         self.controller_headers();
         self.check_memory();
     }
@@ -249,6 +240,11 @@ impl Lowerer<'_> {
             None if path.is_empty() => own,
             None => format!("{path}.{own}"),
         }
+    }
+
+    /// The control plane's name of a table or extern with this full name.
+    fn plane_name(&self, name: &str) -> String {
+        format!("{}{name}", self.control_plane)
     }
 
     fn path(&self) -> String {

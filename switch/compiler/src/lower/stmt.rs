@@ -3,8 +3,7 @@
 use num_bigint::BigInt;
 
 use super::{
-    Block, Lowerer,
-    block::CHECKSUMS_ONLY,
+    Lowerer,
     value::{Loc, Value},
 };
 use crate::{
@@ -36,11 +35,11 @@ impl Lowerer<'_> {
         out
     }
 
-    /// The statements, of which checksums are made under `condition` only.
+    /// The statements that are done under `condition` only.
     fn under(&mut self, condition: Expr, block: &tree::Block) -> Vec<Stmt> {
-        self.checksum_conditions.push(condition);
+        self.conditions.push(condition);
         let out = self.nested(block);
-        self.checksum_conditions.pop();
+        self.conditions.pop();
         out
     }
 
@@ -62,8 +61,8 @@ impl Lowerer<'_> {
 
     fn statement(&mut self, stmt: &tree::Stmt, out: &mut Vec<Stmt>) {
         let span = stmt.span;
-        if matches!(self.block, Block::Verify | Block::Update) && !fits_checksums(&stmt.kind) {
-            return self.error(span, CHECKSUMS_ONLY);
+        if let Some(message) = self.calls_only.filter(|_| !is_plain(&stmt.kind)) {
+            return self.error(span, message);
         }
         match &stmt.kind {
             StmtKind::Assign(target, value) => {
@@ -75,7 +74,8 @@ impl Lowerer<'_> {
                 self.assign(&to, value, span, out);
             }
             StmtKind::Call(e) => {
-                self.value(e, out);
+                let value = self.value(e, out);
+                Self::drop_result(&value, out);
             }
             StmtKind::If(condition, yes, no) => self.if_statement(condition, yes, no, span, out),
             StmtKind::Block(block) => self.block(block, out),
@@ -275,8 +275,8 @@ impl Lowerer<'_> {
     }
 }
 
-/// Whether the conditions of checksums in a statement, and after it, are those of the `if`s around them alone.
-fn fits_checksums(kind: &StmtKind) -> bool {
+/// Whether what a statement calls, and what is called after it, has no conditions but the `if`s around it.
+fn is_plain(kind: &StmtKind) -> bool {
     !matches!(
         kind,
         StmtKind::SwitchAction(..)

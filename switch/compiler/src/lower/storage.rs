@@ -13,9 +13,8 @@ use crate::{
     typed::types::{StructId, Type},
 };
 
-/// Index of the header `scalars`, and of `standard_metadata`, in the program.
+/// Index of the header `scalars`, and of its type, in the program.
 pub(super) const SCALARS: usize = 0;
-pub(super) const STANDARD: usize = 1;
 /// Most fields of `scalars`.
 const MAX_SCALARS: usize = 100_000;
 
@@ -195,8 +194,8 @@ impl Lowerer<'_> {
         Loc::Stack(self.ir.stacks.len() - 1, *id)
     }
 
-    /// The metadata headers that every program has.
-    pub(super) fn fixed_headers(&mut self, standard: StructId) -> Loc {
+    /// The metadata header of all variables, which comes first.
+    pub(super) fn scalars(&mut self) {
         self.ir.header_types.push(HeaderType {
             name: "scalars_0".to_owned(),
             fields: Vec::new(),
@@ -206,16 +205,21 @@ impl Lowerer<'_> {
             ty: SCALARS,
             metadata: true,
         });
-        let ty = self.header_type(standard);
-        self.ir.header_types[ty].name = "standard_metadata".to_owned();
-        self.ir.headers.push(Header {
-            name: "standard_metadata".to_owned(),
-            ty,
-            metadata: true,
-        });
-        self.names
-            .extend(["scalars".to_owned(), "standard_metadata".to_owned()]);
-        Loc::Struct(self.fields_of(&HeaderRef::Static(STANDARD), standard, 0).0)
+        self.names.insert("scalars".to_owned());
+    }
+
+    /// Fills a metadata header's type to whole bytes, as BMv2 wants it.
+    pub(super) fn pad(&mut self, ty: usize, name: &str) {
+        let fields = &mut self.ir.header_types[ty].fields;
+        let bits: u64 = fields.iter().map(|f| u64::from(f.width)).sum();
+        if !bits.is_multiple_of(8) {
+            fields.push(Field {
+                name: name.to_owned(),
+                width: 8 - (bits % 8) as u32,
+                signed: false,
+                is_varbit: false,
+            });
+        }
     }
 
     /// Places of a struct's fields in a header, from field `first` on, and the number of fields used.

@@ -92,7 +92,7 @@ impl Lowerer<'_> {
     fn make_table(&mut self, id: TableId, keys: Vec<Key>) -> usize {
         let source = &self.program.tables[id.index()];
         let path = self.path();
-        let name = self.full_name(&path, &source.name, &source.annotations);
+        let name = self.plane_name(&self.full_name(&path, &source.name, &source.annotations));
         let mut actions = Vec::new();
         for action in &source.actions {
             actions.push((self.table_action(action), action.annotations.clone()));

@@ -17,6 +17,8 @@ pub(super) enum Object {
     Meter(usize),
     Register(usize),
     Profile(usize),
+    /// An extern of TNA.
+    Tna(usize),
     PacketIn,
     PacketOut,
     Unsupported,

@@ -1,13 +1,18 @@
 //! BMv2 JSON (BMv2's docs/JSON_format.md), with the names and the order of p4c's output.
 
+mod expand;
 mod expr;
 mod parser;
 mod pipeline;
 
+use num_bigint::BigInt;
 use serde_json::{Map, Value, json};
 
+use expr::hex;
+
 use crate::{
-    ir::{Calculation, Checksum, FieldList, Ir, Meter, Register, Unit, ValueSet},
+    arch::Arch,
+    ir::{Calculation, Checksum, Deparser, FieldList, Ir, Meter, Register, Unit, ValueSet},
     source::{SourceMap, Span},
 };
 
@@ -68,9 +73,9 @@ impl Emitter<'_> {
                 list(self.errors.iter().enumerate().map(|(i, e)| json!([&**e, i])).collect()),
             ),
             ("enums", json!([])),
-            ("parsers", list(vec![self.parser()])),
+            ("parsers", list(self.parsers())),
             ("parse_vsets", list(self.value_sets())),
-            ("deparsers", list(vec![self.deparser()])),
+            ("deparsers", list(self.deparsers())),
             ("meter_arrays", list(self.meters())),
             ("counter_arrays", list(self.counters())),
             ("register_arrays", list(self.registers())),
@@ -84,21 +89,31 @@ impl Emitter<'_> {
             ("checksums", list(self.checksums())),
             ("force_arith", json!([])),
             ("extern_instances", json!([])),
-            (
-                "field_aliases",
-                list(
-                    ALIASES
-                        .iter()
-                        .map(|(n, f)| json!([n, ["standard_metadata", f]]))
-                        .collect(),
-                ),
-            ),
+            ("field_aliases", json!(self.aliases())),
             ("program", json!(program)),
-            (
-                "__meta__",
-                json!({"version": VERSION, "compiler": "https://github.com/p4sched/p4sched"}),
-            ),
+            ("__meta__", self.meta()),
         ]))
+    }
+
+    fn aliases(&self) -> Vec<Value> {
+        match self.ir.arch {
+            Arch::V1model => ALIASES
+                .iter()
+                .map(|(n, f)| json!([n, ["standard_metadata", f]]))
+                .collect(),
+            Arch::Tna | Arch::T2na => Vec::new(),
+        }
+    }
+
+    fn meta(&self) -> Value {
+        let mut meta = object([
+            ("version", json!(VERSION)),
+            ("compiler", json!("https://github.com/p4sched/p4sched")),
+        ]);
+        if self.ir.arch != Arch::V1model {
+            meta.insert("arch".to_owned(), json!(self.ir.arch.name()));
+        }
+        Value::Object(meta)
     }
 
     /// Adds where something is in the source, for the switch's log.
@@ -274,7 +289,11 @@ impl Emitter<'_> {
     fn registers(&self) -> Vec<Value> {
         let register = |(id, r): (usize, &Register)| {
             let more = [("size", json!(r.size)), ("bitwidth", json!(r.width))];
-            Value::Object(self.named(&r.name, id, r.span, more))
+            let mut out = self.named(&r.name, id, r.span, more);
+            if r.initial != BigInt::ZERO {
+                out.insert("initial_value".to_owned(), json!(hex(&r.initial, r.width)));
+            }
+            Value::Object(out)
         };
         self.ir.registers.iter().enumerate().map(register).collect()
     }
@@ -286,7 +305,20 @@ impl Emitter<'_> {
                 input.push(json!({"type": "payload", "value": null}));
             }
             let more = [("algo", json!(c.algorithm)), ("input", json!(input))];
-            Value::Object(self.named(&c.name, id, c.span, more))
+            let mut out = self.named(&c.name, id, c.span, more);
+            if let Some(p) = &c.parameters {
+                let parameters = json!({
+                    "width": p.width,
+                    "coefficient": hex(&p.coefficient, p.width),
+                    "reversed": p.reversed,
+                    "msb": p.msb,
+                    "extended": p.extended,
+                    "init": hex(&p.init, p.width),
+                    "xor": hex(&p.xor, p.width),
+                });
+                out.insert("parameters".to_owned(), parameters);
+            }
+            Value::Object(out)
         };
         self.ir.calculations.iter().enumerate().map(calculation).collect()
     }
@@ -310,11 +342,13 @@ impl Emitter<'_> {
         self.ir.checksums.iter().enumerate().map(checksum).collect()
     }
 
-    fn deparser(&self) -> Value {
-        let order = self.ir.deparser.iter().map(|h| self.ir.headers[*h].name.as_str());
-        let order: Vec<&str> = order.collect();
-        let primitives: Vec<Value> = self.ir.deparser_ops.iter().map(|p| self.primitive(p)).collect();
-        let more = [("order", json!(order)), ("primitives", json!(primitives))];
-        Value::Object(self.named("deparser", 0, self.ir.deparser_span, more))
+    fn deparsers(&self) -> Vec<Value> {
+        let deparser = |(id, d): (usize, &Deparser)| {
+            let order: Vec<&str> = d.order.iter().map(|h| self.ir.headers[*h].name.as_str()).collect();
+            let primitives: Vec<Value> = d.primitives.iter().map(|p| self.primitive(p)).collect();
+            let more = [("order", json!(order)), ("primitives", json!(primitives))];
+            Value::Object(self.named(d.name, id, d.span, more))
+        };
+        self.ir.deparsers.iter().enumerate().map(deparser).collect()
     }
 }

@@ -1,35 +1,32 @@
-//! The parser.
+//! Parsers.
 
 use num_bigint::BigInt;
 use serde_json::{Value, json};
 
 use super::{Emitter, expr::hex, object};
-use crate::ir::{Case, Expr, HeaderRef, ParserOp, ParserState};
+use crate::ir::{Case, Expr, HeaderRef, Parser, ParserOp, ParserState};
 
 impl Emitter<'_> {
-    pub(super) fn parser(&self) -> Value {
-        let order = self.reachable();
-        let mut states = Vec::new();
-        for (id, index) in order.iter().enumerate() {
-            states.push(self.state(&self.ir.states[*index], id));
-        }
-        let start = self.ir.states.get(self.ir.start).map_or("start", |s| s.name.as_str());
-        json!({"name": "parser", "id": 0, "init_state": start, "parse_states": states})
-    }
-
-    /// The states that can be reached, in the order of their declaration.
-    fn reachable(&self) -> Vec<usize> {
-        let mut seen = vec![false; self.ir.states.len()];
-        let mut pending = vec![self.ir.start];
-        while let Some(i) = pending.pop() {
-            if i < seen.len() && !std::mem::replace(&mut seen[i], true) {
-                pending.extend(self.ir.states[i].transitions.iter().filter_map(|(_, to)| *to));
+    pub(super) fn parsers(&self) -> Vec<Value> {
+        let parser = |(id, p): (usize, &Parser)| {
+            let states = reachable(p).into_iter().enumerate();
+            let states: Vec<Value> = states.map(|(id, index)| self.state(p, &p.states[index], id)).collect();
+            let start = p.states.get(p.start).map_or("start", |s| s.name.as_str());
+            let mut out = object([
+                ("name", json!(p.name)),
+                ("id", json!(id)),
+                ("init_state", json!(start)),
+                ("parse_states", json!(states)),
+            ]);
+            if p.errors_read {
+                out.insert("parser_errors_read".to_owned(), json!(true));
             }
-        }
-        (0..seen.len()).filter(|i| seen[*i]).collect()
+            Value::Object(out)
+        };
+        self.ir.parsers.iter().enumerate().map(parser).collect()
     }
 
-    fn state(&self, state: &ParserState, id: usize) -> Value {
+    fn state(&self, parser: &Parser, state: &ParserState, id: usize) -> Value {
         let ops: Vec<Value> = state.ops.iter().map(|op| self.operation(op)).collect();
         let bytes: u32 = state.key.iter().map(|k| k.ty.width().div_ceil(8)).sum();
         let transition = |(case, to): &(Case, Option<usize>)| {
@@ -41,7 +38,7 @@ impl Emitter<'_> {
                 }
                 Case::ValueSet(set) => ("parse_vset", json!(self.ir.value_sets[*set].name), Value::Null),
             };
-            let next = to.map(|t| self.ir.states[t].name.as_str());
+            let next = to.map(|t| parser.states[t].name.as_str());
             json!({"type": kind, "value": value, "mask": mask, "next_state": next})
         };
         let transitions: Vec<Value> = state.transitions.iter().map(transition).collect();
@@ -112,4 +109,16 @@ impl Emitter<'_> {
     fn wrapped(&self, value: Value) -> Value {
         json!({"type": "expression", "value": value})
     }
+}
+
+/// The states that can be reached, in the order of their declaration.
+fn reachable(parser: &Parser) -> Vec<usize> {
+    let mut seen = vec![false; parser.states.len()];
+    let mut pending = vec![parser.start];
+    while let Some(i) = pending.pop() {
+        if i < seen.len() && !std::mem::replace(&mut seen[i], true) {
+            pending.extend(parser.states[i].transitions.iter().filter_map(|(_, to)| *to));
+        }
+    }
+    (0..seen.len()).filter(|i| seen[*i]).collect()
 }

@@ -11,7 +11,7 @@ impl Emitter<'_> {
         for (id, action) in self.ir.actions.iter().enumerate() {
             let param = |p: &crate::ir::ActionParam| json!({"name": &*p.name, "bitwidth": p.width});
             let params: Vec<Value> = action.params.iter().map(param).collect();
-            let code: Vec<Value> = action.code.iter().map(|p| self.primitive(p)).collect();
+            let code: Vec<Value> = self.expanded(&action.code).iter().map(|p| self.primitive(p)).collect();
             list.push(json!({"name": action.name, "id": id, "runtime_data": params, "primitives": code}));
         }
         list
@@ -21,17 +21,17 @@ impl Emitter<'_> {
         let mut first_condition = 0;
         let mut first_table = 0;
         let mut list = Vec::new();
-        for (id, (pipeline, name)) in self.ir.pipelines.iter().zip(["ingress", "egress"]).enumerate() {
-            list.push(self.pipeline(pipeline, name, id, first_table, first_condition));
+        for (id, pipeline) in self.ir.pipelines.iter().enumerate() {
+            list.push(self.pipeline(pipeline, id, first_table, first_condition));
             first_condition += pipeline.conditions.len();
             first_table += pipeline.tables.len();
         }
         list
     }
 
-    fn pipeline(&self, pipeline: &Pipeline, name: &str, id: usize, tables: usize, conditions: usize) -> Value {
+    fn pipeline(&self, pipeline: &Pipeline, id: usize, tables: usize, conditions: usize) -> Value {
         let first = [("init_table", self.node(pipeline.first, conditions))];
-        let mut out = self.named(name, id, pipeline.span, first);
+        let mut out = self.named(pipeline.name, id, pipeline.span, first);
         let table = |(i, (table, next)): (usize, &(usize, Next))| {
             Value::Object(self.table(&self.ir.tables[*table], next, tables + i, conditions))
         };

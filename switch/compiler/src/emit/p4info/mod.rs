@@ -29,7 +29,7 @@ pub(crate) fn emit(program: &Program, ir: &Ir, reporter: &mut Reporter) -> P4Inf
     symbols.assign();
     let info = P4Info {
         pkg_info: Some(pb::PkgInfo {
-            arch: "v1model".to_owned(),
+            arch: ir.arch.name().to_owned(),
             ..pb::PkgInfo::default()
         }),
 

@@ -9,13 +9,17 @@ use num_bigint::BigInt;
 
 use super::{FrameRef, Lowerer, Named, flow::flattened, value::Value};
 use crate::{
-    ir::{Arg, Case, Expr, HeaderRef, Label, ParserOp, ParserState, Primitive, Stmt, Ty},
+    arch::Arch,
+    ir::{Arg, Case, Expr, HeaderRef, Label, Parser, ParserOp, ParserState, Primitive, Stmt, Ty},
     source::Span,
     typed::{
         tree::{self, Target, Transition},
         types::ParserId,
     },
 };
+
+/// The state in which a parser ends with an error. No state of a program has this name.
+const REJECT: &str = "$reject";
 
 /// A parser with its states lowered but not joined to others yet.
 pub(super) struct Call {
@@ -49,10 +53,23 @@ impl Cursor {
 }
 
 impl Lowerer<'_> {
-    pub(super) fn main_parser(&mut self, id: ParserId, frame: &FrameRef) {
+    /// Lowers a parser of the architecture, whose parameters are bound.
+    pub(super) fn main_parser(&mut self, name: &'static str, id: ParserId, frame: &FrameRef) {
+        self.ir.parsers.push(Parser {
+            name,
+            states: Vec::new(),
+            start: 0,
+            errors_read: false,
+        });
         let call = self.lower_parser(id, frame, Vec::new(), String::new());
         let start = self.join(call, None);
-        self.ir.start = start;
+        self.parser().start = start;
+    }
+
+    /// The parser that is being lowered.
+    fn parser(&mut self) -> &mut Parser {
+        let last = self.ir.parsers.len() - 1;
+        &mut self.ir.parsers[last]
     }
 
     pub(super) fn call_parser(
@@ -154,7 +171,7 @@ impl Lowerer<'_> {
         } else {
             Some(self.after_state(call.after, accept))
         };
-        let base = self.ir.states.len();
+        let base = self.parser().states.len();
         for state in &call.states {
             let wanted = if call.prefix.is_empty() {
                 state.name.clone()
@@ -173,16 +190,38 @@ impl Lowerer<'_> {
             if cursor.closed {
                 continue;
             }
+            let rejects = state.cases.iter().any(|(_, t)| *t == Target::Reject);
+            let reject = if rejects { self.reject_state(accept) } else { accept };
             let to = |t: Target| match t {
                 Target::State(s) => Some(base + s),
-                Target::Accept | Target::Reject => accept,
+                Target::Accept => accept,
+                Target::Reject => reject,
             };
             let transitions = state.cases.into_iter().map(|(case, t)| (case, to(t))).collect();
-            let end = &mut self.ir.states[cursor.state];
+            let end = &mut self.parser().states[cursor.state];
             end.key = state.key;
             end.transitions = transitions;
         }
         base + call.start
+    }
+
+    /// Where `reject` goes: BMv2 accepts such packets; on the chip they have an error.
+    fn reject_state(&mut self, accept: Option<usize>) -> Option<usize> {
+        if self.ir.arch == Arch::V1model {
+            return accept;
+        }
+        let known = self.parser().states.iter().position(|s| s.name == REJECT);
+        if known.is_some() {
+            return known;
+        }
+        let number = self.program.errors.iter().position(|e| &**e == "NoMatch").unwrap_or(0);
+        let state = self.new_state(REJECT, Span::default());
+        let error = Expr::number(number as u64, 32);
+        self.parser().states[state]
+            .ops
+            .push(ParserOp::Verify(Expr::bool(false), error));
+        self.go(&Cursor::at(state), None);
+        Some(state)
     }
 
     fn after_state(&mut self, stmts: Vec<Stmt>, accept: Option<usize>) -> usize {
@@ -194,21 +233,23 @@ impl Lowerer<'_> {
     }
 
     fn new_state(&mut self, wanted: &str, span: Span) -> usize {
-        let states = &self.ir.states;
+        let parser = self.ir.parsers.len() - 1;
+        let states = &self.ir.parsers[parser].states;
         let taken = |name: &str| states.iter().any(|s| s.name == name);
-        let name = self.numbers.fresh(Named::State, wanted, taken);
+        let name = self.numbers.fresh(Named::State(parser), wanted, taken);
         self.spend(span, 1);
-        self.ir.states.push(ParserState {
+        let states = &mut self.parser().states;
+        states.push(ParserState {
             name,
             ops: Vec::new(),
             key: Vec::new(),
             transitions: Vec::new(),
         });
-        self.ir.states.len() - 1
+        states.len() - 1
     }
 
     fn go(&mut self, cursor: &Cursor, to: Option<usize>) {
-        self.ir.states[cursor.state].transitions = vec![(Case::Default, to)];
+        self.parser().states[cursor.state].transitions = vec![(Case::Default, to)];
     }
 
     /// Puts statements in states, from that of the cursor on.
@@ -224,13 +265,13 @@ impl Lowerer<'_> {
                 }
                 Stmt::Primitive(p) => {
                     let op = parser_op(p);
-                    self.ir.states[cursor.state].ops.push(op);
+                    self.parser().states[cursor.state].ops.push(op);
                 }
                 Stmt::If(condition, yes, no, span) => {
                     let join = self.new_state("join", *span);
                     let branches = [self.new_state("then", *span), self.new_state("else", *span)];
                     let key = self.branch_key(condition, cursor, *span);
-                    let state = &mut self.ir.states[cursor.state];
+                    let state = &mut self.parser().states[cursor.state];
                     state.key = key;
                     let one = Case::Value(BigInt::from(1), None);
                     state.transitions = vec![(one, Some(branches[0])), (Case::Default, Some(branches[1]))];
@@ -284,7 +325,7 @@ impl Lowerer<'_> {
         self.assign(&variable, Value::Scalar(condition.clone()), span, &mut out);
         for stmt in &out {
             if let Stmt::Primitive(p) = stmt {
-                self.ir.states[cursor.state].ops.push(parser_op(p));
+                self.parser().states[cursor.state].ops.push(parser_op(p));
             }
         }
         vec![variable.read().scalar()]

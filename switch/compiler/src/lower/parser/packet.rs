@@ -3,7 +3,8 @@
 use crate::{
     ir::{Arg, Expr, ExprKind, HeaderRef, Stmt, Ty},
     lower::{
-        Block, Lowerer,
+        Lowerer,
+        arch::Block,
         assign::target,
         value::{Loc, Value},
     },
@@ -98,7 +99,13 @@ impl Lowerer<'_> {
     }
 
     /// The next bits of the packet as a value of a type.
-    fn lookahead(&mut self, ty: &Type, offset: &mut u32, span: Span, out: &mut Vec<Stmt>) -> Value {
+    pub(in crate::lower) fn lookahead(
+        &mut self,
+        ty: &Type,
+        offset: &mut u32,
+        span: Span,
+        out: &mut Vec<Stmt>,
+    ) -> Value {
         if let Some(scalar) = self.scalar_type(ty) {
             let width = scalar.width();
             let ahead = Expr::new(ExprKind::Lookahead(*offset, width), Ty::bit(width));

@@ -3,6 +3,7 @@
 use num_bigint::BigInt;
 
 use crate::{
+    arch::Arch,
     ir::{Case, Expr, ExprKind, HeaderRef, Stmt, Ty},
     lower::{Lowerer, value::Value},
     source::Span,
@@ -53,6 +54,10 @@ impl Lowerer<'_> {
             if is_default || list.len() > MAX_CASES {
                 break;
             }
+        }
+        // What no case holds is an error; BMv2 accepts it.
+        if self.ir.arch != Arch::V1model && !list.iter().any(|(c, _)| matches!(c, Case::Default)) {
+            list.push((Case::Default, Target::Reject));
         }
         if list.len() > MAX_CASES {
             let message = format!("the ranges of this select make more than {MAX_CASES} transitions");

@@ -1,100 +1,74 @@
-//! v1model's functions and methods as BMv2's primitives (BMv2's docs/simple_switch.md and primitives.cpp).
+//! v1model's functions, objects and methods as BMv2's primitives (BMv2's docs/simple_switch.md and primitives.cpp).
 
 use num_bigint::BigInt;
 
-use super::{
-    Block, Lowerer, Object,
-    assign::target,
-    value::{Loc, Value},
-};
+use super::{Args, flatten};
 use crate::typed::annotations::numbers_of;
 use crate::{
-    ir::{Arg, Calculation, Expr, ExprKind, FieldList, FieldRef, HeaderRef, Stmt, Ty},
+    ir::{Arg, Expr, FieldList, Gress, Stmt, Ty},
+    lower::{Lowerer, Object, arch::Block, assign::target, value::Value},
     source::Span,
     syntax::ast::{BinaryOp, Composite},
     typed::{
-        tree,
-        types::{ExternFnId, Type},
+        tree::{self, Instance},
+        types::Type,
     },
 };
 
-type Args<'a> = &'a [Option<tree::Expr>];
-
 impl Lowerer<'_> {
-    /// Argument `i` as a number.
-    fn number_arg(&mut self, args: Args, i: usize, out: &mut Vec<Stmt>) -> Expr {
-        match self.value_arg(args, i, out) {
-            Value::Nothing => Expr::number(0, 32),
-            value => value.scalar(),
-        }
-    }
-
-    /// Argument `i`, as it is before the arguments after it are evaluated.
-    fn value_arg(&mut self, args: Args, i: usize, out: &mut Vec<Stmt>) -> Value {
-        let Some(Some(e)) = args.get(i) else {
-            return Value::Nothing;
-        };
-        let value = self.value(e, out);
-        if args[i + 1..].iter().flatten().any(tree::Expr::has_effects) {
-            return self.saved(value, e.span, out);
-        }
-        value
-    }
-
-    fn place_arg(&mut self, args: Args, i: usize, out: &mut Vec<Stmt>) -> Loc {
-        let arg = args.get(i).and_then(Option::as_ref);
-        arg.map_or(Loc::Nowhere, |e| self.place(e, out))
-    }
-
-    /// A primitive that writes argument `i`: `make` gets the field that is written. What is not a field by itself
-    /// gets the result through a new variable.
-    fn writing(
+    pub(in crate::lower) fn v1model_object(
         &mut self,
-        args: Args,
-        i: usize,
-        ty: Ty,
-        span: Span,
-        out: &mut Vec<Stmt>,
-        make: impl FnOnce(FieldRef) -> (&'static str, Vec<Arg>),
-    ) {
-        let place = self.place_arg(args, i, out);
-        if let Some(field) = target(&place).filter(|f| matches!(f.header, HeaderRef::Static(_))) {
-            let (op, args) = make(field);
-            Self::push(out, op, args, span);
-            return;
+        kind: &str,
+        types: &[Type],
+        instance: &Instance,
+        name: String,
+    ) -> Object {
+        match kind {
+            "counter" | "direct_counter" => {
+                let counter = self.meter(instance, name, kind == "direct_counter", types);
+                self.ir.counters.push(counter);
+                Object::Counter(self.ir.counters.len() - 1)
+            }
+            "meter" | "direct_meter" => {
+                let meter = self.meter(instance, name, kind == "direct_meter", types);
+                self.ir.meters.push(meter);
+                Object::Meter(self.ir.meters.len() - 1)
+            }
+            "register" => self.register(types, instance, name),
+            "action_profile" => self.profile(None, 0, instance, name),
+            "action_selector" => {
+                let algorithm = instance.args.first().cloned().flatten();
+                let algorithm = algorithm.map_or(String::new(), |a| self.algorithm(&a));
+                self.profile(Some(algorithm), 1, instance, name)
+            }
+            other => {
+                let message = format!("the extern {other} is not supported by BMv2's simple_switch");
+                self.error(instance.span, message);
+                Object::Unsupported
+            }
         }
-        let variable = self.temporary(ty, span);
-        let Some(field) = target(&variable) else { return };
-        let (op, args) = make(field);
-        Self::push(out, op, args, span);
-        self.assign(&place, variable.read(), span, out);
     }
 
-    fn arg_type(&self, args: Args, i: usize, otherwise: Ty) -> Ty {
-        let arg = args.get(i).and_then(Option::as_ref);
-        arg.and_then(|e| self.scalar_type(&e.ty)).unwrap_or(otherwise)
-    }
-
-    fn only_in(&mut self, allowed: Block, name: &str, span: Span) -> bool {
-        if self.block == allowed {
+    fn only_in(&mut self, allowed: Gress, name: &str, span: Span) -> bool {
+        if (self.block, self.gress) == (Block::Control, allowed) {
             return true;
         }
-        let place = if allowed == Block::Ingress { "ingress" } else { "egress" };
+        let place = if allowed == Gress::Ingress { "ingress" } else { "egress" };
         self.error(span, format!("'{name}' can be called in {place} only"));
         false
     }
 
-    pub(super) fn call_extern(&mut self, id: ExternFnId, args: Args, span: Span, out: &mut Vec<Stmt>) -> Value {
-        let name = self.program.extern_functions[id.index()].name.clone();
+    pub(in crate::lower) fn v1model_function(
+        &mut self,
+        name: &str,
+        args: Args,
+        span: Span,
+        out: &mut Vec<Stmt>,
+    ) -> Value {
         self.ir.calls_functions |= self.block != Block::Parser;
-        match &*name {
+        match name {
             "mark_to_drop" => {
-                Self::push(
-                    out,
-                    "mark_to_drop",
-                    vec![Arg::Header(HeaderRef::Static(super::storage::STANDARD))],
-                    span,
-                );
+                Self::push(out, "mark_to_drop", vec![Arg::Header(Self::standard_header())], span);
             }
             "hash" => self.hash(args, span, out),
             "random" => {
@@ -108,14 +82,14 @@ impl Lowerer<'_> {
                 });
             }
             "digest" => self.digest(args, span, out),
-            "clone" | "clone_preserving_field_list" | "clone3" => self.clone_packet(&name, args, span, out),
+            "clone" | "clone_preserving_field_list" | "clone3" => self.clone_packet(name, args, span, out),
             "resubmit" | "resubmit_preserving_field_list" => {
-                self.only_in(Block::Ingress, &name, span);
-                self.again("resubmit", &name, args, span, out);
+                self.only_in(Gress::Ingress, name, span);
+                self.again("resubmit", name, args, span, out);
             }
             "recirculate" | "recirculate_preserving_field_list" => {
-                self.only_in(Block::Egress, &name, span);
-                self.again("recirculate", &name, args, span, out);
+                self.only_in(Gress::Egress, name, span);
+                self.again("recirculate", name, args, span, out);
             }
             "truncate" => {
                 let length = self.number_arg(args, 0, out);
@@ -135,7 +109,7 @@ impl Lowerer<'_> {
                 Self::push(out, "verify", vec![Arg::Value(check), Arg::Value(error)], span);
             }
             "verify_checksum" | "update_checksum" | "verify_checksum_with_payload" | "update_checksum_with_payload" => {
-                self.checksum(&name, args, span, out);
+                self.checksum(name, args, span, out);
             }
             other => self.error(
                 span,
@@ -145,23 +119,15 @@ impl Lowerer<'_> {
         Value::Nothing
     }
 
-    pub(super) fn call_method(
+    pub(in crate::lower) fn v1model_method(
         &mut self,
-        object: &tree::Expr,
-        method: usize,
-        types: &[Type],
+        object: Object,
+        name: &str,
         args: Args,
         span: Span,
         out: &mut Vec<Stmt>,
     ) -> Value {
-        let Type::Extern(id, _) = &object.ty else {
-            return Value::Nothing;
-        };
-        let name = self.program.externs[id.index()].methods[method].name.clone();
-        let Value::Object(instance) = self.value(object, out) else {
-            return Value::Nothing;
-        };
-        match (instance, &*name) {
+        match (object, name) {
             (Object::Counter(c), "count") => self.count(c, args, span, out),
             (Object::Meter(m), "execute_meter") => {
                 let meter = Arg::Named("meter_array", self.ir.meters[m].name.clone());
@@ -190,22 +156,9 @@ impl Lowerer<'_> {
                     span,
                 );
             }
-            (Object::PacketIn, _) => return self.packet_in(&name, types, args, span, out),
-            (Object::PacketOut, "emit") => self.emit(args, span, out),
-            (Object::Unsupported, _) => {}
             _ => self.error(span, format!("the method '{name}' is not supported by BMv2")),
         }
         Value::Nothing
-    }
-
-    fn count(&mut self, counter: usize, args: Args, span: Span, out: &mut Vec<Stmt>) {
-        if self.ir.counters[counter].direct {
-            // BMv2 counts every hit of the table by itself.
-            return;
-        }
-        let name = Arg::Named("counter_array", self.ir.counters[counter].name.clone());
-        let index = self.number_arg(args, 0, out);
-        Self::push(out, "count", vec![name, Arg::Value(index)], span);
     }
 
     /// BMv2 writes a direct meter's result by itself; here is said where.
@@ -219,66 +172,6 @@ impl Lowerer<'_> {
         if known.is_some_and(|k| k != field) {
             self.error(span, "all reads of a direct meter must go to the same field");
         }
-    }
-
-    /// The inputs of a hash, each a field or a constant with a width; others go to new variables first.
-    pub(super) fn inputs(&mut self, value: Value, span: Span, out: &mut Vec<Stmt>) -> Vec<Expr> {
-        match value {
-            Value::Scalar(e) => {
-                let direct = match &e.kind {
-                    ExprKind::Int(_) => true,
-                    ExprKind::Field(f) => matches!(f.header, HeaderRef::Static(_)),
-                    _ => false,
-                };
-                if direct {
-                    return vec![e];
-                }
-                let variable = self.temporary(e.ty, span);
-                self.assign(&variable, Value::Scalar(e), span, out);
-                vec![variable.read().scalar()]
-            }
-            Value::List(parts) | Value::Header(parts) => {
-                parts.into_iter().flat_map(|p| self.inputs(p, span, out)).collect()
-            }
-            Value::Place(Loc::Header(header, id)) => {
-                let fields = self.header_fields(&header, id);
-                fields.iter().flat_map(|f| self.inputs(f.read(), span, out)).collect()
-            }
-            Value::Place(loc @ Loc::Struct(_)) => self.inputs(loc.read(), span, out),
-            Value::Place(loc) => {
-                let mut list = Vec::new();
-                for header in self.headers_in(&loc) {
-                    let fields = self.ir.header_types[self.ir.headers[header].ty].fields.clone();
-                    for (i, field) in fields.iter().enumerate() {
-                        let place = FieldRef::new(HeaderRef::Static(header), i);
-                        let ty = Ty::Bits {
-                            signed: field.signed,
-                            width: field.width,
-                        };
-                        list.push(Expr::new(ExprKind::Field(place), ty));
-                    }
-                }
-                list
-            }
-            _ => Vec::new(),
-        }
-    }
-
-    fn calculation(&mut self, algorithm: String, input: Vec<Expr>, payload: bool, span: Span) -> usize {
-        let n = self.ir.calculations.len();
-        let name = if n == 0 {
-            "calc".to_owned()
-        } else {
-            format!("calc_{}", n - 1)
-        };
-        self.ir.calculations.push(Calculation {
-            name,
-            algorithm,
-            input,
-            payload,
-            span,
-        });
-        n
     }
 
     fn hash(&mut self, args: Args, span: Span, out: &mut Vec<Stmt>) {
@@ -299,8 +192,8 @@ impl Lowerer<'_> {
 
     fn checksum(&mut self, name: &str, args: Args, span: Span, out: &mut Vec<Stmt>) {
         let verify = name.starts_with("verify");
-        let wanted = if verify { Block::Verify } else { Block::Update };
-        if self.block != wanted {
+        let wanted = if verify { Gress::Ingress } else { Gress::Egress };
+        if (self.block, self.gress) != (Block::Checksums, wanted) {
             let place = if verify {
                 "checksum verification"
             } else {
@@ -310,7 +203,7 @@ impl Lowerer<'_> {
             return;
         }
         let condition = self.number_arg(args, 0, out);
-        let around = self.checksum_conditions.iter().cloned();
+        let around = self.conditions.iter().cloned();
         let condition = Expr::joined(BinaryOp::And, around.chain([condition]).collect(), true);
         let data = self.value_arg(args, 1, out);
         let input = self.inputs(data, span, out);
@@ -357,18 +250,6 @@ impl Lowerer<'_> {
         Self::push(out, "generate_digest", args, span);
     }
 
-    fn add_field_list(&mut self, name: String, fields: Vec<Expr>, span: Span) -> u32 {
-        let id = self.ir.field_lists.len() as u32 + 1;
-        self.ir.field_lists.push(FieldList {
-            name,
-            id,
-            fields,
-            digest: None,
-            span,
-        });
-        id
-    }
-
     /// The list of user metadata fields annotated `@field_list(number)`.
     fn numbered_list(&mut self, args: Args, i: usize, span: Span) -> u32 {
         let Some(Some(arg)) = args.get(i) else { return 0 };
@@ -378,7 +259,7 @@ impl Lowerer<'_> {
         else {
             return 0;
         };
-        if let Some(id) = self.field_lists.get(&number) {
+        if let Some(id) = self.v1model.field_lists.get(&number) {
             return *id;
         }
         let fields = self.metadata_fields(number);
@@ -387,15 +268,15 @@ impl Lowerer<'_> {
             self.reporter.warning("invalid", arg.span, message);
         }
         let id = self.add_field_list(format!("field_list{number}"), fields, span);
-        self.field_lists.insert(number, id);
+        self.v1model.field_lists.insert(number, id);
         id
     }
 
     fn clone_packet(&mut self, name: &str, args: Args, span: Span, out: &mut Vec<Stmt>) {
         let Some(Some(kind)) = args.first() else { return };
         let (op, allowed) = match kind.kind {
-            tree::ExprKind::Member(0) => ("clone_ingress_pkt_to_egress", Block::Ingress),
-            tree::ExprKind::Member(1) => ("clone_egress_pkt_to_egress", Block::Egress),
+            tree::ExprKind::Member(0) => ("clone_ingress_pkt_to_egress", Gress::Ingress),
+            tree::ExprKind::Member(1) => ("clone_egress_pkt_to_egress", Gress::Egress),
             _ => return self.error(kind.span, "the type of a clone must be known when compiling"),
         };
         self.only_in(allowed, name, span);
@@ -437,17 +318,9 @@ impl Lowerer<'_> {
         flatten(value, &mut values);
         Self::push(out, "log_msg", vec![Arg::Text(text), Arg::Values(values)], span);
     }
-
-    /// The number that numbers annotate a metadata field with.
-    pub(super) fn in_list(annotations: &tree::Annotations, number: u64) -> bool {
-        numbers_of(annotations, "field_list").contains(&number)
-    }
 }
 
-fn flatten(value: Value, out: &mut Vec<Expr>) {
-    match value {
-        Value::Scalar(e) => out.push(e),
-        Value::List(parts) => parts.into_iter().for_each(|p| flatten(p, out)),
-        _ => {}
-    }
+/// Whether a metadata field is annotated with the number of a field list.
+pub(in crate::lower) fn in_list(annotations: &tree::Annotations, number: u64) -> bool {
+    numbers_of(annotations, "field_list").contains(&number)
 }

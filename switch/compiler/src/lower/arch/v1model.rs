@@ -1,23 +1,37 @@
-//! The six blocks of v1model, and the storage that they share.
+//! v1model: the six blocks of `V1Switch`, and the storage that they share.
 
-use super::{
-    Block, Lowerer, Object,
-    storage::SCALARS,
-    value::{Loc, Value},
-};
+use super::{Block, instances};
 use crate::{
-    ir::{Expr, Field, Pipeline, Stmt},
+    ir::{Deparser, Expr, Gress, Header, HeaderRef, Stmt},
+    lower::{
+        FrameRef, Lowerer, Object,
+        externs::v1model::in_list,
+        flow::flattened,
+        storage::SCALARS,
+        value::{Loc, Value},
+    },
     source::Span,
     syntax::ast::Composite,
     typed::{
-        tree::{self, ExprKind, Maker},
+        tree::{self, Maker},
         types::{InstanceId, StructId, Type, VarId},
     },
 };
 
 /// What is said of anything else in the controls for checksums.
-pub(super) const CHECKSUMS_ONLY: &str = "in checksum controls BMv2 takes only verify_checksum and update_checksum, \
-                                         of fields and constants, and 'if' around them";
+const CHECKSUMS_ONLY: &str = "in checksum controls BMv2 takes only verify_checksum and update_checksum, \
+                              of fields and constants, and 'if' around them";
+/// Index of the header `standard_metadata` in the program.
+const STANDARD: usize = 1;
+
+/// What the lowering of v1model remembers.
+#[derive(Default)]
+pub(in crate::lower) struct State {
+    /// The user metadata, and its struct.
+    metadata: Option<(Loc, Option<StructId>)>,
+    /// Field lists made for @field_list numbers.
+    pub field_lists: std::collections::HashMap<u64, u32>,
+}
 
 /// What all blocks work on.
 pub(super) struct Shared {
@@ -28,46 +42,49 @@ pub(super) struct Shared {
 
 impl Lowerer<'_> {
     /// Lowers the arguments of `V1Switch`.
-    pub(super) fn switch(&mut self, args: &[Option<tree::Expr>], span: Span) {
-        let instances: Option<Vec<InstanceId>> = args.iter().map(instance_of).collect();
-        let Some(instances) = instances else {
-            self.error(span, "the arguments of V1Switch must be instances");
-            return;
+    pub(super) fn v1model(&mut self, package: &str, args: &[Option<tree::Expr>], span: Span) {
+        if package != "V1Switch" || args.len() != 6 {
+            let message = format!("'main' must be an instance of V1Switch, not of {package}");
+            return self.error(span, message);
+        }
+        let Some(instances) = instances(args) else {
+            return self.error(span, "the arguments of V1Switch must be instances");
         };
         let Some(shared) = self.shared_storage(instances[0]) else {
             return;
         };
         let blocks = [
-            Block::Parser,
-            Block::Verify,
-            Block::Ingress,
-            Block::Egress,
-            Block::Update,
-            Block::Deparser,
+            (Block::Parser, Gress::Ingress),
+            (Block::Checksums, Gress::Ingress),
+            (Block::Control, Gress::Ingress),
+            (Block::Control, Gress::Egress),
+            (Block::Checksums, Gress::Egress),
+            (Block::Deparser, Gress::Egress),
         ];
-        let mut objects = Vec::new();
-        for id in instances {
-            let name = self.type_name(id);
-            objects.push((self.instantiate_as(id, &name), id));
-        }
+        let objects: Vec<(Object, InstanceId)> =
+            instances.into_iter().map(|id| (self.block_instance(id), id)).collect();
         // p4c numbers hidden things of ingress and egress first; the order has no meaning beyond that.
-        for (block, (object, id)) in blocks.into_iter().zip(&objects) {
-            self.block = block;
+        for ((block, gress), (object, id)) in blocks.into_iter().zip(&objects) {
+            (self.block, self.gress) = (block, gress);
+            self.calls_only = (block == Block::Checksums).then_some(CHECKSUMS_ONLY);
             match object {
                 Object::Parser(parser, frame) => {
                     let params = self.program.parsers[parser.index()].params.clone();
                     self.bind_block(frame, &params, &shared);
-                    self.main_parser(*parser, frame);
+                    self.main_parser("parser", *parser, frame);
                 }
                 Object::Control(control, frame) => {
-                    let def = &self.program.controls[control.index()];
-                    let (params, span, name) = (def.params.clone(), def.span, def.name.to_string());
+                    let params = self.program.controls[control.index()].params.clone();
                     self.bind_block(frame, &params, &shared);
-                    let outer = std::mem::replace(&mut self.frame, frame.clone());
-                    let mut out = Vec::new();
-                    self.control_body(*control, &mut out);
-                    self.finish_block(block, name, span, out);
-                    self.frame = outer;
+                    let out = self.main_control(*control, frame);
+                    let def = &self.program.controls[control.index()];
+                    let (span, name) = (def.span, def.name.to_string());
+                    match (block, gress) {
+                        (Block::Checksums, _) => self.checksum_block(out),
+                        (Block::Deparser, _) => self.deparser(span, out),
+                        (_, Gress::Ingress) => self.pipeline("ingress", name, span, out),
+                        _ => self.pipeline("egress", name, span, out),
+                    }
                 }
                 _ => self.error(
                     self.program.instances[id.index()].span,
@@ -76,25 +93,39 @@ impl Lowerer<'_> {
             }
         }
         self.list_symbols(objects.into_iter().map(|(object, _)| object).collect());
-        self.deparser_check();
-        self.pad_scalars();
+        self.check_emitted();
+        self.pad(SCALARS, "_padding_0");
+        self.pad(STANDARD, "_padding");
     }
 
-    fn finish_block(&mut self, block: Block, control: String, span: Span, out: Vec<Stmt>) {
-        match block {
-            Block::Ingress | Block::Egress => {
-                let pipeline = self.pipeline(control, span, out);
-                self.ir.pipelines.push(pipeline);
+    /// The deparser emits headers, after primitives that need no decision.
+    fn deparser(&mut self, span: Span, stmts: Vec<Stmt>) {
+        let mut deparser = Deparser {
+            name: "deparser",
+            order: Vec::new(),
+            primitives: Vec::new(),
+            span,
+        };
+        for stmt in flattened(stmts) {
+            match stmt {
+                Stmt::Primitive(p) if p.op == "emit" => deparser.order.extend(Self::emitted(&p)),
+                Stmt::Primitive(p) if deparser.order.is_empty() => deparser.primitives.push(p),
+                Stmt::Primitive(p) => {
+                    self.error(p.span, "BMv2's deparser can do nothing else after the first emit");
+                }
+                Stmt::If(_, _, _, span) | Stmt::Apply(_, _, span) | Stmt::Loop(_, span) | Stmt::Exit(span) => {
+                    let message = "BMv2's deparser takes no conditions: invalid headers are skipped anyway";
+                    self.error(span, message);
+                }
+                Stmt::Block(..) | Stmt::Break(_) => {}
             }
-            Block::Deparser => self.deparser(span, out),
-            Block::Verify | Block::Update => self.checksum_block(out),
-            Block::Parser => {}
         }
+        self.ir.deparsers.push(deparser);
     }
 
     /// Checksum controls hold nothing but calls of the checksum functions.
     fn checksum_block(&mut self, stmts: Vec<Stmt>) {
-        for stmt in super::flow::flattened(stmts) {
+        for stmt in flattened(stmts) {
             let span = match &stmt {
                 Stmt::Primitive(p) => p.span,
                 Stmt::If(_, _, _, span) | Stmt::Apply(_, _, span) | Stmt::Exit(span) | Stmt::Loop(_, span) => *span,
@@ -102,42 +133,6 @@ impl Lowerer<'_> {
             };
             self.error(span, CHECKSUMS_ONLY);
         }
-    }
-
-    fn type_name(&self, id: InstanceId) -> String {
-        match &self.program.instances[id.index()].maker {
-            Maker::Control(c) => self.program.controls[c.index()].name.to_string(),
-            Maker::Parser(p) => self.program.parsers[p.index()].name.to_string(),
-            _ => String::new(),
-        }
-    }
-
-    /// An instance whose full name is that of its type.
-    fn instantiate_as(&mut self, id: InstanceId, name: &str) -> Object {
-        let object = self.instantiate(id, "");
-        if self.program.instances[id.index()].name.as_ref() != name {
-            return self.instantiate_renamed(id, name, object);
-        }
-        object
-    }
-
-    /// A named instance at the top level, as `MyIngress() ig;`: its parts are still named after its type.
-    fn instantiate_renamed(&mut self, id: InstanceId, name: &str, object: Object) -> Object {
-        let own = self.program.instances[id.index()].name.to_string();
-        let rename = |text: &mut String| {
-            if let Some(rest) = text.strip_prefix(&format!("{own}.")) {
-                *text = format!("{name}.{rest}");
-            }
-        };
-        self.ir.counters.iter_mut().for_each(|c| rename(&mut c.name));
-        self.ir.meters.iter_mut().for_each(|m| rename(&mut m.name));
-        self.ir.registers.iter_mut().for_each(|r| rename(&mut r.name));
-        self.ir.profiles.iter_mut().for_each(|p| rename(&mut p.name));
-        self.ir.value_sets.iter_mut().for_each(|v| rename(&mut v.name));
-        if let Object::Control(_, frame) | Object::Parser(_, frame) = &object {
-            rename_frames(frame, &own, name);
-        }
-        object
     }
 
     fn shared_storage(&mut self, parser: InstanceId) -> Option<Shared> {
@@ -148,7 +143,7 @@ impl Lowerer<'_> {
         let ty = |l: &Self, i: usize| params.get(i).map(|v| l.program.vars[v.index()].ty.clone());
         let (headers, metadata, standard) = (ty(self, 1)?, ty(self, 2)?, ty(self, 3)?);
         let Type::Struct(standard) = standard else { return None };
-        let standard = self.fixed_headers(standard);
+        let standard = self.standard_metadata(standard);
         let span = self.program.vars[params[1].index()].span;
         let headers = match &headers {
             Type::Struct(id) if self.program.types.get(*id).kind == Composite::Struct => {
@@ -179,6 +174,25 @@ impl Lowerer<'_> {
         })
     }
 
+    /// The metadata headers that every program has: `scalars` and `standard_metadata`.
+    fn standard_metadata(&mut self, standard: StructId) -> Loc {
+        self.scalars();
+        let ty = self.header_type(standard);
+        self.ir.header_types[ty].name = "standard_metadata".to_owned();
+        self.ir.headers.push(Header {
+            name: "standard_metadata".to_owned(),
+            ty,
+            metadata: true,
+        });
+        self.names.insert("standard_metadata".to_owned());
+        Loc::Struct(self.header_fields(&HeaderRef::Static(STANDARD), standard))
+    }
+
+    /// Where the packet's metadata of the architecture is.
+    pub(in crate::lower) fn standard_header() -> HeaderRef {
+        HeaderRef::Static(STANDARD)
+    }
+
     /// The struct of headers holds headers, stacks, unions and structs of these.
     fn check_headers(&mut self, id: StructId) {
         for field in self.program.types.get(id).fields.clone() {
@@ -201,7 +215,7 @@ impl Lowerer<'_> {
     }
 
     /// Binds the parameters of a block by their types.
-    fn bind_block(&mut self, frame: &super::FrameRef, params: &[VarId], shared: &Shared) {
+    fn bind_block(&mut self, frame: &FrameRef, params: &[VarId], shared: &Shared) {
         let mut places = match self.block {
             Block::Parser | Block::Deparser => vec![None],
             _ => Vec::new(),
@@ -215,7 +229,7 @@ impl Lowerer<'_> {
             };
             frame.borrow_mut().vars.insert(*var, value);
         }
-        self.metadata = Some((shared.metadata.clone(), self.metadata_type(params)));
+        self.v1model.metadata = Some((shared.metadata.clone(), self.metadata_type(params)));
     }
 
     fn metadata_type(&self, params: &[VarId]) -> Option<StructId> {
@@ -227,8 +241,8 @@ impl Lowerer<'_> {
     }
 
     /// Fields of the user metadata annotated `@field_list(number)`.
-    pub(super) fn metadata_fields(&mut self, number: u64) -> Vec<Expr> {
-        let Some((Loc::Struct(parts), Some(id))) = self.metadata.clone() else {
+    pub(in crate::lower) fn metadata_fields(&mut self, number: u64) -> Vec<Expr> {
+        let Some((Loc::Struct(parts), Some(id))) = self.v1model.metadata.clone() else {
             return Vec::new();
         };
         let mut list = Vec::new();
@@ -238,7 +252,7 @@ impl Lowerer<'_> {
 
     fn collect_fields(&self, id: StructId, parts: &[Loc], number: u64, all: bool, list: &mut Vec<Expr>) {
         for (field, part) in self.program.types.get(id).fields.iter().zip(parts) {
-            let kept = all || Self::in_list(&field.annotations, number);
+            let kept = all || in_list(&field.annotations, number);
             match (part, &field.ty) {
                 (Loc::Struct(inner), Type::Struct(id)) => self.collect_fields(*id, inner, number, kept, list),
                 (Loc::Field(..), _) if kept => list.push(part.read().scalar()),
@@ -248,52 +262,5 @@ impl Lowerer<'_> {
                 _ => {}
             }
         }
-    }
-
-    /// BMv2 takes headers of whole bytes only.
-    fn pad_scalars(&mut self) {
-        for (ty, name) in [(SCALARS, "_padding_0"), (super::storage::STANDARD, "_padding")] {
-            let fields = &mut self.ir.header_types[ty].fields;
-            let bits: u64 = fields.iter().map(|f| u64::from(f.width)).sum();
-            if !bits.is_multiple_of(8) {
-                let width = 8 - (bits % 8) as u32;
-                fields.push(Field {
-                    name: name.to_owned(),
-                    width,
-                    signed: false,
-                    is_varbit: false,
-                });
-            }
-        }
-    }
-
-    fn pipeline(&mut self, control: String, span: Span, out: Vec<Stmt>) -> Pipeline {
-        let mut pipeline = self.graph(out);
-        (pipeline.control, pipeline.span) = (control, span);
-        pipeline
-    }
-}
-
-fn rename_frames(frame: &super::FrameRef, own: &str, name: &str) {
-    let inner: Vec<Object> = {
-        let mut frame = frame.borrow_mut();
-        if frame.path == own {
-            frame.path = name.to_owned();
-        } else if let Some(rest) = frame.path.strip_prefix(&format!("{own}.")) {
-            frame.path = format!("{name}.{rest}");
-        }
-        frame.objects.values().cloned().collect()
-    };
-    for object in inner {
-        if let Object::Control(_, frame) | Object::Parser(_, frame) = object {
-            rename_frames(&frame, own, name);
-        }
-    }
-}
-
-fn instance_of(arg: &Option<tree::Expr>) -> Option<InstanceId> {
-    match arg.as_ref().map(|e| &e.kind) {
-        Some(ExprKind::Instance(id)) => Some(*id),
-        _ => None,
     }
 }

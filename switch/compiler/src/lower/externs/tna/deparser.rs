@@ -1,0 +1,133 @@
+//! What a deparser sends besides the packet: mirrored copies, the packet again, digests.
+
+use num_bigint::BigInt;
+
+use crate::{
+    ir::{Arg, Expr, ExprKind, FieldList, Stmt, Ty},
+    lower::{
+        Lowerer,
+        arch::Block,
+        externs::Args,
+        value::{Loc, Value},
+    },
+    source::Span,
+    syntax::ast::BinaryOp,
+    typed::{tree::Instance, types::Type},
+};
+
+/// A digest: its number as a learn list, and where its data is put.
+#[derive(Clone, Debug)]
+pub(in crate::lower) struct Digest {
+    list: u32,
+    data: Loc,
+    when: Option<Expr>,
+}
+
+impl Lowerer<'_> {
+    fn in_deparser(&mut self, what: &str, span: Span) -> bool {
+        let inside = self.block == Block::Deparser;
+        if !inside {
+            self.error(span, format!("'{what}' can be called in deparsers only"));
+        }
+        inside
+    }
+
+    /// Adds statements that run if a field of the chip's metadata has a value; always if none is given.
+    fn when(&mut self, field: &str, wanted: Option<Expr>, stmts: Vec<Stmt>, span: Span, out: &mut Vec<Stmt>) {
+        match (wanted, self.for_deparser(field)) {
+            (Some(wanted), Some(field)) => {
+                let wanted = wanted.cast(field.ty);
+                let condition = Expr::binary(BinaryOp::Eq, field, wanted, Ty::Bool);
+                out.push(Stmt::If(condition, stmts, Vec::new(), span));
+            }
+            _ => out.extend(stmts),
+        }
+    }
+
+    /// The list of fields put in front of the packet; its values are copied to new variables unless they are fields.
+    fn front(&mut self, what: &str, args: Args, i: usize, span: Span, out: &mut Vec<Stmt>) -> BigInt {
+        let Some(Some(_)) = args.get(i) else {
+            return BigInt::from(-1);
+        };
+        let data = self.value_arg(args, i, out);
+        let mut fields = Vec::new();
+        for value in self.inputs(data, span, out) {
+            let value = match value.kind {
+                ExprKind::Field(_) => value,
+                _ => {
+                    let variable = self.temporary(value.ty, span);
+                    self.assign(&variable, Value::Scalar(value), span, out);
+                    variable.read().scalar()
+                }
+            };
+            fields.push(value);
+        }
+        let bits: u32 = fields.iter().map(|f| f.ty.width()).sum();
+        if bits % 8 != 0 {
+            self.error(
+                span,
+                format!("{what} puts {bits} bits in front of the packet; these must be whole bytes"),
+            );
+        }
+        let number = self.ir.field_lists.len();
+        BigInt::from(self.add_field_list(format!("{what}_{number}"), fields, span))
+    }
+
+    /// `emit(session [, header])`
+    pub(super) fn mirror(&mut self, when: Option<Expr>, args: Args, span: Span, out: &mut Vec<Stmt>) -> Value {
+        if self.in_deparser("emit", span) {
+            let mut inner = Vec::new();
+            let session = self.number_arg(args, 0, &mut inner);
+            let list = self.front("mirror", args, 1, span, &mut inner);
+            Self::push(&mut inner, "mirror", vec![Arg::Value(session), Arg::Number(list)], span);
+            self.when("mirror_type", when, inner, span, out);
+        }
+        Value::Nothing
+    }
+
+    /// `emit([header])`
+    pub(super) fn resubmit(&mut self, when: Option<Expr>, args: Args, span: Span, out: &mut Vec<Stmt>) -> Value {
+        if self.in_deparser("emit", span) {
+            let mut inner = Vec::new();
+            let list = self.front("resubmit", args, 0, span, &mut inner);
+            Self::push(&mut inner, "resubmit", vec![Arg::Number(list)], span);
+            self.when("resubmit_type", when, inner, span, out);
+        }
+        Value::Nothing
+    }
+
+    pub(super) fn digest_object(
+        &mut self,
+        types: &[Type],
+        when: Option<Expr>,
+        instance: &Instance,
+        name: String,
+    ) -> Option<Digest> {
+        let ty = types.first().cloned().unwrap_or(Type::Unknown);
+        let data = self.storage(&format!("{name}.data"), &ty, instance.span);
+        let fields = self.inputs(Value::Place(data.clone()), instance.span, &mut Vec::new());
+        let list = self.ir.learn_lists.len() as u32 + 1;
+        self.ir.learn_lists.push(FieldList {
+            name,
+            id: list,
+            fields,
+            digest: Some(ty),
+            span: instance.span,
+        });
+        Some(Digest { list, data, when })
+    }
+
+    /// The data is copied, since the digest is sent when the pipeline is through.
+    pub(super) fn pack(&mut self, digest: &Digest, args: Args, span: Span, out: &mut Vec<Stmt>) -> Value {
+        if self.in_deparser("pack", span) {
+            let mut inner = Vec::new();
+            let data = self.value_arg(args, 0, &mut inner).read();
+            self.assign(&digest.data, data, span, &mut inner);
+            let kind = digest.when.clone().unwrap_or(Expr::number(0, 8));
+            let args = vec![Arg::Value(kind), Arg::Number(BigInt::from(digest.list))];
+            Self::push(&mut inner, "generate_digest", args, span);
+            self.when("digest_type", digest.when.clone(), inner, span, out);
+        }
+        Value::Nothing
+    }
+}

@@ -1,0 +1,424 @@
+//! Registers, and the actions that read, change and write a cell in one step.
+
+use num_bigint::BigInt;
+
+use crate::{
+    ir::{self, Arg, Expr, FieldRef, Register, RegisterAction, Stmt, Ty},
+    lower::{
+        FrameRef, Lowerer, Named, Object,
+        assign::target,
+        externs::Args,
+        flow::flattened,
+        value::{Loc, Value},
+    },
+    source::Span,
+    syntax::ast::{BinaryOp, Direction},
+    typed::{
+        tree::{Instance, Local, VarKind},
+        types::{InstanceId, Type, VarId},
+    },
+};
+
+/// A register action as declared.
+#[derive(Clone, Debug)]
+pub(in crate::lower) struct Declared {
+    id: InstanceId,
+    name: String,
+    frame: FrameRef,
+    register: usize,
+}
+
+/// The primitive that executes a register action.
+const EXECUTE: &str = ir::EXECUTE_REGISTER_ACTION;
+/// Most bits of a cell.
+const MAX_CELL: u32 = 128;
+const INDEX: Ty = Ty::Bits {
+    signed: false,
+    width: 32,
+};
+
+impl Lowerer<'_> {
+    /// `Register<T, I>(size [, initial value])`
+    pub(super) fn tna_register(&mut self, types: &[Type], instance: &Instance, name: String) -> Object {
+        let size = self.size_arg(instance, 0);
+        self.cells(types, size, 1, instance, name)
+            .map_or(Object::Unsupported, Object::Register)
+    }
+
+    /// `RegisterParam<T>(value)`: one cell.
+    pub(super) fn register_param(&mut self, types: &[Type], instance: &Instance, name: String) -> Option<usize> {
+        self.cells(types, 1, 0, instance, name)
+    }
+
+    fn cells(&mut self, types: &[Type], size: u64, initial: usize, instance: &Instance, name: String) -> Option<usize> {
+        let ty = types.first().cloned().unwrap_or(Type::Unknown);
+        let width = self.leaves(&ty).map(|list| list.iter().map(|t| t.width()).sum());
+        let Some(width) = width.filter(|w| (1..=MAX_CELL).contains(w)) else {
+            let shown = self.show(&ty);
+            let message = format!(
+                "a cell of a register is a number or a struct of numbers of at most {MAX_CELL} bits, not {shown}"
+            );
+            self.error(instance.span, message);
+            return None;
+        };
+        let initial = match instance.args.get(initial).and_then(Option::as_ref) {
+            Some(arg) => {
+                let value = self.value(arg, &mut Vec::new()).read();
+                let packed = self.packed(value, &ty);
+                match packed.and_then(|e| e.as_int()) {
+                    Some(value) => value,
+                    None => {
+                        self.error(arg.span, "the first value of a register must be known when compiling");
+                        return None;
+                    }
+                }
+            }
+            None => BigInt::ZERO,
+        };
+        self.ir.registers.push(Register {
+            name,
+            size,
+            width,
+            ty,
+            initial,
+            annotations: instance.annotations.clone(),
+            span: instance.span,
+        });
+        Some(self.ir.registers.len() - 1)
+    }
+
+    /// The numbers that a type consists of.
+    fn leaves(&self, ty: &Type) -> Option<Vec<Ty>> {
+        if let Some(scalar) = self.scalar_type(ty) {
+            return (!matches!(scalar, Ty::Varbit(_))).then(|| vec![scalar]);
+        }
+        let parts: Vec<Type> = match self.program.types.base(ty) {
+            Type::Struct(id) => self.program.types.get(id).fields.iter().map(|f| f.ty.clone()).collect(),
+            Type::Tuple(types) => types.to_vec(),
+            _ => return None,
+        };
+        let parts: Option<Vec<Vec<Ty>>> = parts.iter().map(|t| self.leaves(t)).collect();
+        parts.map(|p| p.concat())
+    }
+
+    /// A value as the number that a cell holds: the first field in the high bits.
+    fn packed(&self, value: Value, ty: &Type) -> Option<Expr> {
+        let types = self.leaves(ty)?;
+        let mut numbers = Vec::new();
+        super::super::flatten(value, &mut numbers);
+        let mut joined: Option<Expr> = None;
+        for (number, ty) in numbers.into_iter().zip(types) {
+            let number = number.cast(ty);
+            joined = Some(match joined {
+                None => number.cast(Ty::bit(ty.width())),
+                Some(high) => {
+                    let whole = Ty::bit(high.ty.width() + ty.width());
+                    crate::lower::expr::concatenate(high, number, whole)
+                }
+            });
+        }
+        joined
+    }
+
+    /// Takes a cell apart into the fields of a place.
+    fn unpack(&mut self, cell: &Expr, to: &Loc, span: Span, out: &mut Vec<Stmt>) {
+        let mut high = cell.ty.width();
+        for part in parts(to) {
+            let Loc::Field(_, ty) = &part else { continue };
+            let low = high - ty.width();
+            self.assign(
+                &part,
+                Value::Scalar(cell.clone().slice(high - 1, low).cast(*ty)),
+                span,
+                out,
+            );
+            high = low;
+        }
+    }
+
+    /// The index of a cell: modulo the size, rounded up to a power of two.
+    fn cell_index(&self, register: usize, index: Expr) -> Expr {
+        let cells = self.ir.registers[register].size.max(1).next_power_of_two();
+        let index = index.cast(INDEX);
+        if let Some(known) = index.as_int() {
+            return Expr::int(&(known % cells), INDEX);
+        }
+        let mask = Expr::int(&BigInt::from(cells - 1), INDEX);
+        Expr::binary(BinaryOp::BitAnd, index, mask, INDEX)
+    }
+
+    /// `stmts` if the index is that of a cell.
+    fn if_inside(&self, register: usize, index: &Expr, stmts: Vec<Stmt>, span: Span, out: &mut Vec<Stmt>) {
+        let size = self.ir.registers[register].size;
+        if size.is_power_of_two() {
+            return out.extend(stmts);
+        }
+        let size = Expr::int(&BigInt::from(size), INDEX);
+        let inside = Expr::binary(BinaryOp::Less, index.clone(), size, Ty::Bool);
+        match inside.kind {
+            ir::ExprKind::Bool(true) => out.extend(stmts),
+            _ => out.push(Stmt::If(inside, stmts, Vec::new(), span)),
+        }
+    }
+
+    fn read_to(&mut self, register: usize, index: &Expr, cell: &Loc, span: Span, out: &mut Vec<Stmt>) {
+        let Some(field) = target(cell) else { return };
+        if !self.ir.registers[register].size.is_power_of_two() {
+            let zero = Expr::int(&BigInt::ZERO, Ty::bit(self.ir.registers[register].width));
+            self.assign(cell, Value::Scalar(zero), span, out);
+        }
+        let name = Arg::Named("register_array", self.ir.registers[register].name.clone());
+        let mut read = Vec::new();
+        let args = vec![Arg::Target(field), name, Arg::Value(index.clone())];
+        Self::push(&mut read, "register_read", args, span);
+        self.if_inside(register, index, read, span, out);
+    }
+
+    fn write_from(&mut self, register: usize, index: &Expr, value: Expr, span: Span, out: &mut Vec<Stmt>) {
+        let name = Arg::Named("register_array", self.ir.registers[register].name.clone());
+        let mut write = Vec::new();
+        let args = vec![name, Arg::Value(index.clone()), Arg::Value(value)];
+        Self::push(&mut write, "register_write", args, span);
+        self.if_inside(register, index, write, span, out);
+    }
+
+    /// The value of a cell, in new variables.
+    pub(super) fn read_cell(&mut self, register: usize, index: Expr, span: Span, out: &mut Vec<Stmt>) -> Value {
+        let (ty, width) = (
+            self.ir.registers[register].ty.clone(),
+            self.ir.registers[register].width,
+        );
+        let index = self
+            .saved(Value::Scalar(self.cell_index(register, index)), span, out)
+            .scalar();
+        let cell = self.temporary(Ty::bit(width), span);
+        self.read_to(register, &index, &cell, span, out);
+        let value = self.storage("tmp", &ty, span);
+        self.unpack(&cell.read().scalar(), &value, span, out);
+        value.read()
+    }
+
+    /// `read` and `write` of a register without an action.
+    pub(super) fn register_access(
+        &mut self,
+        register: usize,
+        method: &str,
+        args: Args,
+        span: Span,
+        out: &mut Vec<Stmt>,
+    ) -> Value {
+        let index = self.number_arg(args, 0, out);
+        match method {
+            "read" => self.read_cell(register, index, span, out),
+            "write" => {
+                let value = self.value_arg(args, 1, out).read();
+                let ty = self.ir.registers[register].ty.clone();
+                let Some(value) = self.packed(value, &ty) else {
+                    return Value::Nothing;
+                };
+                let index = self
+                    .saved(Value::Scalar(self.cell_index(register, index)), span, out)
+                    .scalar();
+                self.write_from(register, &index, value, span, out);
+                Value::Nothing
+            }
+            _ => self.no_method(method, span),
+        }
+    }
+
+    pub(super) fn declared(&mut self, id: InstanceId, instance: &Instance, name: String) -> Option<Declared> {
+        let arg = instance.args.first()?.as_ref()?;
+        let register = match self.value(arg, &mut Vec::new()) {
+            Value::Object(Object::Register(register)) => register,
+            Value::Object(Object::Unsupported) | Value::Nothing => return None,
+            _ => {
+                self.error(arg.span, "the argument of a RegisterAction must be a Register");
+                return None;
+            }
+        };
+        let frame = self.frame.clone();
+        Some(Declared {
+            id,
+            name,
+            frame,
+            register,
+        })
+    }
+
+    /// `execute(index [, out result]...)`
+    pub(super) fn execute(&mut self, action: &Declared, args: Args, span: Span, out: &mut Vec<Stmt>) -> Value {
+        if self.block != crate::lower::arch::Block::Control {
+            self.error(
+                span,
+                "a register action is executed in ingress, egress or ghost controls",
+            );
+            return Value::Nothing;
+        }
+        if self.tna.executing {
+            self.error(span, "a register action cannot execute another");
+            return Value::Nothing;
+        }
+        let Some(made) = self.register_action(action) else {
+            return Value::Nothing;
+        };
+        let index = self.number_arg(args, 0, out);
+        let index = self.cell_index(action.register, index);
+        let name = self.ir.register_actions[made].name.clone();
+        let mut list = vec![Arg::Named("register_action", name), Arg::Value(index)];
+        let results = self.ir.register_actions[made].results.clone();
+        let mut first = Value::Nothing;
+        let mut after = Vec::new();
+        for (i, result) in results.iter().enumerate() {
+            let wanted = i == 0 || args.get(i).is_some_and(Option::is_some);
+            if !wanted {
+                break;
+            }
+            let ty = self.field_type(result);
+            let variable = self.temporary(ty, span);
+            list.extend(target(&variable).map(Arg::Target));
+            if i == 0 {
+                first = variable.read();
+            } else {
+                after.push((self.place_arg(args, i, out), variable.read()));
+            }
+        }
+        Self::push(out, EXECUTE, list, span);
+        for (place, value) in after {
+            self.assign(&place, value, span, out);
+        }
+        first
+    }
+
+    /// Takes away the result of an action that nothing uses.
+    pub(in crate::lower) fn drop_result(value: &Value, out: &mut [Stmt]) {
+        if let (Value::Scalar(value), Some(Stmt::Primitive(p))) = (value, out.last_mut())
+            && let (EXECUTE, [_, _, Arg::Target(result)]) = (p.op, p.args.as_slice())
+            && value.kind == ir::ExprKind::Field(result.clone())
+        {
+            p.args.pop();
+        }
+    }
+
+    fn field_type(&self, field: &FieldRef) -> Ty {
+        let field = self.ir.field(field);
+        Ty::Bits {
+            signed: field.signed,
+            width: field.width,
+        }
+    }
+
+    /// The action with what its body sees now; made when it is first executed.
+    fn register_action(&mut self, action: &Declared) -> Option<usize> {
+        let seen = self.seen(action);
+        let key = (action.name.clone(), seen);
+        if let Some(index) = self.tna.register_actions.get(&key) {
+            return Some(*index);
+        }
+        let program = self.program;
+        let instance = &program.instances[action.id.index()];
+        let Some((_, apply)) = instance.methods.iter().find(|(name, _)| &**name == "apply") else {
+            self.error(
+                instance.span,
+                "a RegisterAction needs the method 'void apply(inout T value, out U result)'",
+            );
+            return None;
+        };
+        let actions = &self.ir.register_actions;
+        let taken = |name: &str| actions.iter().any(|a| a.name == name);
+        let name = self.numbers.fresh(Named::Action, &action.name, taken);
+        let caller = std::mem::replace(&mut self.frame, action.frame.clone());
+        self.tna.executing = true;
+        let made = self.action_body(&name, action.register, &apply.params, &apply.body, instance.span);
+        self.tna.executing = false;
+        self.frame = caller;
+        self.ir.register_actions.push(made?);
+        let index = self.ir.register_actions.len() - 1;
+        self.tna.register_actions.insert(key, index);
+        Some(index)
+    }
+
+    fn action_body(
+        &mut self,
+        name: &str,
+        register: usize,
+        params: &[VarId],
+        body: &crate::typed::tree::Block,
+        span: Span,
+    ) -> Option<RegisterAction> {
+        let (ty, width) = (
+            self.ir.registers[register].ty.clone(),
+            self.ir.registers[register].width,
+        );
+        let index = self.scalar(&format!("{name}.index"), INDEX, span);
+        let cell = self.scalar(&format!("{name}.cell"), Ty::bit(width), span);
+        let mut value = Loc::Nowhere;
+        let mut results = Vec::new();
+        for (i, var) in params.iter().enumerate() {
+            let def = &self.program.vars[var.index()];
+            // The cell has the register's type, whatever is said of the action's.
+            let wanted = if i == 0 { &ty } else { &def.ty };
+            let loc = self.storage(&format!("{name}.{}", def.name), wanted, def.span);
+            self.frame.borrow_mut().vars.insert(*var, Value::Place(loc.clone()));
+            if i == 0 {
+                value = loc;
+            } else {
+                results.push(loc);
+            }
+        }
+        let mut inner = Vec::new();
+        self.returning(None, &mut inner, |l, out| l.block(body, out));
+        let inner = flattened(inner);
+        let mut all = Vec::new();
+        let at = index.read().scalar();
+        self.read_to(register, &at, &cell, span, &mut all);
+        self.unpack(&cell.read().scalar(), &value, span, &mut all);
+        for result in results.iter().flat_map(parts) {
+            if let Loc::Field(_, ty) = &result {
+                let zero = Expr::int(&BigInt::ZERO, *ty);
+                self.assign(&result, Value::Scalar(zero), span, &mut all);
+            }
+        }
+        all.extend(inner.iter().cloned());
+        if let Some(packed) = self.packed(value.read(), &ty) {
+            self.write_from(register, &at, packed, span, &mut all);
+        }
+        let code = self.action_code(&all, span);
+        let fields = |locs: &[Loc]| locs.iter().flat_map(parts).filter_map(|p| target(&p)).collect();
+        Some(RegisterAction {
+            name: name.to_owned(),
+            register,
+            body: inner,
+            value: fields(&[value]),
+            results: fields(&results),
+            index: target(&index)?,
+            code,
+            span,
+        })
+    }
+
+    /// What the parameters of the control around a declaration stand for, as text.
+    fn seen(&self, action: &Declared) -> String {
+        let program = self.program;
+        let declares = |locals: &[Local]| {
+            locals
+                .iter()
+                .any(|l| matches!(l, Local::Instance(i) if *i == action.id))
+        };
+        let control = program.controls.iter().find(|c| declares(&c.locals));
+        let frame = action.frame.borrow();
+        let params = control.map(|c| c.params.as_slice()).unwrap_or_default();
+        let bound = params.iter().filter_map(|v| {
+            let is_data = matches!(program.vars[v.index()].kind, VarKind::Parameter(d) if d != Direction::None);
+            frame.vars.get(v).filter(|_| is_data).map(|value| format!("{value:?}"))
+        });
+        bound.collect::<Vec<_>>().join(" ")
+    }
+}
+
+/// The fields in a place, in order.
+fn parts(loc: &Loc) -> Vec<Loc> {
+    match loc {
+        Loc::Struct(list) => list.iter().flat_map(parts).collect(),
+        other => vec![other.clone()],
+    }
+}
