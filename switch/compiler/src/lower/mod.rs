@@ -212,6 +212,13 @@ impl Lowerer<'_> {
             return;
         };
         let package = &self.program.packages[package.index()];
+        self.architecture(&package.name, &instance.args, instance.span);
+        self.controller_headers();
+        self.check_memory();
+    }
+
+    /// Makes the externs that are declared outside of controls and parsers.
+    fn globals(&mut self) {
         for id in &self.program.top_level {
             let top = &self.program.instances[id.index()];
             if matches!(top.maker, Maker::Extern(..)) {
@@ -219,9 +226,6 @@ impl Lowerer<'_> {
                 self.globals.insert(*id, object);
             }
         }
-        self.architecture(&package.name, &instance.args, instance.span);
-        self.controller_headers();
-        self.check_memory();
     }
 
     fn controller_headers(&mut self) {

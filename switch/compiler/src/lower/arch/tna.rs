@@ -50,8 +50,8 @@ pub(in crate::lower) struct State {
     pub externs: Vec<Extern>,
     /// Register actions by their names, and by what the parameters around them stand for.
     pub register_actions: HashMap<(String, String), usize>,
-    /// Whether the body of a register action is lowered.
-    pub executing: bool,
+    /// The index of the cell while the body of a register action is lowered.
+    pub executing: Option<Expr>,
     /// Numbers for green, yellow and red, by meter.
     pub colours: HashMap<usize, [u64; 3]>,
 }
@@ -84,6 +84,7 @@ impl Lowerer<'_> {
             }
         }
         self.control_plane = format!("{pipe}.");
+        self.globals();
         self.scalars();
         self.chip_metadata(span);
         let objects: Vec<Object> = blocks.iter().map(|id| self.block_instance(*id)).collect();

@@ -50,6 +50,7 @@ impl Lowerer<'_> {
         let Some(instances) = instances(args) else {
             return self.error(span, "the arguments of V1Switch must be instances");
         };
+        self.globals();
         let Some(shared) = self.shared_storage(instances[0]) else {
             return;
         };

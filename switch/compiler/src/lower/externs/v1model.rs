@@ -97,7 +97,7 @@ impl Lowerer<'_> {
             }
             "assert" | "assume" => {
                 let check = self.number_arg(args, 0, out);
-                let op = if &*name == "assert" { "assert" } else { "assume" };
+                let op = if name == "assert" { "assert" } else { "assume" };
                 Self::push(out, op, vec![Arg::Value(check)], span);
             }
             "log_msg" => self.log_message(args, span, out),

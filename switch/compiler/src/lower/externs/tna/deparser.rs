@@ -63,7 +63,7 @@ impl Lowerer<'_> {
             fields.push(value);
         }
         let bits: u32 = fields.iter().map(|f| f.ty.width()).sum();
-        if bits % 8 != 0 {
+        if !bits.is_multiple_of(8) {
             self.error(
                 span,
                 format!("{what} puts {bits} bits in front of the packet; these must be whole bytes"),

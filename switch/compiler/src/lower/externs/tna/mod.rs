@@ -131,6 +131,7 @@ impl Lowerer<'_> {
         };
         match (made, name) {
             (Extern::RegisterAction(action), "execute") => self.execute(&action, args, span, out),
+            (Extern::RegisterAction(action), _) => self.alu_method(&action, name, args, span, out),
             (Extern::RegisterParam(r), "read") => self.read_cell(r, Expr::number(0, 32), span, out),
             (Extern::Math(unit), "execute") => self.math(&unit, args, span, out),
             (Extern::Hash(hash), "get") => self.tna_hash(&hash, args, span, out),

@@ -14,7 +14,7 @@ use crate::{
     source::Span,
     syntax::ast::{BinaryOp, Direction},
     typed::{
-        tree::{Instance, Local, VarKind},
+        tree::{Instance, Local, Maker, VarKind},
         types::{InstanceId, Type, VarId},
     },
 };
@@ -254,7 +254,7 @@ impl Lowerer<'_> {
             );
             return Value::Nothing;
         }
-        if self.tna.executing {
+        if self.tna.executing.is_some() {
             self.error(span, "a register action cannot execute another");
             return Value::Nothing;
         }
@@ -287,6 +287,46 @@ impl Lowerer<'_> {
             self.assign(&place, value, span, out);
         }
         first
+    }
+
+    /// What an action's body asks of its stateful ALU: which comparisons hold, as one bit of 2^n; the cell's index.
+    pub(super) fn alu_method(
+        &mut self,
+        action: &Declared,
+        method: &str,
+        args: Args,
+        span: Span,
+        out: &mut Vec<Stmt>,
+    ) -> Value {
+        let Some(index) = self.tna.executing.clone() else {
+            self.error(
+                span,
+                format!("'{method}' can be called in the body of a RegisterAction only"),
+            );
+            return Value::Nothing;
+        };
+        let program = self.program;
+        let result = match &program.instances[action.id.index()].maker {
+            Maker::Extern(_, types) => types.get(2).and_then(|t| self.scalar_type(t)),
+            _ => None,
+        };
+        let result = result.unwrap_or(INDEX);
+        let value = match method {
+            "predicate" => {
+                let mut place = Expr::number(0, 32);
+                for (i, arg) in args.iter().enumerate() {
+                    if let Some(arg) = arg {
+                        let holds = self.scalar_of(arg, out).cast(Ty::bit(1)).cast(INDEX);
+                        let bit = Expr::binary(BinaryOp::Shl, holds, Expr::number(i as u64, 32), INDEX);
+                        place = Expr::binary(BinaryOp::BitOr, place, bit, INDEX);
+                    }
+                }
+                Expr::binary(BinaryOp::Shl, Expr::number(1, 32), place, INDEX)
+            }
+            "address" => index,
+            _ => return self.no_method(method, span),
+        };
+        Value::Scalar(value.cast(result))
     }
 
     /// Takes away the result of an action that nothing uses.
@@ -327,9 +367,7 @@ impl Lowerer<'_> {
         let taken = |name: &str| actions.iter().any(|a| a.name == name);
         let name = self.numbers.fresh(Named::Action, &action.name, taken);
         let caller = std::mem::replace(&mut self.frame, action.frame.clone());
-        self.tna.executing = true;
         let made = self.action_body(&name, action.register, &apply.params, &apply.body, instance.span);
-        self.tna.executing = false;
         self.frame = caller;
         self.ir.register_actions.push(made?);
         let index = self.ir.register_actions.len() - 1;
@@ -365,11 +403,13 @@ impl Lowerer<'_> {
                 results.push(loc);
             }
         }
+        let at = index.read().scalar();
+        self.tna.executing = Some(at.clone());
         let mut inner = Vec::new();
         self.returning(None, &mut inner, |l, out| l.block(body, out));
         let inner = flattened(inner);
+        self.tna.executing = None;
         let mut all = Vec::new();
-        let at = index.read().scalar();
         self.read_to(register, &at, &cell, span, &mut all);
         self.unpack(&cell.read().scalar(), &value, span, &mut all);
         for result in results.iter().flat_map(parts) {
