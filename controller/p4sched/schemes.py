@@ -5,7 +5,7 @@ after it. A new scheduler gets such a file, its P4 program, and a record here.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import Enum, auto
 
 from p4sched.control.fdpa_loop import FdpaLoop
@@ -120,6 +120,10 @@ class Setup:
     """Packets that each queue of the port can hold; None: as many as the layout says."""
     share_among: str = "meta.flow"
     """The field of a packet that tells a fair discipline whose it is."""
+
+    def on(self, target: Target) -> "Setup":
+        """With the program of a target, and as near to this layout as that program comes."""
+        return replace(self, target=target, layout=self.layout.on(target))
 
     @property
     def name(self) -> str:

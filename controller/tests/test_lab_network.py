@@ -30,6 +30,7 @@ from p4sched.lab.ranked_schemes import ranked_testbed
 from p4sched.lab.schemes import Link
 from p4sched.lab.traffic import Iperf3Traffic, Transfer, transfers
 from p4sched.p4rt.rank_source import RankSource
+from p4sched.p4rt.target import PROGRAMS, Target
 from p4sched.p4rt.traffic_manager import PortSettings
 from p4sched.schemes import named
 
@@ -91,7 +92,7 @@ def test_a_worker_brings_what_egress_knows_to_ingress(tmp_path: Path) -> None:
         aifo = named("aifo").usual()
         worked = with_depth(aifo, Depth.WORKER)
         async with ranked_testbed(network, worked, LINK, RankSource.HEADER, [1]) as testbed:
-            await Worker(1_000_000).start(network, testbed)
+            await Worker(PROGRAMS[Target.V1MODEL].recirculation_port, 1_000_000).start(network, testbed)
             port = network.bottleneck_port
             await testbed.session.finsy.modify([fy.P4RegisterEntry("queue_length_egress", index=port, data=7)])
             deadline = time.monotonic() + 10

@@ -1,9 +1,12 @@
 """The registry of schemes agrees with the programs, and knows all that is said of a scheme elsewhere."""
 
+from dataclasses import replace
+
 import pytest
 
 from p4sched.control.laws import afq, fdpa
 from p4sched.control.parameters import Comparison, Parameters
+from p4sched.errors import UsageError
 from p4sched.p4rt.compile import compiled
 from p4sched.p4rt.target import PROGRAMS, Target
 from p4sched.p4rt.traffic_manager import BEYOND_BMV2, QUEUES, Discipline
@@ -58,6 +61,25 @@ def test_a_scheme_without_a_program_for_a_target_says_which_targets_have_one() -
     assert SCHEMES["packs"].not_on(Target.T2NA) is None
     assert SCHEMES["packs"].not_on(Target.TNA) == "there is no packs.p4 for tna, only for v1model and t2na"
     assert "which no Tofino has" in str(SCHEMES["pifo"].not_on(Target.TNA))
+
+
+def test_a_window_is_no_larger_than_the_program_of_a_target_holds() -> None:
+    for name in ("aifo", "packs"):
+        wide = SCHEMES[name].alike(replace(COMPARISON, window=32))
+        assert wide.on(Target.V1MODEL).layout == wide.layout
+        narrow = wide.on(Target.T2NA)
+        assert narrow.target == Target.T2NA
+        assert narrow.label.endswith("|W| = 16")
+
+
+def test_on_a_tofino_fdpas_interval_is_the_nearest_power_of_two() -> None:
+    config = fdpa.Config(10**8, fdpa.DEFAULT_BANDS, 60_000, 10**7)
+    assert config.on(Target.V1MODEL) == config
+    # 2^26 ns, and 2^16 ns at least
+    assert config.on(Target.TNA).interval_us == 67_109
+    assert replace(config, interval_us=1).on(Target.TNA).interval_us == 66
+    with pytest.raises(UsageError, match="token buckets multiply, which a Tofino cannot do: there are none for tna"):
+        replace(config, token_bucket=True).on(Target.TNA)
 
 
 def test_bmv2_shows_no_discipline_that_it_does_not_have() -> None:

@@ -145,12 +145,13 @@ def test_a_dry_run_prints_what_a_tofino_would_get(built: Path, capsys: pytest.Ca
     text, kinds = dry_run(capsys, *of_aifo)
     loading = kinds.index("SetForwardingPipelineConfigRequest")
     assert "StreamMessageRequest" in kinds[:loading]
-    # the parameters in force, the rank source, the counters of the port, the law's first parameters
-    assert kinds[loading + 1 :] == ["ReadRequest", "WriteRequest", "ReadRequest", "WriteRequest"]
+    # the mirror session, the parameters in force, the rank source, the port's counters, the law's first parameters
+    assert kinds[loading + 1 :] == ["WriteRequest", "ReadRequest", "WriteRequest", "ReadRequest", "WriteRequest"]
     assert "election_id {\n    low: 10\n  }" in text
     assert f"#   pipe: context 24 bytes, binary {len(BINARY)} bytes, pipes 0 1 2 3" in text
     assert "action: VERIFY_AND_COMMIT" in text
-    first, second = re.findall(r"^# WriteRequest\n((?:(?!#).+\n)+)", text, flags=re.MULTILINE)
+    mirror, first, second = re.findall(r"^# WriteRequest\n((?:(?!#).+\n)+)", text, flags=re.MULTILINE)
+    assert "packet_length_bytes: 32" in mirror
     assert "# pipe.AifoIngress.ranking.rank_sources" in first
     assert "# pipe.AifoIngress.aifo_params" in second
     for write_ in (first, second):

@@ -1,6 +1,7 @@
 """FDPA paper, Fig. 5: Jain's fairness index and throughput of FIFO, FDPA and DRR under TCP."""
 
 import tomllib
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -81,8 +82,7 @@ def setting(
         duration_s=options.whole_seconds("--duration", duration),
         congestion_control=CONGESTION_CONTROL,
     )
-    found.law_config()
-    return found
+    return replace(found, interval_us=found.law_config().on(asked.target).interval_us)
 
 
 def repeated(weights: str, users: int) -> tuple[float, ...]:

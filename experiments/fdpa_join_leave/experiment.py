@@ -1,6 +1,7 @@
 """FDPA's controller follows the users: 4, then 8, then 4 of them, without disturbing what flows."""
 
 import tomllib
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -53,8 +54,7 @@ def setting(
         switch=asked.switch.value,
         congestion_control=CONGESTION_CONTROL,
     )
-    found.law_config()
-    return found
+    return replace(found, interval_us=found.law_config().on(asked.target).interval_us)
 
 
 def configuration(setting: Setting) -> dict[str, Any]:

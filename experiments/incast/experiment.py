@@ -157,9 +157,9 @@ async def measure(setting: Setting, stage: Stage) -> SchemeOutcome[None]:
 def _loop(running: Bench, setting: Setting, folder: Path) -> tuple[Loop | None, Decided]:
     """The scheme's control loop, None for a scheme without any; and what it has decided so far."""
     name, port = running.stage.name, running.network.bottleneck_port
-    link = setting.link
+    link, target = setting.link, running.stage.target
     if name == "fdpa":
-        config = fdpa.Config(link.rate_bps, BANDS, RTTS_PER_INTERVAL * link.rtt_ns // 1000, link.rtt_ns)
+        config = fdpa.Config(link.rate_bps, BANDS, RTTS_PER_INTERVAL * link.rtt_ns // 1000, link.rtt_ns).on(target)
         updates: list[Update] = []
         loop = FdpaLoop(running.session, config, log=folder / "decisions.jsonl", on_update=updates.append)
 
@@ -171,7 +171,7 @@ def _loop(running: Bench, setting: Setting, folder: Path) -> tuple[Loop | None, 
         return loop, record
     if name not in TUNED:
         return None, lambda: None
-    law = law_config(name, link.rate_bps, setting.delay_ns, setting.buffer)
+    law = law_config(name, link.rate_bps, setting.delay_ns, setting.buffer).on(target)
     ports, decided = ports_loop(running.session, {port: law}, folder)
     return ports, decided[port].record
 

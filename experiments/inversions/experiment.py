@@ -13,7 +13,7 @@ from rich.table import Table
 from experiments.inversions import departures, figure, stepped
 from p4sched.cli import options
 from p4sched.cli.options import OnBmv2, Quick, Scaled
-from p4sched.control.parameters import MAX_WINDOW, equal_buffers
+from p4sched.control.parameters import equal_buffers
 from p4sched.errors import UsageError, unknown_name
 from p4sched.lab import ranked_schemes
 from p4sched.lab.bench import bench
@@ -24,6 +24,7 @@ from p4sched.lab.ranked_traffic import FILES, FRAME_BYTES, RANK_PORT, refuse_fas
 from p4sched.lab.schemes import Link
 from p4sched.lab.time_scale import Base
 from p4sched.p4rt.rank_source import RankSource
+from p4sched.p4rt.target import PROGRAMS
 from p4sched.p4rt.traffic_manager import QUEUES
 from p4sched.results.tables import verdict
 from p4sched.schemes import named, title
@@ -122,15 +123,18 @@ def setting(
     refuse_mismatch(asked, in_steps, depth)
     if ranks not in DISTRIBUTIONS:
         raise unknown_name("rank distribution", ranks, DISTRIBUTIONS)
-    size = window if window is not None else PAPER_WINDOW if in_steps else MAX_WINDOW
+    largest = PROGRAMS[asked.target].largest_window
+    size = window if window is not None else PAPER_WINDOW if in_steps else largest
     if size < 1:
         raise UsageError(f"--window {size}: it must hold at least 1 rank")
     stream = stepped.Stream(ranks, size, packets, asked.seed, QUEUES, queue, window_shift)
     if in_steps:
         return Setting(stream, None)
-    depth = depth_for(depth, asked.switch)
-    worker = worker_for(depth, worker_round, [named(name).program for name in asked.schemes])
+    depth = depth_for(depth, asked.switch, asked.target)
+    worker = worker_for(depth, worker_round, [named(name).program for name in asked.schemes], asked.target)
     equal_buffers(QUEUES * queue, size)
+    if size > largest:
+        raise UsageError(f"--window {size}: the programs for {asked.target} hold 1 to {largest} ranks")
     refuse_faster(f"--rate {rate}", rate, OVERLOAD)
     shortest = ceil(RANK_COUNT * FRAME_BYTES * 8e3 / round(OVERLOAD * rate)) / 1e3
     seconds = options.at_least("--duration", duration, shortest, f"there are {RANK_COUNT} ranks, a packet for each")
@@ -190,7 +194,8 @@ async def measure(setting: Setting, stage: Stage) -> SchemeOutcome[None]:
     stream, live = setting.stream, setting.live
     if live is None:
         return SchemeOutcome(setting.computed["schemes"][stage.name], None)
-    scheme = with_depth(named(stage.name).alike(equal_buffers(QUEUES * stream.queue_size, stream.window)), live.depth)
+    alike = named(stage.name).alike(equal_buffers(QUEUES * stream.queue_size, stream.window))
+    scheme = with_depth(alike, live.depth, stage.target)
     sent_log, received_log = stage.folder / "sent.csv", stage.folder / "received.csv"
     network = dumbbell(stage.lab, 1, stage.switch, stage.folder, hosts=1)
     async with bench(stage, network, scheme, live.link, RankSource.HEADER) as running:

@@ -3,7 +3,7 @@
 import asyncio
 from collections.abc import Mapping
 from contextlib import AsyncExitStack
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Annotated, Any
 
 import typer
@@ -129,7 +129,7 @@ async def measure(setting: Setting, stage: Stage) -> SchemeOutcome[None]:
 
 async def _measure(network: Fabric, setting: Setting, stage: Stage) -> SchemeOutcome[None]:
     name, folder, tell = stage.name, stage.folder, stage.tell
-    ranked = replace(named(name).alike(equal_buffers(setting.buffer, WINDOW)), target=stage.target)
+    ranked = named(name).alike(equal_buffers(setting.buffer, WINDOW)).on(stage.target)
     planned = all_to_all(network, setting.classes)
     transfers = [demand.transfer for demand in planned]
     tuned = name in TUNED
@@ -144,7 +144,7 @@ async def _measure(network: Fabric, setting: Setting, stage: Stage) -> SchemeOut
         if tuned:
             loops: list[Loop] = []
             for switch, seat in testbed.switches.items():
-                configs = {port: _law(name, setting, port in seat.host_ports) for port in seat.ports}
+                configs = {port: _law(stage, setting, port in seat.host_ports) for port in seat.ports}
                 loop, decided[switch] = ports_loop(seat.session, configs, folder / switch)
                 loops.append(loop)
             await stack.enter_async_context(controlled(*loops))
@@ -181,9 +181,9 @@ async def _measure(network: Fabric, setting: Setting, stage: Stage) -> SchemeOut
     return SchemeOutcome(found, seen, label, counted, testbed.notes)
 
 
-def _law(name: str, setting: Setting, to_host: bool) -> Any:
+def _law(stage: Stage, setting: Setting, to_host: bool) -> Any:
     rate = setting.hosts.rate_bps if to_host else setting.fabric_bps
-    return law_config(name, rate, setting.delay_ns, setting.buffer)
+    return law_config(stage.name, rate, setting.delay_ns, setting.buffer).on(stage.target)
 
 
 async def _watch(network: Fabric, traffic: Iperf3Traffic, what: str, seconds: int, tell: Tell) -> None:

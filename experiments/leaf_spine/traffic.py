@@ -67,8 +67,10 @@ def all_to_all(network: Fabric, classes: Classes) -> list[Demand]:
 async def count_at_leaves(testbed: FabricTestbed, planned: Sequence[Demand]) -> None:
     """Lets each leaf count the transfers to its hosts, by number."""
     for leaf, here in _by_leaf(planned).items():
-        users = [flow_user(demand.number, demand.to.address, demand.transfer.tcp_port) for demand in here]
-        await testbed.switches[leaf].session.insert(users)
+        session = testbed.switches[leaf].session
+        await session.insert(
+            [flow_user(session, demand.number, demand.to.address, demand.transfer.tcp_port) for demand in here]
+        )
 
 
 async def delivered(testbed: FabricTestbed, planned: Sequence[Demand]) -> dict[int, int]:

@@ -19,6 +19,7 @@ from p4sched.lab.running import find_switch
 from p4sched.p4rt.program import Loadable, Program
 from p4sched.p4rt.rank_source import RankSource
 from p4sched.p4rt.reader import SessionError
+from p4sched.p4rt.target import PROGRAMS, Target, written_for
 from p4sched.p4rt.tofino import TofinoProgram
 from p4sched.p4rt.traffic_manager import QUEUES
 from p4sched.schemes import FDPA, LAWS, SCHEMES, named
@@ -142,7 +143,7 @@ def control(
         window_ranks=window,
         queues=queues,
     )
-    loop = partial(record.loop, config=config, log=log)
+    loop = partial(record.loop, log=log)
     if "--port" in record.options:
         if port is None:
             raise UsageError(f"--scheme {scheme} needs --port: the egress port whose traffic its law follows")
@@ -152,10 +153,15 @@ def control(
         refuse(ctx, ["--log", "--reconnect"], "with --dry-run: no switch is asked for anything")
     if log is not None:
         refuse_other_file(log)
+    found = find_switch(switch)
+    loadable = TofinoProgram(program) if target is Loads.TOFINO else Program.in_folder(program, scheme)
+    architecture = _written_for(loadable, program, scheme)
+    if window is not None:
+        in_range("--window", window, 1, PROGRAMS[architecture].largest_window, f"ranks for {architecture}")
     controller = Controller(
-        find_switch(switch),
-        _loadable(target, program, scheme),
-        loop,
+        found,
+        loadable,
+        partial(loop, config=config.on(architecture)),
         law.sets,
         port,
         rank_source,
@@ -165,16 +171,14 @@ def control(
     asyncio.run(controller.rehearse(tofino=target is Loads.TOFINO) if dry_run else controller.run())
 
 
-def _loadable(target: Loads, folder: Path, scheme: str) -> Loadable:
-    """The program in this folder. What is wrong with that of a Tofino is told before the switch is touched: it takes
-    seconds to load, and all traffic stops meanwhile."""
-    if target is Loads.BMV2:
-        return Program.in_folder(folder, scheme)
-    found = TofinoProgram(folder)
+def _written_for(program: Loadable, folder: Path, scheme: str) -> Target:
+    """The target of a program. What is wrong with the program is told before the switch is touched: a chip takes
+    seconds to load it, and all traffic stops meanwhile."""
+    schema = program.pipeline().schema
     table = SCHEMES[scheme].parameters.table
-    if found.pipeline().schema.tables.get(table) is None:
+    if schema.tables.get(table) is None:
         raise SessionError(f"{folder}: its program has no table {table}, so it is not a program of {scheme}")
-    return found
+    return written_for(schema.arch)
 
 
 def _refuse_others(ctx: typer.Context, scheme: str) -> None:

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Any, Generic, Protocol, Self, TypeAlias, TypeVar
 
 from p4sched.control.parameters import Parameters
+from p4sched.p4rt.target import Target
 
 
 class Recorded(Protocol):
@@ -24,6 +25,9 @@ class Config(Recorded, Protocol):
     @classmethod
     def from_record(cls, record: Mapping[str, Any]) -> Self:
         """The inverse of `record`."""
+
+    def on(self, target: Target) -> Self:
+        """As near to it as the program of a target comes. Raises UsageError for what that program cannot do."""
 
 
 class Sample(Recorded, Protocol):

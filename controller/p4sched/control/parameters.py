@@ -8,11 +8,12 @@ from typing import ClassVar, Self
 
 from p4sched.control.bands import Bands
 from p4sched.errors import require
+from p4sched.p4rt.target import PROGRAMS, Target
 from p4sched.p4rt.traffic_manager import QUEUES, Calendar
 
 MAX_PACKETS = 0xFFFF
 """Queue sizes are 16 bits wide."""
-MAX_WINDOW = 32
+MAX_WINDOW = PROGRAMS[Target.V1MODEL].largest_window
 """Cells of the programs' sliding window (p4/include/window.p4)."""
 LARGEST_CALENDAR = 4096
 LARGEST_ROUND_BYTES = 2**30
@@ -91,6 +92,10 @@ class Layout(ABC):
     @abstractmethod
     def alike(cls, comparison: Comparison) -> Self:
         """The scheme's share of a comparison."""
+
+    def on(self, _target: Target) -> Self:
+        """As near to it as the program of a target comes."""
+        return self
 
 
 @dataclass(frozen=True)

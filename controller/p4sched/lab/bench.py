@@ -2,7 +2,7 @@
 
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import AbstractContextManager, AsyncExitStack, asynccontextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any
 
 from p4sched.control.loop import Loop, controlled
@@ -94,7 +94,7 @@ async def bench(
 
     Packets get ranks from `source`, if there is one. `weights` are those of the users; without them each has 1.
     """
-    scheme = replace(scheme, target=stage.target)
+    scheme = scheme.on(stage.target)
     with network as up:
         users = [seat.user for seat in up.seats]
         if source is None:

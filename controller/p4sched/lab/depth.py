@@ -1,7 +1,7 @@
 """How ingress knows the length of the queues: exactly, as portable programs can, or as hardware can (AIFO 4.4)."""
 
 import struct
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from enum import StrEnum
 
@@ -9,12 +9,11 @@ from p4sched.errors import UsageError
 from p4sched.lab.experiment import SwitchKind
 from p4sched.lab.network import Dumbbell
 from p4sched.lab.programming import Testbed
+from p4sched.p4rt.target import PROGRAMS, Target
 from p4sched.p4rt.traffic_manager import Discipline, PortSettings, QueueSettings
 from p4sched.schemes import SCHEMES, Setup
 
 ETHERTYPE_WORKER = 0x88B5
-RECIRCULATION_PORT = 510
-"""RECIRCULATION_PORT in p4/include/worker.p4."""
 RECIRCULATION_NS = 10_000
 """What a pass takes on the embedded switch before its port's rate adds to it (switch/engine)."""
 SHORTEST_ROUND_NS = 100_000
@@ -29,34 +28,43 @@ class Depth(StrEnum):
     """How ingress learns the length of the queues."""
 
     EXACT = "exact"
-    """The traffic manager keeps the register (@queue_depth), much as a ghost thread does on Tofino 2."""
+    """The traffic manager keeps the register (@queue_depth); on a Tofino 2 the ghost thread does."""
     REGISTER = "register"
-    """Ingress counts up, egress writes what a departing packet left behind: BMv2's way."""
+    """Ingress counts up, egress tells what a departing packet left behind: BMv2's way. On a Tofino 1 each departure
+    sends a report to ingress."""
     WORKER = "worker"
     """A recirculating packet carries the length from egress to ingress: AIFO's way on a Tofino."""
 
 
-MACROS = {Depth.EXACT: (), Depth.REGISTER: ("PORTABLE_DEPTH",), Depth.WORKER: ("WORKER_PACKETS",)}
+MACROS: Mapping[Target, Mapping[Depth, tuple[str, ...]]] = {
+    Target.V1MODEL: {Depth.EXACT: (), Depth.REGISTER: ("PORTABLE_DEPTH",), Depth.WORKER: ("WORKER_PACKETS",)},
+    Target.TNA: {Depth.REGISTER: (), Depth.WORKER: ("WORKER_PACKETS",)},
+    Target.T2NA: {Depth.EXACT: ()},
+}
+"""What a program is built with, for each way that there is on a target."""
 
 
-def depth_for(asked: Depth | None, switch: SwitchKind) -> Depth:
+def depth_for(asked: Depth | None, switch: SwitchKind, target: Target = Target.V1MODEL) -> Depth:
     """What is asked for, else the best that the switch has. Raises UsageError for what it cannot."""
-    if asked is None:
-        return Depth.EXACT if switch == SwitchKind.EMBEDDED else Depth.REGISTER
     if asked == Depth.EXACT and switch == SwitchKind.BMV2:
         raise UsageError("--depth exact: BMv2's traffic manager keeps no register; ask for register or worker")
-    return asked
+    ways = [way for way in MACROS[target] if way != Depth.EXACT or switch == SwitchKind.EMBEDDED]
+    if asked is not None and asked not in ways:
+        raise UsageError(f"--depth {asked}: the programs for {target} have no such way; ask for {' or '.join(ways)}")
+    return asked or ways[0]
 
 
-def with_depth(setup: Setup, depth: Depth) -> Setup:
+def with_depth(setup: Setup, depth: Depth, target: Target = Target.V1MODEL) -> Setup:
     """The scheme, its program built for this source of queue lengths."""
-    return replace(setup, macros=MACROS[depth])
+    return replace(setup, macros=MACROS[target][depth])
 
 
 @dataclass(frozen=True)
 class Worker:
     """One worker packet that goes round all ports."""
 
+    port: int
+    """The recirculation port of the target."""
     round_ns: int
     """What ingress knows is up to this much older than what the last packet to depart left behind."""
 
@@ -76,12 +84,12 @@ class Worker:
         pass_ns = self.round_ns // ports
         frame = _WORKER.pack(ETHERTYPE_WORKER, ports, 0, 0)
         await testbed.traffic_manager.set_ports(
-            [recirculation_port(network.thrift_port is not None, pass_ns, len(frame))]
+            [recirculation_port(self.port, network.thrift_port is not None, pass_ns, len(frame))]
         )
         await testbed.session.packet_out(frame)
 
 
-def worker_for(depth: Depth, round_ns: int, programs: Iterable[str]) -> Worker | None:
+def worker_for(depth: Depth, round_ns: int, programs: Iterable[str], target: Target = Target.V1MODEL) -> Worker | None:
     """The worker that these programs need, if any. Raises UsageError for programs that are not written for one."""
     if depth != Depth.WORKER:
         return None
@@ -90,13 +98,13 @@ def worker_for(depth: Depth, round_ns: int, programs: Iterable[str]) -> Worker |
     if others:
         names = ", ".join(f"{program}.p4" for program in sorted(able))
         raise UsageError(f"--depth worker: only {names} is written for worker packets, not {others[0]}.p4")
-    return Worker(round_ns)
+    return Worker(PROGRAMS[target].recirculation_port, round_ns)
 
 
-def recirculation_port(bmv2: bool, pass_ns: int, frame_bytes: int) -> PortSettings:
+def recirculation_port(port: int, bmv2: bool, pass_ns: int, frame_bytes: int) -> PortSettings:
     """The recirculation port, such that a frame passes once in `pass_ns`."""
     if bmv2:
         rate_pps = max(1, round(1e9 / pass_ns))
-        return PortSettings(RECIRCULATION_PORT, queues={0: QueueSettings(rate_pps=rate_pps)})
+        return PortSettings(port, queues={0: QueueSettings(rate_pps=rate_pps)})
     rate_bps = max(LOWEST_RATE_BPS, frame_bytes * 8 * 10**9 // (pass_ns - RECIRCULATION_NS))
-    return PortSettings(RECIRCULATION_PORT, rate_bps=rate_bps, discipline=Discipline.FIFO)
+    return PortSettings(port, rate_bps=rate_bps, discipline=Discipline.FIFO)

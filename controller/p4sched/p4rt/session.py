@@ -13,6 +13,12 @@ from finsy.proto import p4r
 
 from p4sched.p4rt.program import Loadable, Pipeline
 from p4sched.p4rt.reader import EGRESS_PORT, Reader, SessionError, SwitchGoneError, one_sentence
+from p4sched.p4rt.target import PROGRAMS, written_for
+
+LENGTH_REPORTS = 1
+"""Mirror session LENGTH_REPORT_SESSION of tofino-port/include/length_report.p4."""
+REPORT_BYTES = 32
+"""What of a departing frame is sent behind its report."""
 
 
 class Session(Reader):
@@ -74,6 +80,7 @@ class Session(Reader):
             await self.set_pipeline(config, switch.election_id)
             self.loaded = True
             self.replaced = cookie not in (None, config.cookie.cookie)
+            await self._let_departures_report()
 
     async def close(self) -> None:
         """Ends the session; the switch goes on with what was written last."""
@@ -81,6 +88,15 @@ class Session(Reader):
             switch, self._switch = self._switch, None
             await switch.__aexit__(None, None, None)
         await super().close()
+
+    async def _let_departures_report(self) -> None:
+        """Sets up the mirror session by which departures report the lengths of their queues, where it is needed."""
+        of_target = PROGRAMS[written_for(self.schema.arch)]
+        if of_target.length_reports:
+            replicas = ((of_target.recirculation_port, 1),)
+            entry = fy.P4CloneSessionEntry(LENGTH_REPORTS, packet_length_bytes=REPORT_BYTES, replicas=replicas)
+            with one_sentence(self.address, "set up the mirror session of the length reports"):
+                await self.finsy.insert([entry])
 
     async def _become_primary(self, schema: fy.P4Schema) -> fy.Switch:
         # P4Info only: with the device configuration as well, finsy would load it and hide why that failed

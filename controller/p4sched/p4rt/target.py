@@ -38,10 +38,15 @@ class Programs:
     """For a table or a figure."""
     recirculation_port: int
     """What is sent to it comes back to ingress."""
+    largest_window: int
+    """Ranks that the window of AIFO and PACKS can hold."""
+    length_reports: bool = False
+    """Each departure reports the length of its queue to ingress: a mirror session brings the report to the
+    recirculation port (tofino-port/include/length_report.p4)."""
 
 
 PROGRAMS: Mapping[Target, Programs] = {
-    Target.V1MODEL: Programs(P4_DIR, (P4_DIR,), ROOT / "build" / "p4", (), "v1model", 510),
+    Target.V1MODEL: Programs(P4_DIR, (P4_DIR,), ROOT / "build" / "p4", (), "v1model", 510, 32),
     Target.TNA: Programs(
         TOFINO_DIR,
         (TOFINO_DIR, P4_DIR),
@@ -49,6 +54,8 @@ PROGRAMS: Mapping[Target, Programs] = {
         ("--target", "tofino", "--arch", "tna"),
         "Tofino 1 (TNA)",
         68,
+        16,
+        length_reports=True,
     ),
     Target.T2NA: Programs(
         TOFINO_DIR / "t2na",
@@ -57,5 +64,11 @@ PROGRAMS: Mapping[Target, Programs] = {
         ("--target", "tofino2", "--arch", "t2na"),
         "Tofino 2 (T2NA)",
         6,
+        16,
     ),
 }
+
+
+def written_for(architecture: str) -> Target:
+    """The target of a P4Info that names this architecture; v1model if it is none of the others."""
+    return next((target for target in Target if target == architecture), Target.V1MODEL)

@@ -12,6 +12,8 @@ from p4sched.errors import UsageError, require
 from p4sched.p4rt.reader import Count, Reader
 
 TABLES = ("users_by_prefix", "users_by_flow")
+ACTIONS = ("set_user", "set_flow_user")
+"""On a Tofino an action counts in one direct counter only, so there each of the two tables has its own."""
 PROTOCOL_TCP = 6
 DEPARTURES = "user_departures"
 """Counter of delivered packets and bytes, by user."""
@@ -45,10 +47,11 @@ def prefix_user(user: int, prefix: str, weight: float = 1.0) -> fy.P4TableEntry:
     return fy.P4TableEntry("users_by_prefix", match=fy.P4TableMatch({"hdr.ipv4.src_addr": prefix}), action=action)
 
 
-def flow_user(user: int, address: str, tcp_port: int, weight: float = 1.0) -> fy.P4TableEntry:
+def flow_user(reader: Reader, user: int, address: str, tcp_port: int, weight: float = 1.0) -> fy.P4TableEntry:
     """The user that owns all TCP segments to this address and port, from any sender."""
     match = {"hdr.ipv4.dst_addr": address, "hdr.ipv4.protocol": PROTOCOL_TCP, "meta.l4_dst_port": tcp_port}
-    action = fy.P4TableAction("set_user", user=user, scale=scale_of_weight(weight))
+    name = next(name for name in reversed(ACTIONS) if reader.schema.actions.get(name) is not None)
+    action = fy.P4TableAction(name, user=user, scale=scale_of_weight(weight))
     return fy.P4TableEntry("users_by_flow", match=fy.P4TableMatch(match), action=action, priority=1)
 
 
@@ -57,7 +60,7 @@ async def user_counters(reader: Reader) -> dict[int, UserCounter]:
     users: dict[int, UserCounter] = {}
     for entry in await reader.entries(*TABLES):
         user = entry.arguments.get("user", 0)
-        if entry.action != "set_user" or user == 0 or entry.count is None:
+        if entry.action not in ACTIONS or user == 0 or entry.count is None:
             continue
         before = users.get(user)
         sent = entry.count.bytes + (0 if before is None else before.sent_bytes)

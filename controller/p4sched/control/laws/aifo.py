@@ -36,7 +36,7 @@ spans longer. C counts packets, so a mix of sizes waits the delay target only on
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import ClassVar, Self
 
 from p4sched.control.laws import ranked
@@ -51,6 +51,7 @@ from p4sched.control.laws.ranked import (
 from p4sched.control.laws.traffic import Traffic
 from p4sched.control.parameters import MAX_PACKETS, MAX_WINDOW, Comparison
 from p4sched.errors import in_range
+from p4sched.p4rt.target import PROGRAMS, Target
 
 
 @dataclass(frozen=True)
@@ -91,6 +92,9 @@ class Parameters(ranked.Parameters):
         buffer = comparison.buffer
         return cls(buffer, buffer, headroom_numerator(comparison.headroom), comparison.window, 1)
 
+    def on(self, target: Target) -> Self:
+        return replace(self, window_ranks=min(self.window_ranks, PROGRAMS[target].largest_window))
+
     @property
     def packets(self) -> int:
         return self.target_packets
@@ -120,6 +124,9 @@ class Config(ranked.Config):
 
     window_ranks: int = 20
     """|W|."""
+
+    def on(self, target: Target) -> Self:
+        return replace(self, window_ranks=min(self.window_ranks, PROGRAMS[target].largest_window))
 
     def parameters_for(self, traffic: Traffic) -> Parameters:
         """The law."""

@@ -46,8 +46,9 @@ within 3 %; weights beyond 256 do not exist. Edges mean something only if a fair
 capacity * interval / users >> 1500 bytes.
 """
 
+import math
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any, ClassVar, Self
 
 from p4sched.control.bands import Bands
@@ -55,6 +56,7 @@ from p4sched.control.law import Law
 from p4sched.control.parameters import Comparison, Layout
 from p4sched.control.parameters import Parameters as ActionData
 from p4sched.errors import UsageError, require
+from p4sched.p4rt.target import Target
 from p4sched.p4rt.traffic_manager import QUEUES
 from p4sched.p4rt.users import UNIT_SCALE, UserCounter
 
@@ -65,6 +67,8 @@ MTU_BYTES = 1500
 """The packet in which queues and bursts are sized (paper: "MTU-size packets")."""
 TOKEN_PERIOD_US = 65536
 """Token rates are bytes in this many microseconds."""
+SHORTEST_STEPS = 16
+"""The shortest interval on a Tofino is 2^16 ns."""
 MAX_BURST_BYTES = 0x0FFF_FFFF
 """The buckets count sixteenths of a byte in 32 bits."""
 
@@ -152,6 +156,15 @@ class Config:
         interval_us = (interval_ns or 6 * rtt_ns) // 1000
         flowlet_gap_us = 0 if flowlet_gap_ns is None else max(1, flowlet_gap_ns // 1000)
         return cls(rate_bps, bands, interval_us, rtt_ns, token_bucket, flowlet_gap_us=flowlet_gap_us)
+
+    def on(self, target: Target) -> Self:
+        """A Tofino measures time in steps of a power of two. So its interval is the nearest one, and the edges are
+        those of that interval. It has no token buckets, which multiply."""
+        if target is Target.V1MODEL:
+            return self
+        require(not self.token_bucket, f"token buckets multiply, which a Tofino cannot do: there are none for {target}")
+        steps = max(SHORTEST_STEPS, round(math.log2(self.interval_us * 1000)))
+        return replace(self, interval_us=round(2**steps / 1000))
 
     def record(self) -> dict[str, Any]:
         return {**asdict(self), "bands": str(self.bands)}

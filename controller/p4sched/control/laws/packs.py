@@ -25,7 +25,7 @@ nothing. BMv2's queues do not share a link: there the port drains up to n times 
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import ClassVar, Self
 
 from p4sched.control.laws import ranked
@@ -34,6 +34,7 @@ from p4sched.control.laws.ranked import HEADROOM_UNIT, MAX_COUNT, close_to, head
 from p4sched.control.laws.traffic import Traffic
 from p4sched.control.parameters import MAX_PACKETS, MAX_WINDOW, Comparison, queue_split, queues_label
 from p4sched.errors import in_range
+from p4sched.p4rt.target import PROGRAMS, Target
 from p4sched.p4rt.traffic_manager import QUEUES
 
 
@@ -100,6 +101,9 @@ class Parameters(ranked.Parameters):
         sizes = (comparison.buffer // comparison.queues,) * comparison.queues
         return cls(sizes, headroom_numerator(comparison.headroom), comparison.window, 1)
 
+    def on(self, target: Target) -> Self:
+        return replace(self, window_ranks=min(self.window_ranks, PROGRAMS[target].largest_window))
+
     @property
     def packets(self) -> int:
         return sum(self.sizes)
@@ -141,6 +145,9 @@ class Config(ranked.Config):
     def for_port(cls, rate_bps: int, delay_ns: int, buffer_packets: int) -> Self:
         """The queues have equal shares of the buffer."""
         return cls(rate_bps, delay_ns, buffer_packets // QUEUES)
+
+    def on(self, target: Target) -> Self:
+        return replace(self, window_ranks=min(self.window_ranks, PROGRAMS[target].largest_window))
 
     def parameters_for(self, traffic: Traffic) -> Parameters:
         """The law."""

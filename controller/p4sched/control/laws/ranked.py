@@ -26,6 +26,7 @@ from p4sched.control.laws.port_counters import Sample, Step, steps_with
 from p4sched.control.laws.traffic import Traffic, drain_rate, held_dispersion, last_change, traffic_of
 from p4sched.control.parameters import MAX_PACKETS, PortParameters
 from p4sched.errors import in_range, require, unknown_name
+from p4sched.p4rt.target import Target
 
 MAX_COUNT = 0xFFFF_FFFF
 HEADROOM_UNIT = 256
@@ -112,6 +113,10 @@ class Config(ABC):
             require(symbol == "k" or float(value).is_integer(), f"{symbol} = {value:g} is not a whole number")
         # whatever is wrong with the other values is said now, not when the first packet comes
         self.parameters_for(self.at_first())
+
+    def on(self, _target: Target) -> Self:
+        """As near to it as the program of a target comes."""
+        return self
 
     @classmethod
     def asked(
