@@ -5,6 +5,7 @@
 //   LENGTH_REPORTS   Tofino 1: every departure reports (length_report.p4)
 //   WORKER_PACKETS   Tofino 1, by -D: worker packets (worker.p4) instead of reports
 //   none of them     the program does not know the lengths
+// RESUBMIT_PUSH_DOWN: a packet may come back once, with what SP-PIFO's bounds fall by (push_down.p4).
 
 #ifdef WORKER_PACKETS
 #undef LENGTH_REPORTS

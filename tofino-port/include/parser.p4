@@ -13,7 +13,6 @@ parser LabIngressParser(packet_in packet, out headers_t hdr, out metadata_t meta
 
     state start {
         packet.extract(ig_intr_md);
-        packet.advance(PORT_METADATA_SIZE);
         // The user that no entry classifies, with weight 1.
         meta.user = 0;
         meta.scale = 256;
@@ -22,6 +21,22 @@ parser LabIngressParser(packet_in packet, out headers_t hdr, out metadata_t meta
         meta.l4_dst_port = 0;
         meta.discard = false;
         meta.checksum_error = false;
+#ifdef RESUBMIT_PUSH_DOWN
+        transition select(ig_intr_md.resubmit_flag) {
+            1: parse_push_down;
+            default: skip_port_metadata;
+        }
+    }
+    // The second pass of a packet: in place of the port's metadata.
+    state parse_push_down {
+        packet.extract(hdr.push_down);
+        meta.user = hdr.push_down.user;
+        meta.scale = hdr.push_down.scale;
+        transition parse_ethernet;
+    }
+    state skip_port_metadata {
+#endif
+        packet.advance(PORT_METADATA_SIZE);
         transition select(ig_intr_md.ingress_port) {
 #ifdef LENGTH_REPORTS
             RECIRCULATION_PORT: parse_length_report;
@@ -91,8 +106,16 @@ parser LabIngressParser(packet_in packet, out headers_t hdr, out metadata_t meta
 control LabIngressDeparser(packet_out packet, inout headers_t hdr, in metadata_t meta,
                            in ingress_intrinsic_metadata_for_deparser_t ig_dprsr_md) {
     Checksum() ipv4_checksum;
+#ifdef RESUBMIT_PUSH_DOWN
+    Resubmit() second_pass;
+#endif
 
     apply {
+#ifdef RESUBMIT_PUSH_DOWN
+        if (ig_dprsr_md.resubmit_type == PUSH_DOWN) {
+            second_pass.emit<push_down_t>({ meta.cost, meta.user, meta.scale });
+        }
+#endif
         // Forwarding has changed the TTL. All that is forwarded has no options.
         hdr.ipv4.hdr_checksum = ipv4_checksum.update({ IPV4_CHECKED_FIELDS });
         packet.emit(hdr.bridge);

@@ -26,13 +26,27 @@ header length_report_t {
 #define TARGET_HEADERS \
     bridge_t bridge; \
     length_report_t length_report;
+#elif defined(RESUBMIT_PUSH_DOWN)
+#include "push_down.p4"
+#define TARGET_HEADERS \
+    bridge_t bridge; \
+    push_down_t push_down;
 #else
 #define TARGET_HEADERS \
     bridge_t bridge;
 #endif
 
-// inverse_rank: the complement of the rank, for the window;  queue: cell of (port, priority) of the packet's queue.
+// inverse_rank: the complement of the rank, for the window;  queue: cell of (port, priority) of the packet's queue;
+// cost: of SP-PIFO's push-down.
+#ifdef RESUBMIT_PUSH_DOWN
+#define TARGET_METADATA \
+    bool checksum_error; \
+    bit<32> inverse_rank; \
+    bit<12> queue; \
+    bit<32> cost;
+#else
 #define TARGET_METADATA \
     bool checksum_error; \
     bit<32> inverse_rank; \
     bit<12> queue;
+#endif

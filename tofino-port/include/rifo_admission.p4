@@ -1,0 +1,127 @@
+// The admission rule of RIFO (algorithm 1 of the paper), with shifts in place of two of its products (section IV).
+//
+//   r: the packet's rank;  Min, Max: range of the recent ranks
+//   L: length of the one queue;  B: its size;  k = K/256: headroom
+//   admit iff  L <= k B  or  Max = Min  or  (Max - r) / (Max - Min)  >=  (B - L) / B
+//   here:      256 L <= K B;  (Max - r) 2^a  >=  (Max - Min) 2^b,  where 2^a and 2^b are B and B - L rounded up to powers of two
+//
+// a >= b, so only the right side is shifted:  Max - r  >  (Max - Min - 1) >> (a - b). This is the same for whole numbers.
+// The chip compares 32 bits with zero only. x > y is a saturating difference: x - y is not 0.
+
+#include "product.p4"
+
+// Exponent of the next power of two of a size, which is one more than `below`.
+control RoundUp(in bit<32> below, out bit<8> exponent) {
+    action round(bit<8> bucket) {
+        exponent = bucket;
+    }
+    table powers_of_two {
+        key = { below: lpm; }
+        actions = { round; }
+        default_action = round(0);
+        const entries = { HISTOGRAM_ENTRIES(round) }
+    }
+    apply {
+        powers_of_two.apply();
+    }
+}
+
+// not_lowest: ~Min;  highest: Max;  length: L;  size: B;  headroom: K;  full: the queue has no room.
+control RifoAdmission(in bit<32> rank, in bit<32> not_lowest, in bit<32> highest, in bit<32> length, in bit<32> size,
+                      in bit<8> headroom, in bool full, out bit<2> verdict) {
+    Product() product;
+    RoundUp() round_size;
+    RoundUp() round_free;
+    bit<32> guaranteed;
+    bit<32> waiting;
+    bit<32> beyond;
+    bit<32> free;
+    bit<32> size_below;
+    bit<32> free_below;
+    bit<8> size_exponent;
+    bit<8> free_exponent;
+    bit<8> shift;
+    // Max - Min - 1.
+    bit<32> range;
+    bit<32> share;
+    bit<32> score;
+    bit<32> surplus;
+
+#define SHIFT(n) action shift_##n() { share = range >> n; }
+    SHIFT(0)
+    SHIFT(1)
+    SHIFT(2)
+    SHIFT(3)
+    SHIFT(4)
+    SHIFT(5)
+    SHIFT(6)
+    SHIFT(7)
+    SHIFT(8)
+    SHIFT(9)
+    SHIFT(10)
+    SHIFT(11)
+    SHIFT(12)
+    SHIFT(13)
+    SHIFT(14)
+    SHIFT(15)
+    SHIFT(16)
+    // The chip shifts by constants only: an action for each shift. A queue without room has some other difference.
+    table shift_range {
+        key = { shift: exact; }
+        actions = {
+            shift_0; shift_1; shift_2; shift_3; shift_4; shift_5; shift_6; shift_7; shift_8; shift_9; shift_10; shift_11;
+            shift_12; shift_13; shift_14; shift_15; shift_16;
+        }
+        const default_action = shift_0();
+        const entries = {
+            1: shift_1();
+            2: shift_2();
+            3: shift_3();
+            4: shift_4();
+            5: shift_5();
+            6: shift_6();
+            7: shift_7();
+            8: shift_8();
+            9: shift_9();
+            10: shift_10();
+            11: shift_11();
+            12: shift_12();
+            13: shift_13();
+            14: shift_14();
+            15: shift_15();
+            16: shift_16();
+        }
+    }
+
+    apply {
+        product.apply(headroom, size, guaranteed);
+        waiting = length << 8;
+        beyond = waiting |-| guaranteed;
+
+        free = size |-| length;
+        size_below = size - 1;
+        free_below = free - 1;
+        round_size.apply(size_below, size_exponent);
+        round_free.apply(free_below, free_exponent);
+        shift = size_exponent - free_exponent;
+
+        range = highest + not_lowest;
+        score = highest - rank;
+        shift_range.apply();
+        surplus = score |-| share;
+
+        if (full) {
+            // The rule admits any rank: no room is free.
+            verdict = FULL;
+        } else if (beyond == 0) {
+            verdict = ADMITTED;
+        } else if (range == 0xffffffff) {
+            // Max = Min.
+            verdict = ADMITTED;
+        } else if (surplus != 0) {
+            verdict = ADMITTED;
+        } else {
+            verdict = REFUSED;
+        }
+    }
+}

@@ -1,0 +1,205 @@
+// The queue mapping of SP-PIFO (SP-PIFO paper; PACKS paper, section 2.1) on the chip.
+//
+//   n strict-priority queues, queue 1 the most urgent;  b_i: bound of queue i, 0 at the start;  r: the packet's rank
+//   scan from queue n to queue 1:  take the first queue i with b_i <= r;  push-up: b_i = r
+//   none (r < b_1), an inversion:  take queue 1;  b_1 = r;  the packet comes back once (resubmit), and in its second pass
+//   every other bound falls by the old b_1 - r (push-down), but not below 0
+//
+// What differs from p4/:
+//   - Push-up whether the queue has room or not. A bound has one access in a pass, and the length of the queue that takes the
+//     packet is known after it, if at all. The program of SP-PIFO's authors does the same.
+//   - The other bounds fall in the second pass, as in their program.
+//   - Queues 8, 6, 4 and 2 take no packet of rank 0.
+//   - A queue that is not there keeps its bound, which push-downs lower.
+//
+// One stateful ALU holds the bounds of two queues. It compares a rank with both of them and changes one.
+
+#include "../../p4/shared/queue_sizes.p4"
+
+struct bounds_t {
+    bit<32> less_urgent;
+    bit<32> more_urgent;
+}
+
+// The step of the scan for two queues. there_less, there_more: whether they exist;  less: priority of the less urgent one.
+// In the second pass both bounds fall by `cost`.
+//
+// taken: 0 if neither queue took the packet, else the bound of the less urgent one afterwards. So it is the packet's rank if
+// that one took the packet, and larger if the other one did.
+control SpPifoPair(in bit<9> port, in bit<32> rank, in bit<1> there_less, in bit<1> there_more, in bit<3> less,
+                   in bit<1> second_pass, in bit<32> cost, inout bit<32> taken, inout bit<3> priority) {
+    Register<bounds_t, bit<9>>(MAX_PORTS) bounds;
+
+    RegisterAction<bounds_t, bit<9>, bit<32>>(bounds) scan_both = {
+        void apply(inout bounds_t bound, out bit<32> afterwards) {
+            afterwards = 0;
+            if (bound.less_urgent <= rank) {
+                bound.less_urgent = rank;
+                afterwards = bound.less_urgent;
+            } else if (bound.more_urgent <= rank) {
+                bound.more_urgent = rank;
+                afterwards = bound.less_urgent;
+            }
+        }
+    };
+    RegisterAction<bounds_t, bit<9>, bit<32>>(bounds) scan_less = {
+        void apply(inout bounds_t bound, out bit<32> afterwards) {
+            afterwards = 0;
+            if (bound.less_urgent <= rank) {
+                bound.less_urgent = rank;
+                afterwards = bound.less_urgent;
+            }
+        }
+    };
+    RegisterAction<bounds_t, bit<9>, bit<32>>(bounds) scan_more = {
+        void apply(inout bounds_t bound, out bit<32> afterwards) {
+            afterwards = 0;
+            if (bound.more_urgent <= rank) {
+                bound.more_urgent = rank;
+                afterwards = bound.more_urgent;
+            }
+        }
+    };
+    RegisterAction<bounds_t, bit<9>, bit<32>>(bounds) lower_both = {
+        void apply(inout bounds_t bound) {
+            bound.less_urgent = bound.less_urgent |-| cost;
+            bound.more_urgent = bound.more_urgent |-| cost;
+        }
+    };
+    action scan() {
+        taken = scan_both.execute(port);
+        priority = less;
+    }
+    action scan_only_less() {
+        taken = scan_less.execute(port);
+        priority = less;
+    }
+    action scan_only_more() {
+        taken = scan_more.execute(port);
+        priority = less + 1;
+    }
+    action lower() {
+        lower_both.execute(port);
+    }
+    table step {
+        key = {
+            second_pass: exact;
+            there_less: exact;
+            there_more: exact;
+        }
+        actions = { scan; scan_only_less; scan_only_more; lower; @defaultonly NoAction; }
+        const default_action = NoAction();
+        const entries = {
+            (0, 1, 1): scan();
+            (0, 1, 0): scan_only_less();
+            (0, 0, 1): scan_only_more();
+            (1, 0, 0): lower();
+            (1, 0, 1): lower();
+            (1, 1, 0): lower();
+            (1, 1, 1): lower();
+        }
+    }
+    apply {
+        if (taken == 0) {
+            step.apply();
+        }
+    }
+}
+
+// The step for queue 2.
+control SpPifoSecond(in bit<9> port, in bit<32> rank, in bit<1> there, in bit<1> second_pass, in bit<32> cost,
+                     inout bit<32> taken, inout bit<3> priority) {
+    Register<bit<32>, bit<9>>(MAX_PORTS) bound_2;
+
+    RegisterAction<bit<32>, bit<9>, bit<32>>(bound_2) scan = {
+        void apply(inout bit<32> bound, out bit<32> afterwards) {
+            afterwards = 0;
+            if (bound <= rank) {
+                bound = rank;
+                afterwards = bound;
+            }
+        }
+    };
+    RegisterAction<bit<32>, bit<9>, bit<32>>(bound_2) lower = {
+        void apply(inout bit<32> bound) {
+            bound = bound |-| cost;
+        }
+    };
+    apply {
+        if (taken == 0) {
+            if (second_pass == 1) {
+                lower.execute(port);
+            } else if (there == 1) {
+                taken = scan.execute(port);
+                priority = 6;
+            }
+        }
+    }
+}
+
+// The end of the scan: queue 1 takes every packet that comes so far. cost: by how much the other bounds must fall.
+control SpPifoFirst(in bit<9> port, in bit<32> rank, in bit<1> second_pass, in bit<32> taken, out bit<32> cost) {
+    Register<bit<32>, bit<9>>(MAX_PORTS) bound_1;
+
+    RegisterAction<bit<32>, bit<9>, bit<32>>(bound_1) take = {
+        void apply(inout bit<32> bound, out bit<32> excess) {
+            excess = bound |-| rank;
+            bound = rank;
+        }
+    };
+    apply {
+        cost = 0;
+        if (taken == 0 && second_pass == 0) {
+            cost = take.execute(port);
+        }
+    }
+}
+
+// sizes: 0 for a queue that is not there; queue 1 always is. fell_by: the cost that the second pass brings.
+// cost: not 0 if the packet must come back.
+control SpPifoMapping(in bit<9> port, in bit<32> rank, in queue_sizes_t sizes, in bit<1> second_pass, in bit<32> fell_by,
+                      out bit<32> cost, out bit<3> priority) {
+    SpPifoPair() queues_8_7;
+    SpPifoPair() queues_6_5;
+    SpPifoPair() queues_4_3;
+    SpPifoSecond() queue_2;
+    SpPifoFirst() queue_1;
+    bit<32> taken;
+    bit<1> there_8;
+    bit<1> there_7;
+    bit<1> there_6;
+    bit<1> there_5;
+    bit<1> there_4;
+    bit<1> there_3;
+    bit<1> there_2;
+
+    apply {
+        there_8 = 0;
+        there_7 = 0;
+        there_6 = 0;
+        there_5 = 0;
+        there_4 = 0;
+        there_3 = 0;
+        there_2 = 0;
+        if (sizes.size_8 != 0) { there_8 = 1; }
+        if (sizes.size_7 != 0) { there_7 = 1; }
+        if (sizes.size_6 != 0) { there_6 = 1; }
+        if (sizes.size_5 != 0) { there_5 = 1; }
+        if (sizes.size_4 != 0) { there_4 = 1; }
+        if (sizes.size_3 != 0) { there_3 = 1; }
+        if (sizes.size_2 != 0) { there_2 = 1; }
+        taken = 0;
+        priority = 0;
+        queues_8_7.apply(port, rank, there_8, there_7, 0, second_pass, fell_by, taken, priority);
+        queues_6_5.apply(port, rank, there_6, there_5, 2, second_pass, fell_by, taken, priority);
+        queues_4_3.apply(port, rank, there_4, there_3, 4, second_pass, fell_by, taken, priority);
+        queue_2.apply(port, rank, there_2, second_pass, fell_by, taken, priority);
+        queue_1.apply(port, rank, second_pass, taken, cost);
+        if (taken == 0) {
+            priority = 7;
+        } else if (taken != rank) {
+            // The more urgent queue of its pair.
+            priority = priority + 1;
+        }
+    }
+}
