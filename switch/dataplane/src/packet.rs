@@ -12,7 +12,7 @@ pub struct Packet {
     pub(crate) layout: u64,
     /// Header fields, validity, metadata, stack positions: see `layout`.
     pub(crate) phv: Vec<u64>,
-    /// The frame as the parser saw it.
+    /// The frame as the parser saw it; for a Tofino as the ingress deparser made it.
     pub(crate) frame: Vec<u8>,
     /// Offset in `frame` of the first byte the parser did not extract.
     pub(crate) payload: usize,
@@ -50,6 +50,20 @@ pub struct Enqueue {
 #[derive(Clone, Debug)]
 pub struct Recirculated {
     pub(crate) packet: Packet,
+    /// The port that led it back; `None` in v1model, where no port does.
+    pub(crate) port: Option<Port>,
+}
+
+impl Recirculated {
+    /// The port that led it back: it spent time on this port's link. `None` in v1model, where no port does.
+    pub fn port(&self) -> Option<Port> {
+        self.port
+    }
+
+    /// Bytes of the frame.
+    pub fn frame_len(&self) -> u32 {
+        self.packet.frame.len() as u32
+    }
 }
 
 /// A frame ready for the wire.
@@ -84,7 +98,8 @@ pub struct Outcomes {
     pub digests: Vec<DigestMessage>,
     /// The packet itself (not its clones) went nowhere.
     pub dropped: bool,
-    /// The parser stopped with an error (ingress still ran, as v1model prescribes).
+    /// A parser stopped with an error. In v1model and at egress the packet went on; at ingress of a Tofino it did if the
+    /// program looks at parser errors.
     pub parser_error: bool,
     /// Messages of `log_msg`.
     pub log: Vec<String>,

@@ -36,17 +36,17 @@ impl MeterConfig {
 impl Pipeline {
     /// An indirect counter array by its P4 name.
     pub fn counter(&self, name: &str) -> Option<CounterId> {
-        named(&self.names.counters, name).map(CounterId)
+        named(&self.core.names.counters, name).map(CounterId)
     }
 
     /// How many cells a counter array has.
     pub fn counter_size(&self, counter: CounterId) -> usize {
-        self.state.counters[counter.index()].packets.len()
+        self.core.state.counters[counter.index()].packets.len()
     }
 
     /// Reads a counter cell.
     pub fn counter_read(&self, counter: CounterId, cell: usize) -> Result<Count, TableError> {
-        let array = &self.state.counters[counter.index()];
+        let array = &self.core.state.counters[counter.index()];
         array
             .read(cell)
             .ok_or_else(|| no_cell(&array.name, cell, array.packets.len()))
@@ -54,7 +54,7 @@ impl Pipeline {
 
     /// Sets a counter cell.
     pub fn counter_write(&mut self, counter: CounterId, cell: usize, count: Count) -> Result<(), TableError> {
-        let array = &mut self.state.counters[counter.index()];
+        let array = &mut self.core.state.counters[counter.index()];
         if array.write(cell, count) {
             Ok(())
         } else {
@@ -67,22 +67,22 @@ impl Pipeline {
 impl Pipeline {
     /// A register array by its P4 name.
     pub fn register(&self, name: &str) -> Option<RegisterId> {
-        named(&self.names.registers, name).map(RegisterId)
+        named(&self.core.names.registers, name).map(RegisterId)
     }
 
     /// How many cells a register array has.
     pub fn register_size(&self, register: RegisterId) -> usize {
-        self.state.registers.0[register.index()].size
+        self.core.state.registers.0[register.index()].size
     }
 
     /// Width of a register's cells in bits.
     pub fn register_width(&self, register: RegisterId) -> u32 {
-        self.state.registers.0[register.index()].width
+        self.core.state.registers.0[register.index()].width
     }
 
     /// Reads a register cell: big-endian, as many bytes as the width needs.
     pub fn register_read(&self, register: RegisterId, cell: usize) -> Result<Vec<u8>, TableError> {
-        let array = &self.state.registers.0[register.index()];
+        let array = &self.core.state.registers.0[register.index()];
         match array.cell(cell) {
             Some(words) => Ok(to_bytes(words, array.width)),
             None => Err(no_cell(&array.name, cell, array.size)),
@@ -91,7 +91,7 @@ impl Pipeline {
 
     /// Writes a register cell from big-endian bytes.
     pub fn register_write(&mut self, register: RegisterId, cell: usize, value: &[u8]) -> Result<(), TableError> {
-        let array = &mut self.state.registers.0[register.index()];
+        let array = &mut self.core.state.registers.0[register.index()];
         let (width, size) = (array.width, array.size);
         let Some(words) = from_bytes(value, width) else {
             return Err(TableError::BadValue(
@@ -110,12 +110,12 @@ impl Pipeline {
 
     /// From now on writes by the P4 program to this register are ignored: its cells belong to the caller.
     pub fn register_protect(&mut self, register: RegisterId) {
-        self.state.registers.0[register.index()].protected = true;
+        self.core.state.registers.0[register.index()].protected = true;
     }
 
     /// Stores a cell of a register of at most 64 bits; without effect on a cell that does not exist.
     pub fn register_store(&mut self, register: RegisterId, cell: usize, value: u64) {
-        let array = &mut self.state.registers.0[register.index()];
+        let array = &mut self.core.state.registers.0[register.index()];
         let keep = mask(array.width);
         if let Some([place]) = array.cell_mut(cell) {
             *place = value & keep;
@@ -127,17 +127,17 @@ impl Pipeline {
 impl Pipeline {
     /// An indirect meter array by its P4 name.
     pub fn meter(&self, name: &str) -> Option<MeterId> {
-        named(&self.names.meters, name).map(MeterId)
+        named(&self.core.names.meters, name).map(MeterId)
     }
 
     /// How many cells a meter array has.
     pub fn meter_size(&self, meter: MeterId) -> usize {
-        self.state.meters[meter.index()].cells.len()
+        self.core.state.meters[meter.index()].cells.len()
     }
 
     /// Reads a meter cell; `None` while unconfigured (everything is green).
     pub fn meter_read(&self, meter: MeterId, cell: usize) -> Result<Option<MeterConfig>, TableError> {
-        let array = &self.state.meters[meter.index()];
+        let array = &self.core.state.meters[meter.index()];
         array
             .config(cell)
             .ok_or_else(|| no_cell(&array.name, cell, array.cells.len()))
@@ -145,7 +145,7 @@ impl Pipeline {
 
     /// Configures a meter cell, with full buckets; `None` makes everything green again.
     pub fn meter_write(&mut self, meter: MeterId, cell: usize, config: Option<MeterConfig>) -> Result<(), TableError> {
-        let array = &mut self.state.meters[meter.index()];
+        let array = &mut self.core.state.meters[meter.index()];
         let config = config.map(|config| config.check(&array.name)).transpose()?;
         let size = array.cells.len();
         match array.cells.get_mut(cell) {
@@ -162,27 +162,28 @@ impl Pipeline {
 impl Pipeline {
     /// Creates or replaces a multicast group: port and `egress_rid` of each copy.
     pub fn mcast_group_set(&mut self, group: u16, replicas: Vec<(Port, u16)>) {
-        self.groups.insert(group, replicas);
+        self.core.groups.insert(group, replicas);
     }
 
     /// Removes a multicast group; whether there was one.
     pub fn mcast_group_delete(&mut self, group: u16) -> bool {
-        self.groups.remove(&group).is_some()
+        self.core.groups.remove(&group).is_some()
     }
 
     /// Creates or replaces a clone session (0..=32767).
     pub fn clone_session_set(&mut self, session: u16, config: CloneSession) {
-        self.sessions.insert(session, config);
+        self.core.sessions.insert(session, config);
     }
 
     /// Removes a clone session; whether there was one.
     pub fn clone_session_delete(&mut self, session: u16) -> bool {
-        self.sessions.remove(&session).is_some()
+        self.core.sessions.remove(&session).is_some()
     }
 
     /// A parser value set by its P4 name.
     pub fn value_set(&self, name: &str) -> Option<ValueSetId> {
-        self.sets
+        self.core
+            .sets
             .iter()
             .position(|set| set.name == name)
             .map(|index| ValueSetId(index as u32))
@@ -190,12 +191,12 @@ impl Pipeline {
 
     /// Width in bits of the values of a parser value set.
     pub fn value_set_width(&self, set: ValueSetId) -> u32 {
-        self.sets[set.index()].width
+        self.core.sets[set.index()].width
     }
 
     /// Replaces the members of a parser value set (big-endian).
     pub fn value_set_write(&mut self, set: ValueSetId, members: &[Vec<u8>]) -> Result<(), TableError> {
-        let set = &mut self.sets[set.index()];
+        let set = &mut self.core.sets[set.index()];
         if members.iter().any(|member| from_bytes(member, set.width).is_none()) {
             let problem = format!("a member does not fit into {} bits", set.width);
             return Err(TableError::BadValue(set.name.clone(), problem));
@@ -206,6 +207,6 @@ impl Pipeline {
 
     /// The P4 name of a digest.
     pub fn digest_name(&self, digest: DigestId) -> &str {
-        &self.program.digests[digest.index()].name
+        &self.core.program.digests[digest.index()].name
     }
 }

@@ -13,14 +13,15 @@ use crate::values::{ActionCall, Count, EntryView, KeyField, MatchKey, MeterConfi
 impl Pipeline {
     fn tables(&self, table: TableId) -> (&TableProgram, &TableState) {
         (
-            &self.program.code.tables[table.index()],
-            &self.state.tables[table.index()],
+            &self.core.program.code.tables[table.index()],
+            &self.core.state.tables[table.index()],
         )
     }
 
     /// A table by its P4 name.
     pub fn table(&self, name: &str) -> Option<TableId> {
-        self.program
+        self.core
+            .program
             .code
             .tables
             .iter()
@@ -30,51 +31,51 @@ impl Pipeline {
 
     /// All tables, in the order of the JSON.
     pub fn table_ids(&self) -> impl Iterator<Item = TableId> + use<> {
-        (0..self.program.code.tables.len() as u32).map(TableId)
+        (0..self.core.program.code.tables.len() as u32).map(TableId)
     }
 
     /// The P4 name of a table.
     pub fn table_name(&self, table: TableId) -> &str {
-        &self.program.code.tables[table.index()].name
+        &self.core.program.code.tables[table.index()].name
     }
 
     /// The key fields of a table.
     pub fn table_key(&self, table: TableId) -> &[KeyField] {
-        &self.program.code.tables[table.index()].key
+        &self.core.program.code.tables[table.index()].key
     }
 
     /// How many entries a table holds at most.
     pub fn table_size(&self, table: TableId) -> usize {
-        self.state.tables[table.index()].entries.size
+        self.core.state.tables[table.index()].entries.size
     }
 
     /// How many entries a table holds now.
     pub fn table_len(&self, table: TableId) -> usize {
-        self.state.tables[table.index()].entries.len()
+        self.core.state.tables[table.index()].entries.len()
     }
 
     /// Whether the entries of a table are ordered by priority.
     pub fn table_has_priority(&self, table: TableId) -> bool {
-        self.state.tables[table.index()].entries.has_priority()
+        self.core.state.tables[table.index()].entries.has_priority()
     }
 
     /// An action by its P4 name, among those a table may use.
     pub fn table_action(&self, table: TableId, name: &str) -> Option<ActionId> {
-        let actions = &self.program.code.tables[table.index()].actions;
+        let actions = &self.core.program.code.tables[table.index()].actions;
         let found = actions
             .iter()
-            .find(|(action, _)| self.program.code.actions[*action as usize].name == name);
+            .find(|(action, _)| self.core.program.code.actions[*action as usize].name == name);
         found.map(|(action, _)| ActionId(*action))
     }
 
     /// The P4 name of an action.
     pub fn action_name(&self, action: ActionId) -> &str {
-        &self.program.code.actions[action.index()].name
+        &self.core.program.code.actions[action.index()].name
     }
 
     /// The parameters of an action: name and width in bits.
     pub fn action_params(&self, action: ActionId) -> &[(String, u32)] {
-        &self.program.code.actions[action.index()].params
+        &self.core.program.code.actions[action.index()].params
     }
 
     /// Adds an entry. `priority`: as in P4Runtime the largest match wins (ignored by exact and LPM tables).
@@ -87,16 +88,22 @@ impl Pipeline {
     ) -> Result<EntryHandle, TableError> {
         self.check_mutable(table)?;
         let call = self.pack_call(table, action)?;
-        let now = self.state.now;
-        let entries = &mut self.state.tables[table.index()].entries;
+        let now = self.core.state.now;
+        let entries = &mut self.core.state.tables[table.index()].entries;
         let packed = entries.pack(key)?;
         let slot = entries.insert(&packed, priority, call, now)?;
-        Ok(entries.handle(slot))
+        let handle = entries.handle(slot);
+        if let Some(direct) = &self.core.program.code.tables[table.index()].direct {
+            for &register in &direct.registers {
+                self.core.state.registers.0[register as usize].reset(slot as usize);
+            }
+        }
+        Ok(handle)
     }
 
     /// The entry with exactly this key (and priority), if there is one.
     pub fn table_find(&self, table: TableId, key: &[MatchKey], priority: i32) -> Option<EntryHandle> {
-        let entries = &self.state.tables[table.index()].entries;
+        let entries = &self.core.state.tables[table.index()].entries;
         let packed = entries.pack(key).ok()?;
         entries.position(&packed, priority).map(|slot| entries.handle(slot))
     }
@@ -105,21 +112,21 @@ impl Pipeline {
     pub fn table_modify(&mut self, table: TableId, entry: EntryHandle, action: &ActionCall) -> Result<(), TableError> {
         self.check_mutable(table)?;
         let call = self.pack_call(table, action)?;
-        self.state.tables[table.index()].entries.get_mut(entry)?.call = call;
+        self.core.state.tables[table.index()].entries.get_mut(entry)?.call = call;
         Ok(())
     }
 
     /// Removes an entry.
     pub fn table_delete(&mut self, table: TableId, entry: EntryHandle) -> Result<(), TableError> {
         self.check_mutable(table)?;
-        let entries = &mut self.state.tables[table.index()].entries;
+        let entries = &mut self.core.state.tables[table.index()].entries;
         let slot = entries.resolve(entry)?;
         entries.remove(slot);
         Ok(())
     }
 
     fn check_mutable(&self, table: TableId) -> Result<(), TableError> {
-        let table = &self.program.code.tables[table.index()];
+        let table = &self.core.program.code.tables[table.index()];
         if table.const_entries {
             Err(TableError::Const(table.name.clone()))
         } else {
@@ -129,13 +136,13 @@ impl Pipeline {
 
     /// Replaces the default action, all its parameters at once; `None` restores the program's own.
     pub fn table_set_default(&mut self, table: TableId, action: Option<&ActionCall>) -> Result<(), TableError> {
-        let program = &self.program.code.tables[table.index()];
+        let program = &self.core.program.code.tables[table.index()];
         let call = match action {
             Some(action) => Some(self.pack_call(table, action)?),
             None => program.initial_default.clone(),
         };
-        if call != self.state.tables[table.index()].default {
-            let same_action = match (&call, &self.state.tables[table.index()].default) {
+        if call != self.core.state.tables[table.index()].default {
+            let same_action = match (&call, &self.core.state.tables[table.index()].default) {
                 (Some(Call::Action { action: a, .. }), Some(Call::Action { action: b, .. })) => a == b,
                 _ => false,
             };
@@ -143,7 +150,7 @@ impl Pipeline {
                 return Err(TableError::Const(format!("{} (default action)", program.name)));
             }
         }
-        self.state.tables[table.index()].default = call;
+        self.core.state.tables[table.index()].default = call;
         Ok(())
     }
 
@@ -178,12 +185,12 @@ impl Pipeline {
 
     /// When the entry last matched, or was added.
     pub fn last_hit(&self, table: TableId, entry: EntryHandle) -> Result<Nanos, TableError> {
-        Ok(self.state.tables[table.index()].entries.get(entry)?.last_hit)
+        Ok(self.core.state.tables[table.index()].entries.get(entry)?.last_hit)
     }
 
     /// Whether the table has direct counters.
     pub fn has_direct_counter(&self, table: TableId) -> bool {
-        self.program.code.tables[table.index()].with_counters
+        self.core.program.code.tables[table.index()].with_counters
     }
 
     fn check_counters(&self, table: TableId) -> Result<(), TableError> {
@@ -194,19 +201,19 @@ impl Pipeline {
     /// Reads an entry's direct counter.
     pub fn direct_counter(&self, table: TableId, entry: EntryHandle) -> Result<Count, TableError> {
         self.check_counters(table)?;
-        Ok(self.state.tables[table.index()].entries.get(entry)?.count)
+        Ok(self.core.state.tables[table.index()].entries.get(entry)?.count)
     }
 
     /// Sets an entry's direct counter.
     pub fn set_direct_counter(&mut self, table: TableId, entry: EntryHandle, count: Count) -> Result<(), TableError> {
         self.check_counters(table)?;
-        self.state.tables[table.index()].entries.get_mut(entry)?.count = count;
+        self.core.state.tables[table.index()].entries.get_mut(entry)?.count = count;
         Ok(())
     }
 
     /// Whether the table has direct meters.
     pub fn has_direct_meter(&self, table: TableId) -> bool {
-        self.program.code.tables[table.index()].meter.is_some()
+        self.core.program.code.tables[table.index()].meter.is_some()
     }
 
     fn check_meters(&self, table: TableId) -> Result<(), TableError> {
@@ -217,7 +224,7 @@ impl Pipeline {
     /// Reads an entry's direct meter; `None` while unconfigured (everything is green).
     pub fn direct_meter(&self, table: TableId, entry: EntryHandle) -> Result<Option<MeterConfig>, TableError> {
         self.check_meters(table)?;
-        let entry = self.state.tables[table.index()].entries.get(entry)?;
+        let entry = self.core.state.tables[table.index()].entries.get(entry)?;
         Ok(entry.meter.as_ref().map(|meter| meter.config()))
     }
 
@@ -229,15 +236,15 @@ impl Pipeline {
         config: Option<MeterConfig>,
     ) -> Result<(), TableError> {
         self.check_meters(table)?;
-        let name = &self.program.code.tables[table.index()].name;
+        let name = &self.core.program.code.tables[table.index()].name;
         let config = config.map(|config| config.check(name)).transpose()?;
-        self.state.tables[table.index()].entries.get_mut(entry)?.meter =
+        self.core.state.tables[table.index()].entries.get_mut(entry)?.meter =
             config.map(|config| Box::new(Meter::new(config)));
         Ok(())
     }
 
     fn pack_call(&self, table: TableId, call: &ActionCall) -> Result<Call, TableError> {
-        let program = &self.program.code.tables[table.index()];
+        let program = &self.core.program.code.tables[table.index()];
         let bad = |problem: &str| TableError::BadAction {
             table: program.name.clone(),
             problem: problem.to_string(),
@@ -256,8 +263,8 @@ impl Pipeline {
             }
             (ActionCall::Action { .. }, Some(_)) => Err(bad("takes a member or group of its action profile")),
             (ActionCall::Member(_) | ActionCall::Group(_), None) => Err(bad("has no action profile")),
-            (ActionCall::Member(member), Some(profile)) => self.state.profiles[profile as usize].member(*member),
-            (ActionCall::Group(group), Some(profile)) => self.state.profiles[profile as usize].group(*group),
+            (ActionCall::Member(member), Some(profile)) => self.core.state.profiles[profile as usize].member(*member),
+            (ActionCall::Group(group), Some(profile)) => self.core.state.profiles[profile as usize].group(*group),
         }
     }
 
@@ -266,7 +273,7 @@ impl Pipeline {
             table: owner.to_string(),
             problem,
         };
-        let action = &self.program.code.actions[action.index()];
+        let action = &self.core.program.code.actions[action.index()];
         if params.len() != action.params.len() {
             let (expected, given) = (action.params.len(), params.len());
             return Err(bad(format!(
@@ -296,7 +303,7 @@ impl Pipeline {
             Call::Action { action, params, .. } => {
                 let mut at = 0;
                 let mut values = Vec::new();
-                for (_, width) in &self.program.code.actions[*action as usize].params {
+                for (_, width) in &self.core.program.code.actions[*action as usize].params {
                     values.push(to_bytes(&params[at..at + words(*width)], *width));
                     at += words(*width);
                 }
@@ -313,7 +320,8 @@ impl Pipeline {
 impl Pipeline {
     /// An action profile or selector by its P4 name.
     pub fn action_profile(&self, name: &str) -> Option<ProfileId> {
-        self.state
+        self.core
+            .state
             .profiles
             .iter()
             .position(|profile| profile.name == name)
@@ -322,20 +330,20 @@ impl Pipeline {
 
     /// The action profile a table is implemented by.
     pub fn table_profile(&self, table: TableId) -> Option<ProfileId> {
-        self.program.code.tables[table.index()].profile.map(ProfileId)
+        self.core.program.code.tables[table.index()].profile.map(ProfileId)
     }
 
     /// An action by its P4 name, among those the profile's tables may use.
     pub fn profile_action(&self, profile: ProfileId, name: &str) -> Option<ActionId> {
-        let actions = &self.state.profiles[profile.index()].actions;
+        let actions = &self.core.state.profiles[profile.index()].actions;
         actions
             .iter()
-            .find(|action| self.program.code.actions[**action as usize].name == name)
+            .find(|action| self.core.program.code.actions[**action as usize].name == name)
             .map(|action| ActionId(*action))
     }
 
     fn profile_call(&self, profile: ProfileId, action: ActionId, params: &[Vec<u8>]) -> Result<Call, TableError> {
-        let profile = &self.state.profiles[profile.index()];
+        let profile = &self.core.state.profiles[profile.index()];
         if !profile.actions.contains(&action.0) {
             let problem = "the action is not one of its tables'".to_string();
             return Err(TableError::BadAction {
@@ -359,7 +367,7 @@ impl Pipeline {
         params: &[Vec<u8>],
     ) -> Result<(), TableError> {
         let call = self.profile_call(profile, action, params)?;
-        self.state.profiles[profile.index()].insert(member, call)
+        self.core.state.profiles[profile.index()].insert(member, call)
     }
 
     /// Replaces a member's action.
@@ -371,34 +379,34 @@ impl Pipeline {
         params: &[Vec<u8>],
     ) -> Result<(), TableError> {
         let call = self.profile_call(profile, action, params)?;
-        self.state.profiles[profile.index()].modify(member, call)
+        self.core.state.profiles[profile.index()].modify(member, call)
     }
 
     /// Removes a member that no entry and no group uses.
     pub fn member_delete(&mut self, profile: ProfileId, member: u32) -> Result<(), TableError> {
         let used = self.is_used(profile, &Call::Member(member));
-        self.state.profiles[profile.index()].delete(member, used)
+        self.core.state.profiles[profile.index()].delete(member, used)
     }
 
     /// Adds a group of members; a member given n times gets n shares.
     pub fn group_insert(&mut self, profile: ProfileId, group: u32, members: &[u32]) -> Result<(), TableError> {
-        self.state.profiles[profile.index()].insert_group(group, members)
+        self.core.state.profiles[profile.index()].insert_group(group, members)
     }
 
     /// Replaces a group's members.
     pub fn group_modify(&mut self, profile: ProfileId, group: u32, members: &[u32]) -> Result<(), TableError> {
-        self.state.profiles[profile.index()].modify_group(group, members)
+        self.core.state.profiles[profile.index()].modify_group(group, members)
     }
 
     /// Removes a group that no entry uses.
     pub fn group_delete(&mut self, profile: ProfileId, group: u32) -> Result<(), TableError> {
         let used = self.is_used(profile, &Call::Group(group));
-        self.state.profiles[profile.index()].delete_group(group, used)
+        self.core.state.profiles[profile.index()].delete_group(group, used)
     }
 
     fn is_used(&self, profile: ProfileId, call: &Call) -> bool {
-        self.state.profiles[profile.index()].tables.iter().any(|&table| {
-            let state = &self.state.tables[table as usize];
+        self.core.state.profiles[profile.index()].tables.iter().any(|&table| {
+            let state = &self.core.state.tables[table as usize];
             state.default.as_ref() == Some(call) || state.entries.any_call(|other| other == call)
         })
     }

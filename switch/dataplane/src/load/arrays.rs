@@ -2,8 +2,11 @@
 
 use std::collections::HashMap;
 
+use super::builder::{Beyond, RegisterShape};
+use super::calculation::Calculations;
 use super::json::{Json, Load};
-use crate::bits::{mask, words};
+use super::primitive::Objects;
+use crate::bits::{from_bytes, mask, words};
 use crate::run::layout::{Layout, Place};
 use crate::run::meter::{MeterArray, MeterKind};
 use crate::run::ops::Word;
@@ -19,6 +22,8 @@ const MAX_REGISTER_BITS: u64 = 1 << 12;
 /// Arrays of cells, with their names.
 pub(crate) struct Arrays {
     pub registers: Vec<RegisterArray>,
+    /// Whether each register has a cell an entry of a table.
+    pub direct_registers: Vec<bool>,
     pub counters: Vec<CounterArray>,
     pub meters: Vec<MeterArray>,
     pub register_names: HashMap<String, u32>,
@@ -31,6 +36,7 @@ impl Arrays {
     pub fn load(root: &Json, layout: &Layout) -> Load<Arrays> {
         let mut arrays = Arrays {
             registers: Vec::new(),
+            direct_registers: Vec::new(),
             counters: Vec::new(),
             meters: Vec::new(),
             register_names: HashMap::new(),
@@ -47,7 +53,15 @@ impl Arrays {
             arrays
                 .register_names
                 .insert(name.clone(), arrays.registers.len() as u32);
-            arrays.registers.push(RegisterArray::new(name, width, size));
+            let initial = match json.opt("initial_value") {
+                None => vec![0; words(width)],
+                Some(value) => match from_bytes(&value.bytes()?, width) {
+                    Some(initial) => initial,
+                    None => return value.error(format!("does not fit into {width} bits")),
+                },
+            };
+            arrays.direct_registers.push(json.flag("is_direct")?);
+            arrays.registers.push(RegisterArray::new(name, width, size, initial));
         }
         for json in root.list("counter_arrays")? {
             if json.flag("is_direct")? {
@@ -83,6 +97,30 @@ impl Arrays {
             arrays.meters.push(MeterArray::new(name, kind, size));
         }
         Ok(arrays)
+    }
+
+    /// What code needs to know of the registers. `tofino`: they are those of the chip.
+    pub fn shapes(&self, tofino: bool) -> Vec<RegisterShape> {
+        let shape = |(array, &direct): (&RegisterArray, &bool)| RegisterShape {
+            width: array.width,
+            beyond: match (tofino, direct) {
+                (false, _) => Beyond::Nothing,
+                (true, false) => Beyond::Wraps(array.size.max(1).next_power_of_two() as u64 - 1),
+                (true, true) => Beyond::Zero,
+            },
+        };
+        self.registers.iter().zip(&self.direct_registers).map(shape).collect()
+    }
+
+    /// The objects by their names.
+    pub fn objects<'a>(&'a self, calculations: &'a Calculations, tofino: bool) -> Objects<'a> {
+        Objects {
+            registers: &self.register_names,
+            counters: &self.counter_names,
+            meters: &self.meter_names,
+            calculations,
+            tofino,
+        }
     }
 }
 

@@ -9,6 +9,26 @@ use crate::run::exact::Int;
 use crate::run::layout::Layout;
 use crate::run::ops::{Op, Word};
 
+/// What code needs to know of a register array.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct RegisterShape {
+    /// Bits of a cell.
+    pub width: u32,
+    pub beyond: Beyond,
+}
+
+/// What an index beyond the array means.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Beyond {
+    /// A read leaves its destination alone (BMv2).
+    Nothing,
+    /// A read gives 0. The index was cut to these bits before, which name as many cells as the array has, rounded up to a
+    /// power of two (Tofino).
+    Wraps(u64),
+    /// A read gives 0; the index is an entry of a table.
+    Zero,
+}
+
 /// Operations, with their constants and intermediate results.
 pub(crate) struct Builder<'a> {
     pub layout: &'a Layout,
@@ -26,12 +46,11 @@ pub(crate) struct Builder<'a> {
     /// Lists of headers that are indexed at run time.
     pub lists: Vec<Vec<u32>>,
     list_index: HashMap<Vec<u32>, u32>,
-    /// Width of the cells of each register.
-    pub register_widths: &'a [u32],
+    pub registers: &'a [RegisterShape],
 }
 
 impl<'a> Builder<'a> {
-    pub fn new(layout: &'a Layout, base: u32, register_widths: &'a [u32]) -> Self {
+    pub fn new(layout: &'a Layout, base: u32, registers: &'a [RegisterShape]) -> Self {
         Builder {
             layout,
             code: Vec::new(),
@@ -44,7 +63,7 @@ impl<'a> Builder<'a> {
             used_temporaries: 0,
             lists: Vec::new(),
             list_index: HashMap::new(),
-            register_widths,
+            registers,
         }
     }
 

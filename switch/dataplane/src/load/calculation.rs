@@ -3,9 +3,9 @@
 use std::collections::HashMap;
 
 use super::json::{Json, Load};
-use crate::bits::{cut, words};
+use crate::bits::{cut, from_bytes, words};
 use crate::run::calculation::{Calculation, Input};
-use crate::run::hash::Algorithm;
+use crate::run::hash::{Algorithm, CrcParameters, Polynomial};
 use crate::run::layout::{Layout, Place};
 use crate::run::wire::Plan;
 
@@ -27,7 +27,7 @@ impl Calculations {
         };
         for json in root.list("calculations")? {
             let name = json.get("name")?.str()?.to_string();
-            let algorithm = algorithm(&json.get("algo")?)?;
+            let algorithm = algorithm(&json)?;
             let index = all.add(calculation(&json.get("input")?, layout)?, algorithm);
             all.names.insert(name, index);
         }
@@ -36,7 +36,7 @@ impl Calculations {
 
     /// A selector's calculation, which has no name.
     pub fn add_selector(&mut self, json: &Json, layout: &Layout) -> Load<u32> {
-        let algorithm = algorithm(&json.get("algo")?)?;
+        let algorithm = algorithm(json)?;
         Ok(self.add(calculation(&json.get("input")?, layout)?, algorithm))
     }
 
@@ -55,12 +55,17 @@ impl Calculations {
 }
 
 fn calculation(json: &Json, layout: &Layout) -> Load<Calculation> {
-    let mut calculation = Calculation {
-        inputs: Vec::new(),
-        with_payload: false,
-    };
+    let (inputs, with_payload) = inputs(json, layout)?;
+    let mut calculation = Calculation { inputs, with_payload };
+    join(&mut calculation, layout);
+    Ok(calculation)
+}
+
+/// A list of fields, headers and constants, and whether the payload follows.
+pub(super) fn inputs(json: &Json, layout: &Layout) -> Load<(Vec<Input>, bool)> {
+    let (mut inputs, mut with_payload) = (Vec::new(), false);
     for input in json.items()? {
-        calculation.inputs.push(match input.get("type")?.str()? {
+        inputs.push(match input.get("type")?.str()? {
             "field" => match layout.field(&input.get("value")?)? {
                 Place::Field(field) => Input::Field(field),
                 Place::Valid(header) => Input::Valid(header),
@@ -77,14 +82,13 @@ fn calculation(json: &Json, layout: &Layout) -> Load<Calculation> {
                 Input::Constant(value, width)
             }
             "payload" => {
-                calculation.with_payload = true;
+                with_payload = true;
                 continue;
             }
             other => return input.error(format!("an input of type '{other}' is not supported")),
         });
     }
-    join(&mut calculation, layout);
-    Ok(calculation)
+    Ok((inputs, with_payload))
 }
 
 /// Joins neighbouring fields of one header, if everything then falls into whole bytes.
@@ -117,8 +121,11 @@ fn join(calculation: &mut Calculation, layout: &Layout) {
     calculation.inputs = joined;
 }
 
-fn algorithm(json: &Json) -> Load<Algorithm> {
+fn algorithm(calculation: &Json) -> Load<Algorithm> {
+    let json = calculation.get("algo")?;
     Ok(match json.str()? {
+        "crc_poly" => Algorithm::Polynomial(Box::new(Polynomial::new(crc(&calculation.get("parameters")?)?))),
+        "xor8" => Algorithm::Xor8,
         "crc8_custom" | "crc8" => Algorithm::Crc8,
         // The custom variants start with these parameters; P4 cannot change them.
         "crc16" | "crc16_custom" => Algorithm::Crc16,
@@ -133,5 +140,38 @@ fn algorithm(json: &Json) -> Load<Algorithm> {
         "round_robin" => Algorithm::RoundRobin(0),
         "round_robin_consistent" => Algorithm::RoundRobinConsistent(HashMap::new()),
         other => return json.error(format!("hash algorithm '{other}' is not supported")),
+    })
+}
+
+/// The parameters of a CRC: numbers as hexadecimal strings, as everywhere in the format, or as integers.
+fn crc(json: &Json) -> Load<CrcParameters> {
+    let width = json.get("width")?;
+    let bits = width.count(64)? as u32;
+    if bits == 0 {
+        return width.error("should be an integer from 1 to 64");
+    }
+    let number = |name: &str| {
+        let number = json.get(name)?;
+        let value = match number.value().as_u64() {
+            Some(value) => value.to_be_bytes().to_vec(),
+            None => number.bytes()?,
+        };
+        match from_bytes(&value, bits).as_deref() {
+            Some([value]) => Ok(*value),
+            _ => number.error(format!("does not fit into {bits} bits")),
+        }
+    };
+    Ok(CrcParameters {
+        width: bits,
+        coefficient: number("coefficient")?,
+        reversed: json.flag("reversed")?,
+        init: number("init")?,
+        xor: number("xor")?,
+        output_width: match json.opt("output_width") {
+            Some(width) => width.count(64)? as u32,
+            None => bits,
+        },
+        msb: json.flag("msb")?,
+        extended: json.flag("extended")?,
     })
 }

@@ -11,9 +11,10 @@ use super::linear::Linear;
 use super::table_key::{const_key, key_spec};
 use crate::bits::from_bytes;
 use crate::run::entries::{Call, Entries};
+use crate::run::layout::Place;
 use crate::run::ops::Address;
 use crate::run::profile::Profile;
-use crate::run::table::{Action, DirectMeter, TableProgram, TableState};
+use crate::run::table::{Action, DirectMeter, DirectRegisters, TableProgram, TableState};
 use crate::values::{KeyField, MatchKind};
 
 const MAX_ENTRIES: u64 = 1 << 30;
@@ -26,7 +27,7 @@ pub(crate) struct Loader<'a, 'l> {
     pub actions: &'a [Action],
     pub action_ids: &'a HashMap<i64, u32>,
     /// Direct meters by name.
-    pub meters: HashMap<String, DirectMeter>,
+    pub meters: &'a HashMap<String, DirectMeter>,
     pub nodes: Vec<Node>,
     pub following: Vec<Following>,
     pub tables: Vec<TableProgram>,
@@ -200,6 +201,10 @@ impl Loader<'_, '_> {
             },
             None => None,
         };
+        let direct = match json.opt("direct_registers") {
+            Some(direct) => Some(self.direct_registers(&direct)?),
+            None => None,
+        };
         let next = json.get("next_tables")?;
         let asks = next.value().get("__HIT__").is_some() || next.value().get("__MISS__").is_some();
         let hit_miss = if asks {
@@ -244,6 +249,7 @@ impl Loader<'_, '_> {
             with_counters: json.flag("with_counters")?,
             meter,
             profile,
+            direct,
             initial_default: None,
             const_default_action: false,
             const_default_entry: false,
@@ -268,6 +274,24 @@ impl Loader<'_, '_> {
         self.tables.push(table);
         self.states.push(state);
         Ok(())
+    }
+
+    /// `{"cell": [header, field], "registers": [names]}`.
+    fn direct_registers(&self, json: &Json) -> Load<DirectRegisters> {
+        let cell = json.get("cell")?;
+        let layout = self.builder.layout;
+        let cell = match layout.field(&cell)? {
+            Place::Field(field) if layout.fields[field as usize].width <= 64 => layout.fields[field as usize].slot,
+            _ => return cell.error("should be a field of at most 64 bits"),
+        };
+        let mut registers = Vec::new();
+        for name in json.list("registers")? {
+            match self.registers.get(name.str()?) {
+                Some(&register) => registers.push(register),
+                None => return name.error(format!("no register '{}'", name.str()?)),
+            }
+        }
+        Ok(DirectRegisters { cell, registers })
     }
 
     fn implementation(&mut self, json: &Json, first_profile: usize) -> Load<Option<u32>> {

@@ -18,7 +18,7 @@ use crate::run::ops::{Op, Word};
 impl Builder<'_> {
     /// The range of an expression's exact value.
     pub fn range(&self, data: &Data) -> Range {
-        range::of(self.layout, self.register_widths, data)
+        range::of(self.layout, self.registers, data)
     }
 
     /// Puts the low 64 bits of an expression into some word.
@@ -62,7 +62,7 @@ impl Builder<'_> {
                 self.keep(d, keep);
             }
             Data::FieldOf(header, offset) => self.field_of(data, header, *offset, d, keep),
-            Data::Register(register, index) if self.register_widths[*register as usize] <= 64 => {
+            Data::Register(register, index) if self.registers[*register as usize].width <= 64 => {
                 let cell = self.cell(index);
                 let m = self.constant(keep);
                 let missing = self.constant(0);

@@ -17,3 +17,5 @@ mod program;
 mod range;
 mod statement;
 mod table_key;
+mod tna;
+mod v1model;

@@ -10,7 +10,8 @@ use super::statement::Statement;
 use crate::bits::mask;
 use crate::ids::DROP_PORT;
 use crate::run::expr::{Arithmetic, Bool, Data, HeaderExpr};
-use crate::run::layout::register;
+use crate::run::intrinsic::UNWRITTEN;
+use crate::run::layout::{Place, register};
 use crate::run::ops::{HeaderOp, LogMessage, Op};
 
 /// The named objects that primitives use.
@@ -19,6 +20,8 @@ pub(crate) struct Objects<'a> {
     pub counters: &'a HashMap<String, u32>,
     pub meters: &'a HashMap<String, u32>,
     pub calculations: &'a Calculations,
+    /// The program is for a Tofino.
+    pub tofino: bool,
 }
 
 /// Lowers a list of primitives and ends it.
@@ -153,10 +156,19 @@ impl<'j> Lowering<'_, '_, '_, 'j> {
         match name {
             "clone_ingress_pkt_to_egress" | "clone_egress_pkt_to_egress" => {
                 want(2)?;
-                self.set_register(register::CLONE, &args[0], mask(15), register::CLONE_REQUESTED)?;
+                self.set_register(register::CLONE, &args[0], mask(15), register::REQUESTED)?;
                 self.set_register(register::CLONE_FIELDS, &args[1], mask(16), 0)
             }
-            "resubmit" => want(1).and_then(|()| self.set_register(register::RESUBMIT, &args[0], mask(16), 0)),
+            "mirror" if self.objects.tofino => {
+                want(2)?;
+                self.set_register(register::CLONE, &args[0], mask(15), register::REQUESTED)?;
+                self.set_register(register::CLONE_FIELDS, &args[1], mask(16), 0)
+            }
+            "resubmit" => want(1).and_then(|()| {
+                let flag = if self.objects.tofino { register::REQUESTED } else { 0 };
+                self.set_register(register::RESUBMIT, &args[0], mask(16), flag)
+            }),
+            "invalidate" if self.objects.tofino => want(1).and_then(|()| self.invalidate(&args[0])),
             "recirculate" => want(1).and_then(|()| self.set_register(register::RECIRCULATE, &args[0], mask(16), 0)),
             "generate_digest" => want(2).and_then(|()| self.set_register(register::DIGEST, &args[1], mask(16), 0)),
             "register_read" => {
@@ -300,6 +312,20 @@ impl<'j> Lowering<'_, '_, '_, 'j> {
             self.code.builder.push(Op::Or { d: slot, a: slot, b, m });
         }
         Ok(())
+    }
+
+    /// The field counts as not written. The deparser and the traffic manager ask for this in some fields.
+    fn invalidate(&mut self, field: &Json) -> Load<()> {
+        match self.code.scope.layout.field(&field.get("value")?)? {
+            Place::Field(index) => {
+                let field = &self.code.scope.layout.fields[index as usize];
+                let value = if field.width < 64 { UNWRITTEN } else { 0 };
+                let (a, m) = (self.code.builder.constant(value), self.code.builder.all_ones());
+                self.code.builder.push(Op::Move { d: field.slot, a, m });
+                Ok(())
+            }
+            Place::Valid(_) => field.error("should be a field"),
+        }
     }
 
     fn drop(&mut self, header: Option<u32>) -> Load<()> {

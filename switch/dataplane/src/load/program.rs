@@ -1,25 +1,23 @@
-//! Loads a whole program: its parts in their order, and the fields that simple_switch needs.
-
-use std::collections::HashMap;
+//! Loads a whole program: what every architecture has, in its order. The parts that differ are in `v1model.rs` and `tna.rs`.
 
 use serde_json::Value;
 
 use super::arrays::Arrays;
 use super::builder::Builder;
 use super::calculation::Calculations;
-use super::expr::Scope;
 use super::json::{Json, Load};
-use super::primitive::{self, Objects};
-use super::{actions, flow, parser};
-use crate::bits::mask;
+use super::{actions, flow, tna, v1model};
 use crate::errors::LoadError;
 use crate::run::code::Code;
-use crate::run::layout::{Layout, Place, register};
-use crate::run::ops::Op;
-use crate::run::parser::{Errors, ValueSet};
-use crate::run::pipeline::{Names, Pipeline};
-use crate::run::program::{Checksum, Digest, Intrinsic, MetadataWord, Program};
+use crate::run::core::Names;
+use crate::run::intrinsic::Chip;
+use crate::run::layout::{Layout, register};
+use crate::run::parser::ValueSet;
+use crate::run::pipeline::{Architecture, Pipeline};
+use crate::run::program::{Digest, Program};
 use crate::run::state::{Random, Registers, State};
+use crate::run::tna::Tna;
+use crate::run::v1model::V1model;
 use crate::run::wire;
 
 const BYTE_ORDER_MARK: &[u8] = "\u{feff}".as_bytes();
@@ -43,54 +41,48 @@ impl Pipeline {
 }
 
 fn load(root: &Json, identity: u64) -> Load<Pipeline> {
+    let chip = chip(root)?;
     let layout = Layout::load(root)?;
-    let metadata = Intrinsic::load(root, &layout)?;
     let mut calculations = Calculations::load(root, &layout)?;
     let mut sets = ValueSet::load_all(root)?;
-    let mut arrays = Arrays::load(root, &layout)?;
+    let arrays = Arrays::load(root, &layout)?;
     let param_base = layout.words;
     let base = param_base + actions::parameter_words(root)?;
-    let widths: Vec<u32> = arrays.registers.iter().map(|array| array.width).collect();
-    let mut builder = Builder::new(&layout, base as u32, &widths);
-    let objects = Objects {
-        registers: &arrays.register_names,
-        counters: &arrays.counter_names,
-        meters: &arrays.meter_names,
-        calculations: &calculations,
-    };
-    let parser_json = member(root, "parsers", "parser")?;
-    let parser = parser::Loader {
-        builder: &mut builder,
-        objects: &objects,
-        sets: &mut sets,
-    }
-    .load(&parser_json, Errors::load(root)?)?;
+    let shapes = arrays.shapes(chip.is_some());
+    let mut builder = Builder::new(&layout, base as u32, &shapes);
+    let objects = arrays.objects(&calculations, chip.is_some());
     let (actions, action_ids) = actions::load(root, &mut builder, &objects, param_base as u32)?;
-    let deparser = member(root, "deparsers", "deparser")?;
-    let primitives = deparser.list("primitives")?;
-    let deparser_code = match primitives.is_empty() {
-        true => None,
-        false => Some(primitive::lower_all(&mut builder, &objects, &[], &primitives)?),
-    };
-    let emit = emitted(&deparser, &layout)?;
-    let (verify, update) = checksums(root, &mut builder, &objects)?;
     let mut flows = flow::Loader {
         builder: &mut builder,
         registers: &arrays.register_names,
         calculations: &mut calculations,
         actions: &actions,
         action_ids: &action_ids,
-        meters: std::mem::take(&mut arrays.direct_meters),
+        meters: &arrays.direct_meters,
         nodes: Vec::new(),
         following: Vec::new(),
         tables: Vec::new(),
         states: Vec::new(),
         profiles: Vec::new(),
     };
-    let ingress = flows.pipeline(&member(root, "pipelines", "ingress")?)?;
-    let egress = flows.pipeline(&member(root, "pipelines", "egress")?)?;
+    let controls = match chip {
+        None => Controls::V1model(v1model::Controls::load(root, &mut flows)?),
+        Some(chip) => Controls::Tna(tna::Controls::load(root, chip, &mut flows)?),
+    };
     let (tables, states, profiles) = (flows.tables, flows.states, flows.profiles);
-    let blank = blank(&layout);
+    let objects = arrays.objects(&calculations, chip.is_some());
+    let mut blank = blank(&layout);
+    let architecture = match controls {
+        Controls::V1model(controls) => {
+            let parts = V1model::load(root, controls, &mut builder, &objects, &mut sets)?;
+            Architecture::V1model(parts)
+        }
+        Controls::Tna(controls) => {
+            let parts = Tna::load(root, controls, &mut builder, &objects, &mut sets)?;
+            parts.metadata.mark_unwritten(&mut blank);
+            Architecture::Tna(parts)
+        }
+    };
     let mut words = blank.clone();
     words.resize(base, 0);
     words.extend(&builder.pool);
@@ -107,7 +99,6 @@ fn load(root: &Json, identity: u64) -> Load<Pipeline> {
         ..State::default()
     };
     let digests = digests(root, &layout)?;
-    let field_lists = field_lists(root, &layout)?;
     let plans = wire::plans(&layout);
     let calculations = calculations.list;
     let code = Code {
@@ -123,16 +114,7 @@ fn load(root: &Json, identity: u64) -> Load<Pipeline> {
     let program = Program {
         code,
         identity,
-        parser,
-        ingress,
-        egress,
-        verify,
-        update,
-        deparser_code,
-        emit,
         digests,
-        field_lists,
-        metadata,
         blank,
     };
     let names = Names {
@@ -140,7 +122,26 @@ fn load(root: &Json, identity: u64) -> Load<Pipeline> {
         counters: arrays.counter_names,
         meters: arrays.meter_names,
     };
-    Ok(Pipeline::new(program, state, sets, names))
+    Ok(Pipeline::new(architecture, program, state, sets, names))
+}
+
+/// The controls of a program; the rest of it is loaded after them.
+enum Controls {
+    V1model(v1model::Controls),
+    Tna(tna::Controls),
+}
+
+/// The chip whose architecture the program is for; none in v1model.
+fn chip(root: &Json) -> Load<Option<Chip>> {
+    let Some(arch) = root.opt("__meta__").and_then(|meta| meta.opt("arch")) else {
+        return Ok(None);
+    };
+    match arch.str()? {
+        "v1model" => Ok(None),
+        "tna" => Ok(Some(Chip::Tofino1)),
+        "t2na" => Ok(Some(Chip::Tofino2)),
+        other => arch.error(format!("no architecture '{other}'; there are v1model, tna and t2na")),
+    }
 }
 
 fn check_version(root: &Json) -> Load<()> {
@@ -153,15 +154,15 @@ fn check_version(root: &Json) -> Load<()> {
     }
 }
 
-/// The element of a root list with this name.
-fn member<'a>(root: &Json<'a>, key: &str, name: &str) -> Load<Json<'a>> {
+/// The element of a root list with this name; `user` is who misses it.
+pub(super) fn member<'a>(root: &Json<'a>, key: &str, name: &str, user: &str) -> Load<Json<'a>> {
     let list = root.get(key)?;
     for json in list.items()? {
         if json.get("name")?.value().as_str() == Some(name) {
             return Ok(json);
         }
     }
-    list.error(format!("no '{name}', which simple_switch needs"))
+    list.error(format!("no '{name}', which {user} needs"))
 }
 
 fn fingerprint(bytes: &[u8]) -> u64 {
@@ -180,7 +181,8 @@ fn blank(layout: &Layout) -> Vec<u64> {
     blank
 }
 
-fn emitted(json: &Json, layout: &Layout) -> Load<Vec<u32>> {
+/// The headers that a deparser emits, in order.
+pub(super) fn emitted(json: &Json, layout: &Layout) -> Load<Vec<u32>> {
     let mut headers = Vec::new();
     for name in json.list("order")? {
         let header = layout.header(&name)?;
@@ -191,52 +193,6 @@ fn emitted(json: &Json, layout: &Layout) -> Load<Vec<u32>> {
         headers.push(header);
     }
     Ok(headers)
-}
-
-type Checksums = (Vec<Checksum>, Vec<Checksum>);
-
-fn checksums(root: &Json, builder: &mut Builder, objects: &Objects) -> Load<Checksums> {
-    let (mut verify, mut update) = (Vec::new(), Vec::new());
-    for json in root.list("checksums")? {
-        if json.get("type")?.str()? != "generic" {
-            return json
-                .get("type")?
-                .error("only checksums of type 'generic' are supported");
-        }
-        let target = json.get("target")?;
-        let field = match builder.layout.field(&target)? {
-            Place::Field(field) if builder.layout.fields[field as usize].length.is_none() => field,
-            _ => return target.error("should be a field of fixed width"),
-        };
-        let calculation = objects.calculations.find(&json.get("calculation")?)?;
-        let condition = match json.opt("if_cond") {
-            Some(condition) => {
-                let scope = Scope::new(builder.layout, objects.registers, &[]);
-                let truth = scope.bool(&condition)?;
-                let code = builder.address();
-                let holds = builder.truth(&truth);
-                builder.end_statement();
-                builder.push(Op::End);
-                Some((code, holds))
-            }
-            None => None,
-        };
-        if json.flag_or("verify", true)? {
-            verify.push(Checksum {
-                calculation,
-                field,
-                condition,
-            });
-        }
-        if json.flag_or("update", true)? {
-            update.push(Checksum {
-                calculation,
-                field,
-                condition,
-            });
-        }
-    }
-    Ok((verify, update))
 }
 
 fn digests(root: &Json, layout: &Layout) -> Load<Vec<Digest>> {
@@ -257,58 +213,4 @@ fn digests(root: &Json, layout: &Layout) -> Load<Vec<Digest>> {
         });
     }
     Ok(digests)
-}
-
-fn field_lists(root: &Json, layout: &Layout) -> Load<HashMap<u64, Vec<u32>>> {
-    let mut lists = HashMap::new();
-    for json in root.list("field_lists")? {
-        let mut fields = Vec::new();
-        for element in json.list("elements")? {
-            // Constants matter to hashes only, and validity cannot be preserved.
-            if element.get("type")?.str()? == "field"
-                && let Place::Field(field) = layout.field(&element.get("value")?)?
-            {
-                fields.push(field);
-            }
-        }
-        lists.insert(json.get("id")?.count(u64::from(u32::MAX))? as u64, fields);
-    }
-    Ok(lists)
-}
-
-impl Intrinsic {
-    fn load(root: &Json, layout: &Layout) -> Load<Intrinsic> {
-        let find = |name: &str| {
-            let field = &layout.fields[layout.find(name)? as usize];
-            (field.width <= 64).then(|| MetadataWord {
-                word: field.slot,
-                keep: mask(field.width),
-            })
-        };
-        let need = |name: &str| match find(name) {
-            Some(field) => Ok(field),
-            None => root.error(format!(
-                "no field '{name}' of at most 64 bits, which simple_switch needs"
-            )),
-        };
-        Ok(Intrinsic {
-            ingress_port: need("standard_metadata.ingress_port")?,
-            packet_length: need("standard_metadata.packet_length")?,
-            instance_type: need("standard_metadata.instance_type")?,
-            egress_spec: need("standard_metadata.egress_spec")?,
-            egress_port: need("standard_metadata.egress_port")?,
-            parser_error: find("standard_metadata.parser_error"),
-            checksum_error: find("standard_metadata.checksum_error"),
-            ingress_timestamp: find("intrinsic_metadata.ingress_global_timestamp"),
-            egress_timestamp: find("intrinsic_metadata.egress_global_timestamp"),
-            mcast_grp: find("intrinsic_metadata.mcast_grp"),
-            egress_rid: find("intrinsic_metadata.egress_rid"),
-            priority: find("intrinsic_metadata.priority"),
-            enq_timestamp: find("queueing_metadata.enq_timestamp"),
-            enq_qdepth: find("queueing_metadata.enq_qdepth"),
-            deq_timedelta: find("queueing_metadata.deq_timedelta"),
-            deq_qdepth: find("queueing_metadata.deq_qdepth"),
-            qid: find("queueing_metadata.qid"),
-        })
-    }
 }

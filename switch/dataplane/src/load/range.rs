@@ -1,5 +1,6 @@
 //! Ranges of expressions: what decides whether one word holds the exact value.
 
+use super::builder::RegisterShape;
 use crate::run::expr::{Arithmetic, Data, HeaderExpr};
 use crate::run::layout::{Field, Layout};
 
@@ -16,15 +17,15 @@ pub(crate) fn fits(range: Range, limits: (i128, i128)) -> bool {
 }
 
 /// The range of an expression's exact value.
-pub(crate) fn of(layout: &Layout, register_widths: &[u32], data: &Data) -> Range {
-    let of = |data: &Data| of(layout, register_widths, data);
+pub(crate) fn of(layout: &Layout, registers: &[RegisterShape], data: &Data) -> Range {
+    let of = |data: &Data| of(layout, registers, data);
     match data {
         Data::Const(value) => i128::try_from(value).ok().map(|v| (v, v)),
         Data::Field(index) => field(&layout.fields[*index as usize]),
         Data::Valid(_) | Data::FromBool(_) => Some((0, 1)),
         Data::Param(_, width) => unsigned_bits(*width),
         Data::FieldOf(header, offset) => field_of(layout, header, *offset),
-        Data::Register(register, _) => unsigned_bits(register_widths[*register as usize]),
+        Data::Register(register, _) => unsigned_bits(registers[*register as usize].width),
         Data::StackCount(_) => Some((0, 1024)),
         Data::Binary(op, left, right) => binary_range(*op, of(left), of(right)),
         Data::BitNot(inner) => of(inner).map(|(low, high)| (!high, !low)),

@@ -2,11 +2,11 @@
 
 use num_bigint::BigInt;
 
-use super::builder::Builder;
+use super::builder::{Beyond, Builder};
 use super::expr::Scope;
 use super::json::{Json, Load};
 use crate::bits::{mask, words};
-use crate::run::expr::{Data, HeaderExpr};
+use crate::run::expr::{Arithmetic, Data, HeaderExpr};
 use crate::run::ops::{Assignment, Op, Target};
 
 /// A statement under construction.
@@ -131,8 +131,17 @@ impl Statement<'_, '_, '_> {
         })));
     }
 
+    /// The cell that an index names.
+    fn cell(&self, register: u32, index: Data) -> Data {
+        match self.builder.registers[register as usize].beyond {
+            Beyond::Wraps(mask) => Data::Binary(Arithmetic::And, Box::new(index), Box::new(Data::Const(mask.into()))),
+            Beyond::Nothing | Beyond::Zero => index,
+        }
+    }
+
     pub fn register_write(&mut self, register: u32, index: Data, value: Data) {
-        if self.builder.register_widths[register as usize] <= 64 {
+        let index = self.cell(register, index);
+        if self.builder.registers[register as usize].width <= 64 {
             let cell = self.builder.cell(&index);
             let a = self.builder.value(&value);
             self.builder.push(Op::RegisterWrite { register, cell, a });
@@ -144,18 +153,23 @@ impl Statement<'_, '_, '_> {
         }
     }
 
-    /// An index out of range leaves the destination alone.
     pub fn register_read(&mut self, to: &Json, register: u32, index: Data) -> Load<()> {
-        if self.builder.register_widths[register as usize] <= 64
+        let index = self.cell(register, index);
+        let shape = self.builder.registers[register as usize];
+        if shape.width <= 64
             && let Destination::Word(d, keep) = self.destination(to)?
         {
             let (cell, m) = (self.builder.cell(&index), self.builder.constant(keep));
+            let missing = match shape.beyond {
+                Beyond::Nothing => d,
+                Beyond::Wraps(_) | Beyond::Zero => self.builder.constant(0),
+            };
             self.builder.push(Op::RegisterRead {
                 d,
                 register,
                 cell,
                 m,
-                missing: d,
+                missing,
             });
             return Ok(());
         }

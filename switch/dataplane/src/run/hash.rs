@@ -17,6 +17,7 @@ pub(crate) enum Algorithm {
     Crc32,
     Crc64,
     Checksum16,
+    Xor8,
     Xor16,
     Xor32,
     Identity,
@@ -25,6 +26,8 @@ pub(crate) enum Algorithm {
     RoundRobin(u64),
     /// Numbers distinct inputs.
     RoundRobinConsistent(HashMap<Vec<u8>, u64>),
+    /// Any polynomial.
+    Polynomial(Box<Polynomial>),
 }
 
 /// Distinct inputs that `RoundRobinConsistent` remembers.
@@ -39,6 +42,8 @@ impl Algorithm {
             Algorithm::Crc32 => u64::from(CRC32.checksum(bytes)),
             Algorithm::Crc64 => crc64(bytes),
             Algorithm::Checksum16 => u64::from(checksum16(bytes)),
+            Algorithm::Xor8 => u64::from(bytes.iter().fold(0, |sum, byte| sum ^ byte)),
+            Algorithm::Polynomial(polynomial) => polynomial.compute(bytes),
             Algorithm::Xor16 => bytes.chunks(2).fold(0, |sum, chunk| sum ^ padded(chunk, 2)),
             Algorithm::Xor32 => bytes.chunks(4).fold(0, |sum, chunk| sum ^ padded(chunk, 4)),
             Algorithm::Identity => bytes.iter().take(8).fold(0, |sum, &byte| sum << 8 | u64::from(byte)),
@@ -60,6 +65,77 @@ impl Algorithm {
                 }
             }
         }
+    }
+}
+
+/// What a `CRCPolynomial` of TNA says.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct CrcParameters {
+    /// Bits of the remainder, 1 to 64.
+    pub width: u32,
+    /// Without the term of the highest power.
+    pub coefficient: u64,
+    /// Input and output are reflected.
+    pub reversed: bool,
+    pub init: u64,
+    pub xor: u64,
+    /// Bits that the program asks for.
+    pub output_width: u32,
+    /// A narrower output has the most significant bits, not the least.
+    pub msb: bool,
+    /// A wider output repeats the remainder.
+    pub extended: bool,
+}
+
+/// A CRC with its remainders of all bytes.
+#[derive(Clone, Debug)]
+pub(crate) struct Polynomial {
+    parameters: CrcParameters,
+    /// Aligned to the top of the word; reflected ones to the bottom.
+    remainders: Vec<u64>,
+}
+
+impl Polynomial {
+    pub fn new(parameters: CrcParameters) -> Polynomial {
+        let top = parameters.coefficient << (64 - parameters.width);
+        let remainder = |byte: u64| match parameters.reversed {
+            true => (0..8).fold(byte, |r, _| (r >> 1) ^ ((r & 1) * top.reverse_bits())),
+            false => (0..8).fold(byte << 56, |r, _| (r << 1) ^ ((r >> 63) * top)),
+        };
+        Polynomial {
+            parameters,
+            remainders: (0..256).map(remainder).collect(),
+        }
+    }
+
+    fn compute(&self, bytes: &[u8]) -> u64 {
+        let CrcParameters { width, init, xor, .. } = self.parameters;
+        let top = init << (64 - width);
+        let remainder = if self.parameters.reversed {
+            let step = |r: u64, &byte: &u8| r >> 8 ^ self.remainders[usize::from(r as u8 ^ byte)];
+            bytes.iter().fold(top.reverse_bits(), step)
+        } else {
+            let step = |r: u64, &byte: &u8| r << 8 ^ self.remainders[usize::from((r >> 56) as u8 ^ byte)];
+            bytes.iter().fold(top, step) >> (64 - width)
+        };
+        self.fit(remainder ^ xor)
+    }
+
+    /// The remainder in as many bits as the program asks for.
+    fn fit(&self, remainder: u64) -> u64 {
+        let CrcParameters {
+            width, output_width, ..
+        } = self.parameters;
+        if output_width < width && self.parameters.msb {
+            return remainder >> (width - output_width);
+        }
+        let mut value = remainder;
+        let mut filled = width;
+        while self.parameters.extended && filled < output_width.min(64) {
+            value |= remainder << filled;
+            filled += width;
+        }
+        value
     }
 }
 
@@ -192,6 +268,58 @@ mod tests {
         assert_eq!(compute(Algorithm::CrcCcitt, check), 0x29b1);
         assert_eq!(compute(Algorithm::Crc32, check), 0xcbf43926);
         assert_eq!(compute(Algorithm::Crc64, check), 0x46a5a9388a5beffe);
+    }
+
+    /// Check values of the same catalogue: CRC-16/ARC, CRC-16/IBM-3740, CRC-32/ISO-HDLC, CRC-64/XZ, CRC-5/USB, CRC-3/GSM.
+    #[test]
+    fn polynomials_have_their_catalogued_check_values() {
+        let crc = |width, coefficient, reversed, init, xor| {
+            let parameters = CrcParameters {
+                width,
+                coefficient,
+                reversed,
+                init,
+                xor,
+                ..CrcParameters::default()
+            };
+            Polynomial::new(CrcParameters {
+                output_width: width,
+                ..parameters
+            })
+            .compute(b"123456789")
+        };
+        assert_eq!(crc(16, 0x8005, true, 0, 0), 0xbb3d);
+        assert_eq!(crc(16, 0x1021, false, 0xffff, 0), 0x29b1);
+        assert_eq!(crc(32, 0x04c1_1db7, true, 0xffff_ffff, 0xffff_ffff), 0xcbf4_3926);
+        assert_eq!(
+            crc(64, 0x42f0_e1eb_a9ea_3693, true, u64::MAX, u64::MAX),
+            0x995d_c9bb_df19_39fa
+        );
+        assert_eq!(crc(5, 0x05, true, 0x1f, 0x1f), 0x19);
+        assert_eq!(crc(3, 0x3, false, 0, 7), 0x4);
+    }
+
+    #[test]
+    fn a_crc_is_cut_or_repeated_as_the_program_asks() {
+        let arc = |output_width, msb, extended| {
+            let parameters = CrcParameters {
+                width: 16,
+                coefficient: 0x8005,
+                reversed: true,
+                ..CrcParameters::default()
+            };
+            Polynomial::new(CrcParameters {
+                output_width,
+                msb,
+                extended,
+                ..parameters
+            })
+            .compute(b"123456789")
+        };
+        assert_eq!(arc(8, true, false), 0xbb);
+        assert_eq!(arc(8, false, false) & 0xff, 0x3d);
+        assert_eq!(arc(32, false, true), 0xbb3d_bb3d);
+        assert_eq!(arc(32, false, false), 0xbb3d);
     }
 
     /// The example of RFC 1071, section 3.

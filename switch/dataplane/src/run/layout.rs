@@ -9,13 +9,18 @@ use std::ops::Range;
 
 use crate::bits::words;
 
-/// Registers that simple_switch keeps beside the headers of a packet; the first words of every PHV.
+/// Registers that the switch keeps beside the headers of a packet; the first words of every PHV.
 pub(crate) mod register {
-    /// Clone session of the last clone call, with `CLONE_REQUESTED` set.
+    /// Session of the last clone or mirror call, with `REQUESTED` set.
     pub const CLONE: u32 = 0;
+    /// The field list of that call.
     pub const CLONE_FIELDS: u32 = 1;
+    /// The field list of the last resubmit call; for a Tofino with `REQUESTED` set.
     pub const RESUBMIT: u32 = 2;
+    /// v1model: the field list of the last recirculate call.
     pub const RECIRCULATE: u32 = 3;
+    /// Tofino: `egress_rid`, and `REPLICA_FIRST` for the first copy of a group.
+    pub const REPLICA: u32 = 3;
     pub const DIGEST: u32 = 4;
     /// Length on arrival, adjusted by every header added or removed.
     pub const LENGTH: u32 = 5;
@@ -25,7 +30,8 @@ pub(crate) mod register {
     pub const TRUNCATE: u32 = 7;
     pub const EXIT: u32 = 8;
     pub const COUNT: u32 = 9;
-    pub const CLONE_REQUESTED: u64 = 1 << 15;
+    pub const REQUESTED: u64 = 1 << 16;
+    pub const REPLICA_FIRST: u64 = 1 << 16;
 }
 
 #[derive(Clone, Debug)]

@@ -72,6 +72,9 @@ fn apply(code: &Code, state: &mut State, index: u32) -> Address {
     let table = &code.tables[index as usize];
     let TableState { entries, default } = &mut state.tables[index as usize];
     let slot = entries.lookup(&state.words, &mut state.key);
+    if let Some(direct) = &table.direct {
+        state.words[direct.cell as usize] = slot.map_or(u64::MAX, u64::from);
+    }
     let call = match slot.and_then(|slot| entries.entry_mut(slot)) {
         Some(entry) => {
             entry.last_hit = state.now;

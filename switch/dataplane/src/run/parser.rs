@@ -21,6 +21,24 @@ pub(crate) struct Errors {
     pub invalid_argument: u32,
 }
 
+impl Errors {
+    /// The bits of `parser_err` for an error. What the chip has no bit for is a packet that no state matches.
+    pub fn tofino_flags(&self, error: u32) -> u64 {
+        const NO_MATCH: u64 = 0x01;
+        const PARTIAL_HEADER: u64 = 0x02;
+        const COUNTER_RANGE: u64 = 0x04;
+        const TIMEOUT: u64 = 0x10;
+        const SOURCE: u64 = 0x20;
+        match error {
+            error if error == self.packet_too_short || error == self.header_too_short => PARTIAL_HEADER,
+            error if error == self.stack_out_of_bounds => COUNTER_RANGE,
+            error if error == self.timeout => TIMEOUT,
+            error if error == self.invalid_argument => SOURCE,
+            _ => NO_MATCH,
+        }
+    }
+}
+
 #[derive(Debug)]
 pub(crate) struct Parser {
     pub states: Vec<ParseState>,

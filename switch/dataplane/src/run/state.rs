@@ -46,19 +46,23 @@ pub(crate) struct RegisterArray {
     /// Words of one cell.
     pub stride: usize,
     pub cells: Vec<u64>,
+    /// What a cell holds at first.
+    pub initial: Vec<u64>,
     /// The program's writes are ignored.
     pub protected: bool,
 }
 
 impl RegisterArray {
-    pub fn new(name: String, width: u32, size: usize) -> Self {
+    /// `initial`: the words of each cell.
+    pub fn new(name: String, width: u32, size: usize, initial: Vec<u64>) -> Self {
         let stride = words(width);
         RegisterArray {
             name,
             width,
             size,
             stride,
-            cells: vec![0; size * stride],
+            cells: initial.repeat(size),
+            initial,
             protected: false,
         }
     }
@@ -67,6 +71,14 @@ impl RegisterArray {
     pub fn cell(&self, cell: usize) -> Option<&[u64]> {
         let start = cell.checked_mul(self.stride)?;
         self.cells.get(start..start.checked_add(self.stride)?)
+    }
+
+    /// Gives a cell its initial value, if there is such a cell.
+    pub fn reset(&mut self, cell: usize) {
+        let start = cell.saturating_mul(self.stride);
+        if let Some(place) = self.cells.get_mut(start..start.saturating_add(self.stride)) {
+            place.copy_from_slice(&self.initial);
+        }
     }
 
     pub fn cell_mut(&mut self, cell: usize) -> Option<&mut [u64]> {

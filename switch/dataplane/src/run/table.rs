@@ -29,6 +29,7 @@ pub(crate) struct TableProgram {
     pub with_counters: bool,
     pub meter: Option<DirectMeter>,
     pub profile: Option<u32>,
+    pub direct: Option<DirectRegisters>,
     pub initial_default: Option<Call>,
     pub const_default_action: bool,
     pub const_default_entry: bool,
@@ -41,6 +42,14 @@ pub(crate) struct DirectMeter {
     pub kind: MeterKind,
     pub target: Word,
     pub keep: u64,
+}
+
+/// Registers with a cell for each entry of a table.
+#[derive(Clone, Debug)]
+pub(crate) struct DirectRegisters {
+    /// The word that takes the cell of the entry that matched; a cell that no register has, if none did.
+    pub cell: Word,
+    pub registers: Vec<u32>,
 }
 
 /// What does change.

@@ -6,6 +6,7 @@ use serde_json::json;
 
 use super::*;
 use crate::bits::cut;
+use crate::load::builder::{Beyond, RegisterShape};
 use crate::load::json::Json;
 use crate::run::code::Code;
 use crate::run::layout::Layout;
@@ -42,7 +43,7 @@ fn layout() -> Layout {
 fn state(words: Vec<u64>) -> State {
     State {
         words,
-        registers: Registers(vec![RegisterArray::new("r".into(), 40, 4)]),
+        registers: Registers(vec![RegisterArray::new("r".into(), 40, 4, vec![0])]),
         ..State::default()
     }
 }
@@ -117,8 +118,8 @@ proptest! {
         keep in prop::sample::select(vec![1u64, 0xff, 0xffff_ffff, u64::MAX]),
     ) {
         let layout = layout();
-        let widths = [40];
-        let mut builder = Builder::new(&layout, layout.words as u32, &widths);
+        let registers = [RegisterShape { width: 40, beyond: Beyond::Nothing }];
+        let mut builder = Builder::new(&layout, layout.words as u32, &registers);
         let d = builder.own_word();
         builder.value_into(&expr, d, keep);
         let truth = Bool::FromData(Box::new(expr.clone()));
@@ -143,8 +144,8 @@ proptest! {
         seed in prop::collection::vec(prop_oneof![any::<u64>(), 0u64..4, Just(u64::MAX), Just(1 << 63)], 11),
     ) {
         let layout = layout();
-        let widths = [40];
-        let mut builder = Builder::new(&layout, layout.words as u32, &widths);
+        let registers = [RegisterShape { width: 40, beyond: Beyond::Nothing }];
+        let mut builder = Builder::new(&layout, layout.words as u32, &registers);
         // A jump over an assignment, as conditions are compiled.
         let reached = builder.own_word();
         let a = builder.truth(&condition);

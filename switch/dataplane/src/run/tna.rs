@@ -1,0 +1,419 @@
+//! A packet's way through a program for Tofino: bytes between ingress and egress, and metadata in front of them.
+//!
+//! ```text
+//! metadata + frame -> parser -> ingress -> deparser -> bytes -> queue -> metadata + bytes -> parser -> egress -> deparser
+//! ```
+//!
+//! The packet replication engine and the deparsers decide as the public architecture says (p4c's tofino1_base.p4).
+
+use std::collections::HashMap;
+
+use super::calculation::Input;
+use super::core::{Core, set};
+use super::intrinsic::{Chip, EgressMetadata, INGRESS_BYTES, UNWRITTEN};
+use super::layout::{Layout, register};
+use super::ops::Address;
+use super::parser::Parser;
+use super::program::MetadataWord;
+use super::wire::write_field;
+use crate::bits::Writer;
+use crate::ids::{Nanos, Port};
+use crate::packet::{Enqueue, Outcomes, Packet, Queueing, Recirculated, Transmit};
+use crate::values::CloneSession;
+
+/// `drop_ctl`: no unicast, no multicast, no resubmission; at egress the packet itself.
+const DROP_PACKET: u64 = 1;
+/// `drop_ctl`: no copy to the CPU.
+const DROP_COPY_TO_CPU: u64 = 2;
+/// `drop_ctl` at egress: no mirroring.
+const DROP_MIRROR: u64 = 4;
+
+/// The number of a field list that is none (-1 in 16 bits).
+const NO_FIELDS: u64 = 0xffff;
+
+/// The parts of a program for Tofino.
+#[derive(Debug)]
+pub(crate) struct Tna {
+    pub chip: Chip,
+    pub ingress: Gress,
+    pub egress: Gress,
+    /// Ingress looks at parser errors, so a packet with one goes on.
+    pub parser_errors_read: bool,
+    pub ghost: Option<Ghost>,
+    /// Headers in front of mirrored and resubmitted packets, by the number of the field list.
+    pub prefixes: HashMap<u64, Prefix>,
+    pub metadata: Metadata,
+}
+
+/// Ingress or egress.
+#[derive(Debug)]
+pub(crate) struct Gress {
+    pub parser: Parser,
+    pub control: Address,
+    /// What the deparser does before it emits headers.
+    pub deparser: Address,
+    /// Headers in the order the deparser emits them.
+    pub emit: Vec<u32>,
+    pub timestamp: MetadataWord,
+    pub parser_error: MetadataWord,
+    pub drop_ctl: MetadataWord,
+}
+
+/// The ghost control, and what it is told.
+#[derive(Debug)]
+pub(crate) struct Ghost {
+    pub control: Address,
+    pub length: MetadataWord,
+    pub queue: MetadataWord,
+    pub pipe: MetadataWord,
+}
+
+/// What the program tells deparser and traffic manager beside `drop_ctl`.
+#[derive(Debug)]
+pub(crate) struct Metadata {
+    pub port: MetadataWord,
+    pub bypass_egress: MetadataWord,
+    pub queue: MetadataWord,
+    pub cos: MetadataWord,
+    pub copy_to_cpu: MetadataWord,
+    pub cpu_cos: MetadataWord,
+    pub groups: [MetadataWord; 2],
+    /// Fields that mean nothing until the program writes them.
+    pub unwritten: Vec<MetadataWord>,
+}
+
+impl Metadata {
+    /// Marks the fields that a new packet has not written.
+    pub fn mark_unwritten(&self, blank: &mut [u64]) {
+        for field in &self.unwritten {
+            blank[field.word as usize] = UNWRITTEN;
+        }
+    }
+}
+
+/// Fields and constants that become a header.
+#[derive(Debug)]
+pub(crate) struct Prefix(pub Vec<Input>);
+
+impl Prefix {
+    /// Appends the header. A field counts whether its header is valid or not.
+    fn write(&self, layout: &Layout, words: &[u64], out: &mut Vec<u8>) {
+        let mut writer = Writer::new(out);
+        for input in &self.0 {
+            match input {
+                Input::Field(field) => write_field(layout, words, *field, &mut writer),
+                Input::Header(header) => {
+                    for field in layout.headers[*header as usize].fields() {
+                        write_field(layout, words, field as u32, &mut writer);
+                    }
+                }
+                Input::Valid(header) => writer.word(words[layout.headers[*header as usize].valid as usize] & 1, 1),
+                Input::Constant(value, width) => writer.field(value, *width),
+                Input::Run(_, plan) => plan.store(words, writer.bytes()),
+            }
+        }
+        writer.finish();
+    }
+}
+
+impl Tna {
+    /// A frame that arrived: at most two passes, the second for a resubmitted packet.
+    pub fn ingress(&self, core: &mut Core, now: Nanos, port: Port, frame: &[u8], out: &mut Outcomes) {
+        core.state.now = now;
+        if let Some(data) = self.pass(core, port, frame, None, out) {
+            self.pass(core, port, frame, Some(&data), out);
+            core.recycle_frame(data);
+        }
+    }
+
+    /// A packet that left by a recirculation port comes back by it, as any frame that arrives.
+    pub fn reingress(&self, core: &mut Core, now: Nanos, packet: Recirculated, out: &mut Outcomes) {
+        let (Some(port), Packet { layout, frame, .. }) = (packet.port, packet.packet) else {
+            out.dropped = true;
+            return;
+        };
+        if layout == core.program.identity {
+            self.ingress(core, now, port, &frame, out);
+        } else {
+            out.dropped = true;
+        }
+        core.recycle_frame(frame);
+    }
+
+    /// Once through ingress. Returns the data for a resubmission, if there is one.
+    fn pass(
+        &self,
+        core: &mut Core,
+        port: Port,
+        frame: &[u8],
+        resubmitted: Option<&[u8]>,
+        out: &mut Outcomes,
+    ) -> Option<Vec<u8>> {
+        let now = core.state.now;
+        let mut buffer = core.spare_frame();
+        self.chip.write_ingress(now, port, resubmitted, &mut buffer);
+        buffer.extend_from_slice(frame);
+        core.state.frame = buffer;
+        core.reset_words();
+        let went_well = self.parse(core, &self.ingress, frame.len(), out);
+        if !went_well && !self.parser_errors_read {
+            out.dropped = true;
+            core.finish();
+            return None;
+        }
+        core.run(self.ingress.control);
+        core.run(self.ingress.deparser);
+        out.log.append(&mut core.state.log);
+        core.send_digest(out);
+        self.mirror_at_ingress(core, out);
+        let drops = core.read_word(self.ingress.drop_ctl);
+        if resubmitted.is_none() && drops & DROP_PACKET == 0 {
+            let request = core.state.words[register::RESUBMIT as usize];
+            if request & register::REQUESTED != 0 {
+                let mut data = core.spare_frame();
+                self.write_prefix(core, request & NO_FIELDS, &mut data);
+                core.finish();
+                return Some(data);
+            }
+        }
+        self.leave_ingress(core, drops, out);
+        core.finish();
+        None
+    }
+
+    /// Parses `state.frame`, which holds metadata and `length` bytes of the packet; false if the parser found an error.
+    fn parse(&self, core: &mut Core, gress: &Gress, length: usize, out: &mut Outcomes) -> bool {
+        core.state.words[register::LENGTH as usize] = length as u64;
+        core.state.words[register::ARRIVED as usize] = length as u64;
+        let now = core.state.now;
+        set(&mut core.state, Some(gress.timestamp), now);
+        let error = gress.parser.parse(&core.program.code, &core.sets, &mut core.state);
+        if let Some(error) = error {
+            out.parser_error = true;
+            let flags = gress.parser.errors.tofino_flags(error);
+            set(&mut core.state, Some(gress.parser_error), flags);
+        }
+        error.is_none()
+    }
+
+    /// What the traffic manager does with the packet that the ingress deparser made.
+    fn leave_ingress(&self, core: &mut Core, drops: u64, out: &mut Outcomes) {
+        let metadata = &self.metadata;
+        let frame = core.emit(&self.ingress.emit);
+        let before = out.enqueue.len();
+        let queue = core.read_word(metadata.queue) as u8 & 7;
+        if drops & DROP_PACKET == 0 {
+            for group in metadata.groups {
+                let group = core.read_word(group) as u16;
+                self.multicast(core, group, queue, &frame, out);
+            }
+        }
+        if drops & DROP_COPY_TO_CPU == 0
+            && core.read_word(metadata.copy_to_cpu) != 0
+            && let Some(port) = core.cpu_port
+        {
+            let queue = core.read_word(metadata.cpu_cos) as u8 & 7;
+            let copy = core.copy_frame(&frame);
+            let phv = self.copy_phv(core, 0);
+            enqueue(core, port, queue, copy, phv, out);
+        }
+        let port = core.read_word(metadata.port);
+        if drops & DROP_PACKET == 0 && port & UNWRITTEN == 0 {
+            let mut phv = self.copy_phv(core, 0);
+            phv[metadata.bypass_egress.word as usize] = core.read_word(metadata.bypass_egress);
+            enqueue(core, port as Port, queue, frame, phv, out);
+        } else {
+            core.recycle_frame(frame);
+        }
+        out.dropped |= out.enqueue.len() == before;
+    }
+
+    /// Copies for the members of a multicast group; none for a group that does not exist.
+    fn multicast(&self, core: &mut Core, group: u16, queue: u8, frame: &[u8], out: &mut Outcomes) {
+        let Some(replicas) = core.groups.remove(&group) else {
+            return;
+        };
+        for (index, &(port, rid)) in replicas.iter().enumerate() {
+            let first = if index == 0 { register::REPLICA_FIRST } else { 0 };
+            let phv = self.copy_phv(core, u64::from(rid) | first);
+            let copy = core.copy_frame(frame);
+            enqueue(core, port, queue, copy, phv, out);
+        }
+        core.groups.insert(group, replicas);
+    }
+
+    /// The PHV of ingress for a packet in a queue: port settings read user and rank from it.
+    fn copy_phv(&self, core: &mut Core, replica: u64) -> Vec<u64> {
+        let mut phv = core.copy_phv();
+        phv[..register::COUNT as usize].copy_from_slice(&core.program.blank[..register::COUNT as usize]);
+        phv[register::REPLICA as usize] = replica;
+        phv[self.metadata.bypass_egress.word as usize] = 0;
+        phv
+    }
+
+    /// A copy of the frame as it arrived goes to egress, with the mirror's header in front.
+    fn mirror_at_ingress(&self, core: &mut Core, out: &mut Outcomes) {
+        let Some((id, session, list)) = mirror_request(core) else {
+            return;
+        };
+        let mut copy = core.spare_frame();
+        self.write_prefix(core, list, &mut copy);
+        let frame = INGRESS_BYTES + self.chip.port_metadata_bytes();
+        copy.extend_from_slice(core.state.frame.get(frame..).unwrap_or(&[]));
+        let phv = self.copy_phv(core, 0);
+        mirror(core, &session, copy, phv, out);
+        core.sessions.insert(id, session);
+    }
+
+    fn write_prefix(&self, core: &Core, list: u64, out: &mut Vec<u8>) {
+        if let Some(prefix) = self.prefixes.get(&list) {
+            prefix.write(&core.program.code.layout, &core.state.words, out);
+        }
+    }
+
+    /// Egress for a packet that left its queue.
+    pub fn egress(&self, core: &mut Core, now: Nanos, packet: Packet, queueing: Queueing, out: &mut Outcomes) {
+        core.state.now = now;
+        let Packet { layout, phv, frame, .. } = packet;
+        if layout != core.program.identity || phv.len() != core.program.blank.len() {
+            out.dropped = true;
+            return;
+        }
+        if phv[self.metadata.bypass_egress.word as usize] != 0 {
+            core.keep_phv(phv);
+            return self.send(core, queueing.port, frame, out);
+        }
+        core.state.words[..phv.len()].copy_from_slice(&phv);
+        let replica = phv[register::REPLICA as usize];
+        let metadata = EgressMetadata {
+            port: queueing.port,
+            enq_qdepth: queueing.enq_qdepth,
+            deq_qdepth: queueing.deq_qdepth,
+            enq_ns: queueing.enq_ns,
+            delay_ns: now.saturating_sub(queueing.enq_ns),
+            rid: replica as u16,
+            rid_first: replica & register::REPLICA_FIRST != 0,
+            qid: queueing.qid,
+            cos: core.read_word(self.metadata.cos) as u8,
+            bytes: frame.len() as u32,
+        };
+        let mut buffer = core.spare_frame();
+        self.chip.write_egress(&metadata, &mut buffer);
+        buffer.extend_from_slice(&frame);
+        core.state.frame = buffer;
+        // An error does not stop a packet at egress.
+        self.parse(core, &self.egress, frame.len(), out);
+        core.recycle_frame(frame);
+        core.run(self.egress.control);
+        core.run(self.egress.deparser);
+        out.log.append(&mut core.state.log);
+        let drops = core.read_word(self.egress.drop_ctl);
+        let frame = core.emit(&self.egress.emit);
+        core.finish();
+        self.mirror_at_egress(core, drops, &frame, phv, out);
+        if drops & DROP_PACKET == 0 {
+            self.send(core, queueing.port, frame, out);
+        } else {
+            core.recycle_frame(frame);
+            out.dropped = true;
+        }
+    }
+
+    /// A copy of the frame as egress made it goes to egress, with the mirror's header in front. `phv`: the packet's of ingress.
+    fn mirror_at_egress(&self, core: &mut Core, drops: u64, frame: &[u8], mut phv: Vec<u64>, out: &mut Outcomes) {
+        match mirror_request(core) {
+            Some((id, session, list)) if drops & DROP_MIRROR == 0 => {
+                let mut copy = core.spare_frame();
+                self.write_prefix(core, list, &mut copy);
+                copy.extend_from_slice(frame);
+                phv[register::REPLICA as usize] = 0;
+                mirror(core, &session, copy, phv, out);
+                core.sessions.insert(id, session);
+            }
+            Some((id, session, _)) => {
+                core.sessions.insert(id, session);
+                core.keep_phv(phv);
+            }
+            None => core.keep_phv(phv),
+        }
+    }
+
+    /// The frame goes out by its port, which may lead back to ingress.
+    fn send(&self, core: &mut Core, port: Port, frame: Vec<u8>, out: &mut Outcomes) {
+        if self.chip.recirculates(port) {
+            let packet = Packet {
+                layout: core.program.identity,
+                frame,
+                ..Packet::default()
+            };
+            let port = Some(port);
+            out.recirculate.push(Recirculated { packet, port });
+        } else {
+            out.frame = Some(Transmit { port, frame });
+        }
+    }
+
+    /// Tells the ghost control the length of a queue that has changed.
+    pub fn ghost(&self, core: &mut Core, now: Nanos, port: Port, queue: u8, length: u32) {
+        let Some(ghost) = &self.ghost else { return };
+        core.state.now = now;
+        core.state.words[register::ARRIVED as usize] = 0;
+        set(
+            &mut core.state,
+            Some(ghost.length),
+            u64::from(length).min(ghost.length.keep),
+        );
+        set(
+            &mut core.state,
+            Some(ghost.queue),
+            u64::from(port) << 3 | u64::from(queue),
+        );
+        set(&mut core.state, Some(ghost.pipe), u64::from(port >> 7));
+        core.run(ghost.control);
+    }
+}
+
+/// The session and the field list of a mirror call, if there was one and the session is configured. The session is taken out
+/// while the copies are made; the caller puts it back.
+fn mirror_request(core: &mut Core) -> Option<(u16, CloneSession, u64)> {
+    let request = core.state.words[register::CLONE as usize];
+    let list = core.state.words[register::CLONE_FIELDS as usize];
+    core.state.words[register::CLONE as usize] = 0;
+    if request & register::REQUESTED == 0 {
+        return None;
+    }
+    let id = request as u16;
+    Some((id, core.sessions.remove(&id)?, list))
+}
+
+/// Enqueues a mirrored frame for each replica of its session.
+fn mirror(core: &mut Core, session: &CloneSession, mut frame: Vec<u8>, phv: Vec<u64>, out: &mut Outcomes) {
+    if let Some(bytes) = session.truncate_to {
+        frame.truncate(bytes as usize);
+    }
+    for &(port, rid) in &session.replicas {
+        let mut replica = core.spare_phv();
+        replica.extend_from_slice(&phv);
+        replica[register::REPLICA as usize] = u64::from(rid);
+        let copy = core.copy_frame(&frame);
+        enqueue(core, port, session.class_of_service & 7, copy, replica, out);
+    }
+    core.keep_phv(phv);
+    core.recycle_frame(frame);
+}
+
+fn enqueue(core: &Core, port: Port, priority: u8, frame: Vec<u8>, phv: Vec<u64>, out: &mut Outcomes) {
+    let frame_len = frame.len() as u32;
+    let packet = Packet {
+        layout: core.program.identity,
+        phv,
+        frame,
+        payload: 0,
+    };
+    out.enqueue.push(Enqueue {
+        packet,
+        port,
+        priority,
+        frame_len,
+    });
+}

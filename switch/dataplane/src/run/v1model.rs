@@ -1,0 +1,297 @@
+//! A packet's way through a v1model program: what simple_switch does around parser, ingress, egress and deparser
+//! (its targets/simple_switch/simple_switch.cpp).
+
+use std::collections::HashMap;
+
+use super::core::{Core, set, set_in};
+use super::layout::register;
+use super::machine::run;
+use super::ops::{Address, Word};
+use super::parser::Parser;
+use super::program::MetadataWord;
+use super::wire::header_bytes;
+use crate::bits::mask;
+use crate::ids::{DROP_PORT, Nanos, Port};
+use crate::packet::{Outcomes, Packet, Queueing, Recirculated, Transmit};
+
+/// Values of `instance_type`.
+pub(crate) mod instance {
+    pub const NORMAL: u64 = 0;
+    pub const INGRESS_CLONE: u64 = 1;
+    pub const EGRESS_CLONE: u64 = 2;
+    pub const RECIRCULATED: u64 = 4;
+    pub const REPLICATION: u64 = 5;
+    pub const RESUBMITTED: u64 = 6;
+}
+
+/// Resubmissions of one packet; further ones drop it.
+const MAX_RESUBMITS: u32 = 16;
+
+const NANOS_PER_MICRO: Nanos = 1000;
+
+/// The parts of a v1model program.
+#[derive(Debug)]
+pub(crate) struct V1model {
+    pub parser: Parser,
+    pub ingress: Address,
+    pub egress: Address,
+    pub verify: Vec<Checksum>,
+    pub update: Vec<Checksum>,
+    /// Code that runs before the deparser.
+    pub deparser_code: Option<Address>,
+    /// Headers in the order the deparser emits them.
+    pub emit: Vec<u32>,
+    /// Fields preserved by clone, resubmit and recirculate, by the number of the field list.
+    pub field_lists: HashMap<u64, Vec<u32>>,
+    pub metadata: Intrinsic,
+}
+
+#[derive(Debug)]
+pub(crate) struct Checksum {
+    pub calculation: u32,
+    pub field: u32,
+    /// Code that leaves a condition in a word.
+    pub condition: Option<(Address, Word)>,
+}
+
+#[derive(Debug)]
+pub(crate) struct Intrinsic {
+    pub ingress_port: MetadataWord,
+    pub packet_length: MetadataWord,
+    pub instance_type: MetadataWord,
+    pub egress_spec: MetadataWord,
+    pub egress_port: MetadataWord,
+    pub parser_error: Option<MetadataWord>,
+    pub checksum_error: Option<MetadataWord>,
+    pub ingress_timestamp: Option<MetadataWord>,
+    pub egress_timestamp: Option<MetadataWord>,
+    pub mcast_grp: Option<MetadataWord>,
+    pub egress_rid: Option<MetadataWord>,
+    pub priority: Option<MetadataWord>,
+    pub enq_timestamp: Option<MetadataWord>,
+    pub enq_qdepth: Option<MetadataWord>,
+    pub deq_timedelta: Option<MetadataWord>,
+    pub deq_qdepth: Option<MetadataWord>,
+    pub qid: Option<MetadataWord>,
+}
+
+impl V1model {
+    /// Parser, checksum verification and ingress for a frame that arrived on `port`.
+    ///
+    /// Resubmission happens inside, at most 16 times for one packet. What becomes of the packet is added to `out`.
+    pub fn ingress(&self, core: &mut Core, now: Nanos, port: Port, frame: &[u8], out: &mut Outcomes) {
+        core.state.now = now;
+        let mut buffer = core.spare_frame();
+        buffer.extend_from_slice(frame);
+        core.state.frame = buffer;
+        core.reset_words();
+        self.set_length(core, frame.len() as u64);
+        let metadata = &self.metadata;
+        set(&mut core.state, Some(metadata.ingress_port), u64::from(port));
+        set(&mut core.state, metadata.ingress_timestamp, now / NANOS_PER_MICRO);
+        self.run_ingress(core, out);
+    }
+
+    /// As [`ingress`](Self::ingress), for a recirculated packet (`instance_type` 4).
+    pub fn reingress(&self, core: &mut Core, now: Nanos, packet: Recirculated, out: &mut Outcomes) {
+        core.state.now = now;
+        if !core.take(packet.packet) {
+            out.dropped = true;
+            return;
+        }
+        let length = core.state.frame.len() as u64;
+        self.set_length(core, length);
+        self.run_ingress(core, out);
+    }
+
+    /// Egress, checksum update and deparser for a packet that left its queue.
+    pub fn egress(&self, core: &mut Core, now: Nanos, packet: Packet, queueing: Queueing, out: &mut Outcomes) {
+        core.state.now = now;
+        if !core.take(packet) {
+            out.dropped = true;
+            return;
+        }
+        self.prepare_egress(core, now, &queueing);
+        core.run(self.egress);
+        self.clone_at_egress(core, out);
+        out.log.append(&mut core.state.log);
+        if core.read_word(self.metadata.egress_spec) == u64::from(DROP_PORT) {
+            out.dropped = true;
+            return core.finish();
+        }
+        let frame = self.deparse(core);
+        let list = core.state.words[register::RECIRCULATE as usize];
+        if list == 0 {
+            out.frame = Some(Transmit {
+                port: queueing.port,
+                frame,
+            });
+        } else {
+            out.recirculate.push(self.recirculated(core, frame, list));
+        }
+        core.finish();
+    }
+
+    fn prepare_egress(&self, core: &mut Core, now: Nanos, queueing: &Queueing) {
+        let (state, metadata) = (&mut core.state, &self.metadata);
+        let (now, enqueued) = (now / NANOS_PER_MICRO, queueing.enq_ns / NANOS_PER_MICRO);
+        set(state, metadata.egress_timestamp, now);
+        set(state, metadata.enq_timestamp, enqueued);
+        set(state, metadata.enq_qdepth, u64::from(queueing.enq_qdepth));
+        set(state, metadata.deq_timedelta, now.saturating_sub(enqueued));
+        set(state, metadata.deq_qdepth, u64::from(queueing.deq_qdepth));
+        set(state, metadata.qid, u64::from(queueing.qid));
+        set(state, Some(metadata.egress_port), u64::from(queueing.port));
+        // simple_switch makes sure that the packet is not dropped unless egress asks for it.
+        set(state, Some(metadata.egress_spec), u64::from(DROP_PORT) + 1);
+        let length = state.words[register::LENGTH as usize];
+        set(state, Some(metadata.packet_length), length);
+    }
+
+    /// Parser to traffic manager, again for every resubmission.
+    fn run_ingress(&self, core: &mut Core, out: &mut Outcomes) {
+        let arrived = core.state.words[register::ARRIVED as usize];
+        for _ in 0..=MAX_RESUBMITS {
+            self.parse(core, out);
+            core.run(self.ingress);
+            out.log.append(&mut core.state.log);
+            self.clone_at_ingress(core, out);
+            core.send_digest(out);
+            let list = core.state.words[register::RESUBMIT as usize];
+            if list == 0 {
+                return self.leave_ingress(core, out);
+            }
+            self.keep_only(core, list, instance::RESUBMITTED);
+            self.set_length(core, arrived);
+        }
+        out.dropped = true;
+        core.finish();
+    }
+
+    fn leave_ingress(&self, core: &mut Core, out: &mut Outcomes) {
+        let metadata = &self.metadata;
+        let group = metadata.mcast_grp.map_or(0, |field| core.read_word(field));
+        let port = core.read_word(metadata.egress_spec);
+        let instance_type = Some(metadata.instance_type);
+        if group != 0 {
+            set(&mut core.state, instance_type, instance::REPLICATION);
+            let before = out.enqueue.len();
+            self.multicast(core, group, out);
+            out.dropped |= out.enqueue.len() == before;
+        } else if port == u64::from(DROP_PORT) {
+            out.dropped = true;
+        } else {
+            set(&mut core.state, instance_type, instance::NORMAL);
+            let frame = std::mem::take(&mut core.state.frame);
+            self.enqueue(core, port as Port, frame, 0, out);
+        }
+        core.finish();
+    }
+
+    /// Parses `state.frame`, verifies checksums, and notes errors in the metadata.
+    fn parse(&self, core: &mut Core, out: &mut Outcomes) {
+        let error = self.parser.parse(&core.program.code, &core.sets, &mut core.state);
+        out.parser_error |= error.is_some();
+        set(
+            &mut core.state,
+            self.metadata.parser_error,
+            u64::from(error.unwrap_or(0)),
+        );
+        let mut wrong = false;
+        for checksum in &self.verify {
+            let layout = &core.program.code.layout;
+            let field = &layout.fields[checksum.field as usize];
+            let (slot, valid) = (field.slot, layout.headers[field.header as usize].valid);
+            if core.state.words[valid as usize] == 0 || !holds(core, checksum.condition) {
+                continue;
+            }
+            let computed = core.program.code.compute(checksum.calculation, &mut core.state);
+            wrong |= computed != core.state.words[slot as usize];
+        }
+        set(&mut core.state, self.metadata.checksum_error, u64::from(wrong));
+    }
+
+    /// The frame as it goes out: updated checksums, valid headers in order, the rest of the packet.
+    fn deparse(&self, core: &mut Core) -> Vec<u8> {
+        for checksum in &self.update {
+            if !holds(core, checksum.condition) {
+                continue;
+            }
+            let computed = core.program.code.compute(checksum.calculation, &mut core.state);
+            let field = &core.program.code.layout.fields[checksum.field as usize];
+            core.state.words[field.slot as usize] = computed & mask(field.width);
+        }
+        if let Some(code) = self.deparser_code {
+            run(&core.program.code, &mut core.state, code);
+        }
+        let mut frame = core.emit(&self.emit);
+        let keep = core.state.words[register::TRUNCATE as usize];
+        frame.truncate(usize::try_from(keep).unwrap_or(usize::MAX));
+        frame
+    }
+
+    /// Bytes the deparser would make now.
+    pub fn frame_len(&self, core: &Core, frame: &[u8]) -> u32 {
+        let (layout, words) = (&core.program.code.layout, &core.state.words);
+        let valid = |&&header: &&u32| words[layout.headers[header as usize].valid as usize] != 0;
+        let headers: usize = self
+            .emit
+            .iter()
+            .filter(valid)
+            .map(|&header| header_bytes(layout, words, header))
+            .sum();
+        let length = headers + frame.len().saturating_sub(core.state.payload);
+        length.min(usize::try_from(words[register::TRUNCATE as usize]).unwrap_or(usize::MAX)) as u32
+    }
+
+    fn recirculated(&self, core: &mut Core, frame: Vec<u8>, list: u64) -> Recirculated {
+        let mut phv = core.spare_phv();
+        phv.extend_from_slice(&core.program.blank);
+        self.copy_fields(core, list, &mut phv);
+        set_in(&mut phv, self.metadata.instance_type, instance::RECIRCULATED);
+        Recirculated {
+            packet: Packet {
+                layout: core.program.identity,
+                phv,
+                frame,
+                payload: 0,
+            },
+            port: None,
+        }
+    }
+
+    /// Clears the PHV of the packet at work, except the fields of a field list.
+    pub fn keep_only(&self, core: &mut Core, list: u64, instance_type: u64) {
+        let mut phv = core.spare_phv();
+        phv.extend_from_slice(&core.program.blank);
+        self.copy_fields(core, list, &mut phv);
+        core.state.words[..phv.len()].copy_from_slice(&phv);
+        core.keep_phv(phv);
+        let field = self.metadata.instance_type;
+        set(&mut core.state, Some(field), instance_type);
+    }
+
+    /// Copies the fields of a field list from the working PHV.
+    pub fn copy_fields(&self, core: &Core, list: u64, phv: &mut [u64]) {
+        let fields = self.field_lists.get(&list).map_or(&[][..], |fields| fields);
+        for &field in fields {
+            let span = core.program.code.layout.fields[field as usize].span();
+            phv[span.clone()].copy_from_slice(&core.state.words[span]);
+        }
+    }
+
+    /// A packet's length on arrival, for the program and for the counters.
+    fn set_length(&self, core: &mut Core, length: u64) {
+        core.state.words[register::LENGTH as usize] = length;
+        core.state.words[register::ARRIVED as usize] = length;
+        set(&mut core.state, Some(self.metadata.packet_length), length);
+    }
+}
+
+/// Whether a checksum's condition holds; no condition does.
+fn holds(core: &mut Core, condition: Option<(u32, u32)>) -> bool {
+    condition.is_none_or(|(code, word)| {
+        run(&core.program.code, &mut core.state, code);
+        core.state.words[word as usize] != 0
+    })
+}
