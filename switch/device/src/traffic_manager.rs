@@ -3,20 +3,23 @@
 use std::collections::BTreeMap;
 
 use p4sched_dataplane::{Nanos, Port};
-use p4sched_engine::{Discipline, PortSettings, QUEUES};
+use p4sched_engine::{Discipline, Engine, PortSettings, QUEUES};
 use p4sched_proto::p4sched::v1 as tm;
 
 use crate::{Device, Fault, Ports};
 
-/// A port behind which there is no link: its queue paces packets that a program recirculates.
+/// A port of v1model programs behind which there is no link: its queue paces packets that a program recirculates.
 const RECIRCULATION_PORT: Port = 510;
 
-/// A port whose settings may change.
-fn configurable(number: u32, ports: &dyn Ports) -> Result<Port, Fault> {
-    if number == u32::from(RECIRCULATION_PORT) {
-        return Ok(RECIRCULATION_PORT);
+/// A port whose settings may change: one with an interface, or one that leads back to the parser.
+fn configurable(number: u32, ports: &dyn Ports, engine: &Engine) -> Result<Port, Fault> {
+    let leads_back = |&port: &Port| {
+        port == RECIRCULATION_PORT || engine.pipeline().is_some_and(|pipeline| pipeline.recirculates(port))
+    };
+    match Port::try_from(number).ok().filter(leads_back) {
+        Some(port) => Ok(port),
+        None => port_of(number, ports),
     }
-    port_of(number, ports)
 }
 
 fn port_of(number: u32, ports: &dyn Ports) -> Result<Port, Fault> {
@@ -128,7 +131,7 @@ impl Device {
     pub fn set_ports(&mut self, request: &tm::SetPortsRequest, ports: &dyn Ports) -> Result<(), Fault> {
         let mut changed: BTreeMap<Port, PortSettings> = BTreeMap::new();
         for given in &request.ports {
-            let port = configurable(given.port, ports)?;
+            let port = configurable(given.port, ports, self.engine())?;
             let settings = changed.entry(port).or_insert_with(|| self.engine().port(port));
             apply(settings, given)?;
         }

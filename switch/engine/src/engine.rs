@@ -106,7 +106,7 @@ impl Engine {
     ///
     /// # Errors
     /// A register or a port's user or rank field that the program does not have. Then the old program stays, untouched.
-    pub fn load(&mut self, pipeline: Pipeline, queue_depth_registers: &[String]) -> Result<(), LoadError> {
+    pub fn load(&mut self, mut pipeline: Pipeline, queue_depth_registers: &[String]) -> Result<(), LoadError> {
         let length_registers = length_registers(&pipeline, queue_depth_registers)?;
         let mut fields = Vec::new();
         for (&port, settings) in &self.settings {
@@ -116,6 +116,7 @@ impl Engine {
             self.fields[usize::from(port)] = found;
         }
         self.flush();
+        pipeline.set_cpu_port(self.cpu_port);
         let mut program = Program {
             pipeline,
             length_registers,
@@ -211,7 +212,7 @@ impl Engine {
         }
         self.settings.insert(port, settings);
         for queue in 0..QUEUES as u8 {
-            self.store_length(port, queue);
+            self.length_changed(port, queue);
         }
         Ok(())
     }
@@ -247,6 +248,9 @@ impl Engine {
     /// Frames for the controller leave by this port, and frames from it enter by it. `None`: there is no such port.
     pub fn set_cpu_port(&mut self, port: Option<Port>) {
         self.cpu_port = port;
+        if let Some(program) = &mut self.program {
+            program.pipeline.set_cpu_port(port);
+        }
     }
 
     /// The port of the controller.
@@ -295,6 +299,9 @@ impl Engine {
         };
         self.clock = self.clock.max(at);
         self.balance.recirculations += 1;
+        if let Some(port) = packet.port() {
+            self.traffic[usize::from(port)].received.add(packet.frame_len());
+        }
         program.pipeline.reingress(self.clock, packet, &mut self.outcomes);
         self.balance.ingress_dropped += self.settle(0, None, out);
     }
@@ -316,7 +323,7 @@ impl Engine {
             arrival_ns,
             ..
         } = departure;
-        self.store_length(port, queue);
+        self.length_changed(port, queue);
         let Some(program) = &mut self.program else { return };
         let queueing = Queueing {
             port,
@@ -348,7 +355,12 @@ impl Engine {
             self.enqueue(enqueue, clone_depth);
         }
         for packet in outcomes.recirculate.drain(..) {
-            if !self.recirculation.push(self.clock, packet) {
+            let mut leaves_ns = self.clock;
+            if let Some(port) = packet.port() {
+                leaves_ns = arrival_ns.unwrap_or(self.clock);
+                self.traffic[usize::from(port)].transmitted.add(packet.frame_len());
+            }
+            if !self.recirculation.push(leaves_ns, packet) {
                 self.balance.recirculation_dropped += 1;
             }
         }
@@ -402,18 +414,26 @@ impl Engine {
                 program.pipeline.recycle(victim.item.packet);
             }
         }
-        self.store_length(port, priority);
+        self.length_changed(port, priority);
+    }
+
+    /// Tells the program the length of a queue: its ghost control, and the registers that hold lengths.
+    fn length_changed(&mut self, port: Port, queue: u8) {
+        let Some(program) = &mut self.program else { return };
+        if program.pipeline.has_ghost() {
+            // One buffer is one queue to the program, the first.
+            let told = if self.queues.one_buffer(port) { 0 } else { queue };
+            let length = self.queues.length(port, queue);
+            program.pipeline.ghost(self.clock, port, told, length);
+        }
+        if !program.length_registers.is_empty() {
+            self.store_length(port, queue);
+        }
     }
 
     /// Updates the register cells of a queue: its own, or all of the port where one buffer serves all priorities.
     fn store_length(&mut self, port: Port, queue: u8) {
-        let Some(program) = self
-            .program
-            .as_mut()
-            .filter(|program| !program.length_registers.is_empty())
-        else {
-            return;
-        };
+        let Some(program) = &mut self.program else { return };
         let length = self.queues.length(port, queue);
         if self.queues.one_buffer(port) {
             for queue in 0..QUEUES as u8 {

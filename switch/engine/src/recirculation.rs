@@ -3,10 +3,12 @@
 //! A pass takes time, so time goes on even if a packet recirculates for ever. The number of passes in one call has a limit,
 //! which grows with the time since the last call. So such a packet costs a share of the processor, and the switch works on.
 //! A packet that the limit holds back is handled in a later call, at the time of that call.
+//!
+//! Recirculation ports have links of different rates, so packets need not come back in the order in which they are given here.
 
-use std::collections::VecDeque;
+use std::collections::BTreeMap;
 
-use p4sched_dataplane::{Nanos, Recirculated};
+use p4sched_dataplane::{Nanos, Port, Recirculated};
 
 /// Default duration of a pass. On a Tofino a pass takes about 1 µs. The emulation needs about as much to compute it, so a
 /// pass is longer here.
@@ -21,7 +23,12 @@ const TIME_PER_PASS_NS: Nanos = 4_000;
 /// See the module.
 #[derive(Debug)]
 pub(crate) struct Recirculation {
-    packets: VecDeque<(Nanos, Recirculated)>,
+    /// By the time at which they reach the parser, and of one time in the order in which they came.
+    packets: BTreeMap<(Nanos, u64), Recirculated>,
+    /// Packets taken so far.
+    taken: u64,
+    /// When the last packet of each recirculation port is due; v1model has no such port.
+    last_due: BTreeMap<Option<Port>, Nanos>,
     room: usize,
     latency_ns: Nanos,
 }
@@ -29,7 +36,9 @@ pub(crate) struct Recirculation {
 impl Recirculation {
     pub fn new(room: usize) -> Self {
         Recirculation {
-            packets: VecDeque::new(),
+            packets: BTreeMap::new(),
+            taken: 0,
+            last_due: BTreeMap::new(),
             room,
             latency_ns: DEFAULT_LATENCY_NS,
         }
@@ -43,25 +52,27 @@ impl Recirculation {
         self.packets.len()
     }
 
-    /// Takes a packet that left egress at `now`; false if there are too many.
-    pub fn push(&mut self, now: Nanos, packet: Recirculated) -> bool {
+    /// Takes a packet that left egress, or the link of its recirculation port, at `leaves_ns`; false if there are too many.
+    pub fn push(&mut self, leaves_ns: Nanos, packet: Recirculated) -> bool {
         if self.packets.len() >= self.room {
             return false;
         }
-        // A shorter latency lets no packet overtake, so the queue stays sorted.
-        let earliest = self.packets.back().map_or(0, |(due, _)| *due);
-        self.packets
-            .push_back((earliest.max(now.saturating_add(self.latency_ns)), packet));
+        // A shorter latency lets no packet overtake another of its port.
+        let last_due = self.last_due.entry(packet.port()).or_default();
+        let due = leaves_ns.saturating_add(self.latency_ns).max(*last_due);
+        *last_due = due;
+        self.packets.insert((due, self.taken), packet);
+        self.taken += 1;
         true
     }
 
     /// When the next packet reaches the parser.
     pub fn next(&self) -> Option<Nanos> {
-        self.packets.front().map(|(due, _)| *due)
+        self.packets.first_key_value().map(|((due, _), _)| *due)
     }
 
     pub fn pop(&mut self) -> Option<Recirculated> {
-        self.packets.pop_front().map(|(_, packet)| packet)
+        self.packets.pop_first().map(|(_, packet)| packet)
     }
 
     /// Passes allowed in a call that comes `elapsed` after the one before.
