@@ -24,9 +24,9 @@ from p4sched.lab.ranked_traffic import FILES, FRAME_BYTES, RANK_PORT, refuse_fas
 from p4sched.lab.schemes import Link
 from p4sched.lab.time_scale import Base
 from p4sched.p4rt.rank_source import RankSource
-from p4sched.p4rt.target import PROGRAMS
+from p4sched.p4rt.target import PROGRAMS, Target
 from p4sched.p4rt.traffic_manager import QUEUES
-from p4sched.results.tables import verdict
+from p4sched.results.tables import cell, verdict
 from p4sched.schemes import named, title
 from p4sched.units import Duration, Rate
 
@@ -80,7 +80,10 @@ def setting(
     ] = "uniform",
     window: Annotated[
         int | None,
-        typer.Option(help="|W|, RIFO's T; default: 32, what the programs hold at most; stepped: 1000, as the paper."),
+        typer.Option(
+            help="|W|, RIFO's T; default: what the programs hold at most, 32, for a Tofino 16; stepped: 1000, as the"
+            " paper, for a Tofino 16."
+        ),
     ] = None,
     in_steps: Annotated[
         bool, typer.Option("--stepped", help="Models and compiled programs in stepped time, at 11 over 10 Gbit/s.")
@@ -109,7 +112,7 @@ def setting(
         Depth | None,
         typer.Option(
             help="How ingress knows the queue's length: from the traffic manager, a register, or a worker packet.",
-            show_default="exact; register on BMv2",
+            show_default="exact; register on BMv2 and for tna",
         ),
     ] = None,
     worker_round: Annotated[
@@ -124,17 +127,18 @@ def setting(
     if ranks not in DISTRIBUTIONS:
         raise unknown_name("rank distribution", ranks, DISTRIBUTIONS)
     largest = PROGRAMS[asked.target].largest_window
-    size = window if window is not None else PAPER_WINDOW if in_steps else largest
+    on_tofino = asked.target is not Target.V1MODEL
+    size = window if window is not None else PAPER_WINDOW if in_steps and not on_tofino else largest
     if size < 1:
         raise UsageError(f"--window {size}: it must hold at least 1 rank")
-    stream = stepped.Stream(ranks, size, packets, asked.seed, QUEUES, queue, window_shift)
+    if on_tofino and size > largest:
+        raise UsageError(f"--window {size}: the programs for {asked.target} hold 1 to {largest} ranks")
+    stream = stepped.Stream(ranks, size, packets, asked.seed, QUEUES, queue, window_shift, asked.target)
     if in_steps:
         return Setting(stream, None)
     depth = depth_for(depth, asked.switch, asked.target)
     worker = worker_for(depth, worker_round, [named(name).program for name in asked.schemes], asked.target)
     equal_buffers(QUEUES * queue, size)
-    if size > largest:
-        raise UsageError(f"--window {size}: the programs for {asked.target} hold 1 to {largest} ranks")
     refuse_faster(f"--rate {rate}", rate, OVERLOAD)
     shortest = ceil(RANK_COUNT * FRAME_BYTES * 8e3 / round(OVERLOAD * rate)) / 1e3
     seconds = options.at_least("--duration", duration, shortest, f"there are {RANK_COUNT} ranks, a packet for each")
@@ -270,7 +274,8 @@ def table(results: Results[Any, Any]) -> list[Table | str]:
             "none" if lowest is None else str(lowest),
             verdict(scheme),
         )
-    return [shown, *_programs(results.found.get("programs"))]
+    programs = results.found.get("programs")
+    return [shown, *_programs(programs), *_costs(schemes, programs)]
 
 
 def _programs(programs: Mapping[str, Any] | None) -> Iterator[str]:
@@ -282,6 +287,21 @@ def _programs(programs: Mapping[str, Any] | None) -> Iterator[str]:
         ratio = f", {inversions / packs:.2f} times PACKS'" if packs else ""
         word = "equal to the model's, rank by rank" if same else "[bold red]NOT the model's[/]"
         yield f"compiled {title(name)}, |W| = {programs['window']}: {inversions} inversions{ratio}: {word}"
+
+
+def _costs(exact: Mapping[str, Any], programs: Mapping[str, Any] | None) -> Iterator[Table]:
+    """What the approximations of a Tofino program cost, beside the exact scheme."""
+    if programs is None or programs["target"] == Target.V1MODEL:
+        return
+    shown = Table(title=f"Programs for {programs['target']} beside the exact schemes", title_justify="left")
+    shown.add_column("scheme")
+    for column in ("inversions, exact", programs["target"], "drops, exact", programs["target"], "lowest rank dropped"):
+        shown.add_column(column, justify="right")
+    for name, found in programs["schemes"].items():
+        lowest = [cell(each["lowest_rank_dropped"], "d") for each in (exact[name], found)]
+        counts = [str(each[key]) for key in ("inversions", "drops") for each in (exact[name], found)]
+        shown.add_row(title(name), *counts, ", ".join(lowest))
+    yield shown
 
 
 EXPERIMENT = Experiment(

@@ -1,17 +1,22 @@
 """The figure: inversions and drops of every rank, a line for each scheme (PACKS Fig. 3 and 9)."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from matplotlib.axes import Axes
+
+from p4sched.p4rt.target import Target
 from p4sched.results import figures
 from p4sched.results.ranked_figures import SCHEME_COLOURS
 from p4sched.schemes import title
 
 
 def draw(found: Mapping[str, Any], path: Path) -> None:
-    """Draws `found` (the content of summary.json) into `path`."""
+    """Draws `found` (the content of summary.json) into `path`. Of a Tofino, its programs lie over the exact schemes."""
     doubts = [d for scheme in found["schemes"].values() for d in scheme.get("fidelity", {}).get("doubts", ())]
+    programs = found.get("programs", {})
+    on_tofino = programs["schemes"] if programs.get("target", Target.V1MODEL) != Target.V1MODEL else {}
     with figures.sheet(path, (9.0, 3.4), _heading(found["configuration"])) as figure:
         panels = figure.subplots(1, 2, sharex=True)
         for axes, key, heading in (
@@ -19,16 +24,10 @@ def draw(found: Mapping[str, Any], path: Path) -> None:
             (panels[1], "drops_by_rank", "Packets dropped, by rank"),
         ):
             for name, scheme in found["schemes"].items():
-                values = scheme[key]
-                dashed = name == "pifo"
-                axes.plot(
-                    range(len(values)),
-                    values,
-                    color=SCHEME_COLOURS[name],
-                    linewidth=1.2,
-                    linestyle=(0, (4, 2)) if dashed else "-",
-                    label=_name(name, scheme),
-                )
+                dashes = (0, (4, 2)) if name == "pifo" else "-"
+                _line(axes, scheme[key], name, _name(name, scheme), dashes)
+            for name, scheme in on_tofino.items():
+                _line(axes, scheme[key], name, f"{title(name)} on {programs['target']}", (0, (1, 1)))
             figures.mark_invalid(axes, doubts)
             axes.set_title(heading)
             axes.set_xlabel("rank (0 is the most urgent)")
@@ -36,6 +35,10 @@ def draw(found: Mapping[str, Any], path: Path) -> None:
         panels[0].set_ylabel("packets")
         handles, labels = panels[0].get_legend_handles_labels()
         figure.legend(handles, labels, loc="outside lower center", ncols=6)
+
+
+def _line(axes: Axes, values: Sequence[int], scheme: str, label: str, dashes: Any) -> None:
+    axes.plot(range(len(values)), values, color=SCHEME_COLOURS[scheme], linewidth=1.2, linestyle=dashes, label=label)
 
 
 def _name(name: str, scheme: Mapping[str, Any]) -> str:

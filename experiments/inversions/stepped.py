@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from p4sched.control.parameters import MAX_WINDOW
 from p4sched.errors import P4schedError
-from p4sched.paths import P4_DIR, rust_binary
+from p4sched.p4rt.target import PROGRAMS, Target
+from p4sched.paths import rust_binary
 
 FILES = ("model.json", "model_small_window.json", "p4.json")
 COMPARED = ("inversions_by_rank", "drops_by_rank", "departures_by_rank")
@@ -27,22 +27,27 @@ class Stream:
     queue_size: int
     window_shift: int = 0
     """Added to every rank that the models' windows remember, not to the ranks compared with them (PACKS Fig. 11)."""
+    target: Target = Target.V1MODEL
+    """Whose programs run."""
 
 
 def measure(stream: Stream, wanted: Sequence[str], out: Path) -> dict[str, Any]:
     """The parts of summary.json that stepped time adds.
 
-    `schemes` are the models with the window asked for. The programs hold at most 32 ranks, so they run with that window
-    at most, beside models with the same one: their decisions must be the same. They cannot shift their windows.
+    `schemes` are the models with the window asked for. The programs hold fewer ranks, so they run with as many as they
+    hold, beside models that decide as they do: their decisions must be the same. For v1model these are the same models
+    with that window. For a Tofino they have the rules that the hardware forces. Programs cannot shift their windows.
     """
-    window = min(stream.window, MAX_WINDOW)
-    models = _run("model", stream, stream.window, wanted, out / "model.json", stream.window_shift)
-    unchanged = window == stream.window and stream.window_shift == 0
-    same = models if unchanged else _run("model", stream, window, wanted, out / "model_small_window.json")
-    programs = _run("p4", stream, window, wanted, out / "p4.json")
+    window = min(stream.window, PROGRAMS[stream.target].largest_window)
+    models = _run(["model"], stream, stream.window, wanted, out / "model.json", stream.window_shift)
+    of_target = [] if stream.target is Target.V1MODEL else ["--target", stream.target.value]
+    unchanged = window == stream.window and stream.window_shift == 0 and not of_target
+    same = models if unchanged else _run(["model", *of_target], stream, window, wanted, out / "model_small_window.json")
+    programs = _run(["p4", *of_target], stream, window, wanted, out / "p4.json")
     return {
         "schemes": models,
         "programs": {
+            "target": stream.target.value,
             "window": window,
             "schemes": programs,
             "models": same,
@@ -57,12 +62,13 @@ def equal(program: Mapping[str, Any], model: Mapping[str, Any]) -> bool:
 
 
 def _run(
-    what: str, stream: Stream, window: int, wanted: Sequence[str], output: Path, window_shift: int = 0
+    what: Sequence[str], stream: Stream, window: int, wanted: Sequence[str], output: Path, window_shift: int = 0
 ) -> dict[str, Any]:
-    words = [str(rust_binary("p4sched-stepped")), "--with", what, "--ranks", stream.ranks, "--window", str(window)]
+    words = [str(rust_binary("p4sched-stepped")), "--with", *what, "--ranks", stream.ranks, "--window", str(window)]
     words += ["--schemes", ",".join(wanted), "--seed", str(stream.seed), "--packets", str(stream.packets)]
     words += ["--queues", str(stream.queues), "--queue-size", str(stream.queue_size), "--output", str(output)]
-    words += ["--p4-dir", str(P4_DIR)] if what == "p4" else [f"--window-shift={window_shift}"]
+    folder = PROGRAMS[stream.target].folder
+    words += ["--p4-dir", str(folder)] if what[0] == "p4" else [f"--window-shift={window_shift}"]
     done = subprocess.run(words, capture_output=True, text=True, check=False)
     if done.returncode != 0:
         reason = done.stderr.strip().splitlines()

@@ -186,6 +186,7 @@ def _measure_all(
 ) -> Results[SettingT, KeptT]:
     in_lab = experiment.in_lab(setting)
     shown = _shown(asked, console, in_lab=in_lab)
+    asked = replace(asked, schemes=shown)
     found: dict[str, dict[str, Any]] = {}
     kept = {}
     progress = _progress(console)
