@@ -9,8 +9,8 @@ import pytest
 import typer
 from rich.console import Console
 
-from p4sched.cli import experiments
-from p4sched.cli.run_all import run_all
+from p4sched.cli import experiments, main
+from p4sched.cli.run_all import Invoke, Options, run_all
 from p4sched.errors import P4schedError
 from p4sched.lab import experiment
 from p4sched.results import summaries
@@ -137,3 +137,17 @@ def test_what_is_no_summary_is_refused_by_its_path(tmp_path: Path, text: str, wr
     with pytest.raises(P4schedError, match=wrong) as refused:
         summaries.read(tmp_path)
     assert str(tmp_path / "summary.json") in str(refused.value)
+
+
+def test_for_a_tofino_the_experiments_run_that_can_show_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: dict[str, Sequence[str]] = {}
+
+    def note(names: Sequence[str], _invoke: Invoke, _out: Path, options: Options, _console: Console) -> int:
+        asked.update({name: options(name) for name in names})
+        return 0
+
+    monkeypatch.setattr(main, "run_all", note)
+    assert main.run_command(["run", "--all", "--target", "t2na"]) == 0
+    assert set(experiment.names()) - set(asked) == {"control_laws", "fair_queueing", "fdpa_join_leave"}
+    for words in asked.values():
+        assert list(words[2:4]) == ["--target", "t2na"]
