@@ -26,6 +26,16 @@ impl Arch {
         }
     }
 
+    /// The generation of the chip, which programs read in the macro `__TARGET_TOFINO__`.
+    #[must_use]
+    pub fn tofino(self) -> Option<u32> {
+        match self {
+            Arch::V1model => None,
+            Arch::Tna => Some(1),
+            Arch::T2na => Some(2),
+        }
+    }
+
     /// The architecture with this name.
     #[must_use]
     pub fn from_name(name: &str) -> Option<Arch> {

@@ -13,7 +13,7 @@ use p4sched_proto::{DESCRIPTORS, p4::config::v1::P4Info};
 use prost::Message as _;
 use prost_reflect::DynamicMessage;
 
-/// Compiles P4_16 programs for v1model to BMv2 JSON and P4Info.
+/// Compiles P4_16 programs for v1model, TNA and T2NA to BMv2 JSON and P4Info.
 #[derive(Parser, Debug)]
 #[command(name = "p4sched-p4c", version)]
 struct Args {
@@ -49,12 +49,12 @@ struct Args {
     /// Do not show warnings, or not those of a class.
     #[arg(long = "Wdisable", value_name = "CLASS", num_args = 0..=1, require_equals = true, default_missing_value = "*")]
     disable: Vec<String>,
-    /// The target; only bmv2 is known.
-    #[arg(long, default_value = "bmv2")]
-    target: String,
-    /// The architecture; only v1model is known.
-    #[arg(long, default_value = "v1model")]
-    arch: String,
+    /// The target: bmv2, tofino (Tofino 1 or 2, as --arch says) or tofino2.
+    #[arg(long)]
+    target: Option<String>,
+    /// The architecture: v1model, tna (Tofino 1) or t2na (Tofino 2); by default that of the target.
+    #[arg(long)]
+    arch: Option<String>,
 }
 
 /// Formats of P4Info.
@@ -113,10 +113,46 @@ fn only(flag: &str, value: &str, allowed: &[&str]) -> Result<(), String> {
     ))
 }
 
+/// What the target and the architecture that are given say together.
+fn architecture(target: Option<&str>, arch: Option<&str>) -> Result<Arch, String> {
+    let targets: [(&str, &[Arch]); 3] = [
+        ("bmv2", &[Arch::V1model]),
+        ("tofino", &[Arch::Tna, Arch::T2na]),
+        ("tofino2", &[Arch::T2na]),
+    ];
+    let list = |names: &[&str]| match names {
+        [first @ .., before, last] => [first, &[&format!("{before} or {last}")]].concat().join(", "),
+        _ => names.concat(),
+    };
+    let arch = arch
+        .map(|name| {
+            Arch::from_name(name).ok_or_else(|| {
+                let known = list(&Arch::ALL.map(Arch::name));
+                format!("p4sched-p4c: --arch {name} is not known; it is {known}\n")
+            })
+        })
+        .transpose()?;
+    let Some(target) = target else {
+        return Ok(arch.unwrap_or_default());
+    };
+    let Some((_, possible)) = targets.iter().find(|(name, _)| *name == target) else {
+        let known = list(&targets.map(|(name, _)| name));
+        return Err(format!("p4sched-p4c: --target {target} is not known; it is {known}\n"));
+    };
+    let arch = arch.unwrap_or(possible[0]);
+    if possible.contains(&arch) {
+        return Ok(arch);
+    }
+    let possible = list(&possible.iter().map(|a| a.name()).collect::<Vec<_>>());
+    let arch = arch.name();
+    Err(format!(
+        "p4sched-p4c: --target {target} has the architecture {possible}, not {arch}\n"
+    ))
+}
+
 fn compile_files(args: &Args) -> Result<(), String> {
     only("--std", &args.std, &["p4-16", "p4_16", "p4-16.0", "16"])?;
-    only("--target", &args.target, &["bmv2"])?;
-    only("--arch", &args.arch, &["v1model"])?;
+    let arch = architecture(args.target.as_deref(), args.arch.as_deref())?;
     let program = args.program.display().to_string();
     let text =
         fs::read(&args.program).map_err(|e| format!("p4sched-p4c: cannot read {program}: {}\n", reason(&e, "file")))?;
@@ -129,7 +165,7 @@ fn compile_files(args: &Args) -> Result<(), String> {
         directories: args.include.clone(),
     };
     let options = Options {
-        arch: Arch::default(),
+        arch,
         defines: defines(args)?,
         disabled_warnings: args.disable.clone(),
         warnings_are_errors: args.warnings_are_errors,

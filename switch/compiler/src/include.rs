@@ -1,13 +1,27 @@
 //! The include files that come with the compiler.
 
-use crate::preprocess::IncludeResolver;
+use crate::{arch::Arch, preprocess::IncludeResolver};
 
-/// The text of an embedded include file: `core.p4` or `v1model.p4`.
+/// The text of an embedded include file: `core.p4`, or that of an architecture.
 #[must_use]
 pub fn embedded(path: &str) -> Option<&'static str> {
+    match (path, declared_by(path)) {
+        ("core.p4", _) => Some(include_str!("../p4include/core.p4")),
+        ("tofino.p4", _) => Some(include_str!("../p4include/tofino.p4")),
+        (_, Some(Arch::V1model)) => Some(include_str!("../p4include/v1model.p4")),
+        (_, Some(Arch::Tna)) => Some(include_str!("../p4include/tna.p4")),
+        (_, Some(Arch::T2na)) => Some(include_str!("../p4include/t2na.p4")),
+        (_, None) => None,
+    }
+}
+
+/// The architecture that an embedded file declares. The open compiler's files for Tofino have parts, which programs may
+/// include by their names.
+pub(crate) fn declared_by(path: &str) -> Option<Arch> {
     match path {
-        "core.p4" => Some(include_str!("../p4include/core.p4")),
-        "v1model.p4" => Some(include_str!("../p4include/v1model.p4")),
+        "v1model.p4" => Some(Arch::V1model),
+        "tna.p4" | "tofino1_specs.p4" | "tofino1_base.p4" | "tofino1_arch.p4" => Some(Arch::Tna),
+        "t2na.p4" | "tofino2_specs.p4" | "tofino2_base.p4" | "tofino2_arch.p4" => Some(Arch::T2na),
         _ => None,
     }
 }

@@ -1,4 +1,4 @@
-//! A compiler from P4_16 for v1model to BMv2 JSON and P4Info.
+//! A compiler from P4_16 for v1model, TNA and T2NA to BMv2 JSON and P4Info.
 //!
 //! The stages, one module each: [`source`] and [`diagnostics`]; `preprocess`; `syntax` (lexer, syntax tree, parser);
 //! `check`, which makes the tree of `typed`; `lower`, which makes the flat program of `ir`; `emit`.
@@ -125,7 +125,14 @@ impl Front {
                 .error(source::Span::default(), format!("{} is too large", input.name));
             return Vec::new();
         };
-        preprocess::preprocess(main, &options.defines, includes, &mut self.map, &mut self.reporter)
+        preprocess::preprocess(
+            main,
+            options.arch,
+            &options.defines,
+            includes,
+            &mut self.map,
+            &mut self.reporter,
+        )
     }
 
     fn finish(self, options: &Options) -> Diagnostics {
@@ -154,7 +161,7 @@ fn compile_here(input: &Input, includes: &dyn IncludeResolver, options: &Options
     if front.reporter.has_errors() {
         return Err(front.finish(options));
     }
-    let program = check::check(&decls, &front.map, &mut front.reporter);
+    let program = check::check(&decls, options.arch, &front.map, &mut front.reporter);
     if front.reporter.has_errors() {
         return Err(front.finish(options));
     }

@@ -132,9 +132,47 @@ fn the_flags_of_p4c_for_language_and_target_are_taken() {
         (1, "p4sched-p4c: --std p4-14 is not known; it is p4-16\n")
     );
     let (_, said) = place.fails(&["--target", "dpdk", "a.p4"]);
-    assert_eq!(said, "p4sched-p4c: --target dpdk is not known; it is bmv2\n");
+    assert_eq!(
+        said,
+        "p4sched-p4c: --target dpdk is not known; it is bmv2, tofino or tofino2\n"
+    );
     let (_, said) = place.fails(&["--arch", "psa", "a.p4"]);
-    assert_eq!(said, "p4sched-p4c: --arch psa is not known; it is v1model\n");
+    assert_eq!(
+        said,
+        "p4sched-p4c: --arch psa is not known; it is v1model, tna or t2na\n"
+    );
+}
+
+#[test]
+fn a_target_has_its_own_architectures() {
+    let place = Place::new(&[("a.p4", "GENERATION __TARGET_TOFINO__ END\n")]);
+    let generation = |args: &[&str]| {
+        let text = place.succeeds(&[args, &["-E", "a.p4"]].concat());
+        text.trim().to_owned()
+    };
+    assert_eq!(generation(&[]), "GENERATION __TARGET_TOFINO__ END");
+    for args in [
+        &["--arch", "tna"][..],
+        &["--target", "tofino"],
+        &["--target", "tofino", "--arch", "tna"],
+    ] {
+        assert_eq!(generation(args), "GENERATION 1 END", "{args:?}");
+    }
+    for args in [
+        &["--arch", "t2na"][..],
+        &["--target", "tofino2"],
+        &["--target", "tofino", "--arch", "t2na"],
+    ] {
+        assert_eq!(generation(args), "GENERATION 2 END", "{args:?}");
+    }
+    let (code, said) = place.fails(&["--target", "bmv2", "--arch", "tna", "a.p4"]);
+    let expected = "p4sched-p4c: --target bmv2 has the architecture v1model, not tna\n";
+    assert_eq!((code, said.as_str()), (1, expected));
+    let (_, said) = place.fails(&["--target", "tofino", "--arch", "v1model", "a.p4"]);
+    assert_eq!(
+        said,
+        "p4sched-p4c: --target tofino has the architecture tna or t2na, not v1model\n"
+    );
 }
 
 #[test]

@@ -47,7 +47,7 @@ impl Checker<'_> {
     ) -> Option<usize> {
         let candidates: Vec<&Vec<ParamDef>> = candidates.collect();
         let fits = |params: &&Vec<ParamDef>| {
-            let needed = params.iter().filter(|p| p.default.is_none()).count();
+            let needed = params.iter().filter(|p| p.is_needed()).count();
             let named = args.iter().filter_map(|a| a.name.as_ref());
             (needed..=params.len()).contains(&args.len())
                 && named.clone().all(|n| params.iter().any(|p| p.name == n.name))
@@ -129,6 +129,9 @@ impl Checker<'_> {
             }
             return value;
         }
+        if (ty, &value.ty) == (&Type::DontCare, &Type::Integer) {
+            return self.convert(value, &Type::bit(32), what);
+        }
         if let (Type::Block(..) | Type::Package(..), true) = (ty, value.ty != Type::Unknown) {
             if !self.unify(ty, &value.ty, &mut Substitution::new()) {
                 self.block_mismatch(&value, ty, what);
@@ -152,7 +155,10 @@ impl Checker<'_> {
         let actual = self.params_of(&actual);
         let own: Substitution = block.type_params.iter().copied().zip(args.iter().cloned()).collect();
         let show = |c: &Self, list: &[ParamDef]| {
-            let one = |p: &ParamDef| format!("{}{}", p.direction.text(), c.show(&substitute(&p.ty, &own)));
+            let one = |p: &ParamDef| {
+                let optional = if p.optional { "@optional " } else { "" };
+                format!("{optional}{}{}", p.direction.text(), c.show(&substitute(&p.ty, &own)))
+            };
             list.iter().map(one).collect::<Vec<_>>().join(", ")
         };
         let (wanted, found) = (show(self, &block.params), show(self, &actual));
@@ -185,10 +191,7 @@ impl Checker<'_> {
                 self.error(arg.span, format!("the parameter '{}' is given twice", params[at].name));
             }
         }
-        let missing = params
-            .iter()
-            .zip(&ordered)
-            .find(|(p, a)| a.is_none() && p.default.is_none());
+        let missing = params.iter().zip(&ordered).find(|(p, a)| a.is_none() && p.is_needed());
         if let Some((param, _)) = missing {
             let (want, got) = (params.len(), args.len());
             let message = format!(

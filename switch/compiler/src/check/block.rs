@@ -61,7 +61,7 @@ impl Checker<'_> {
                 None
             }
             DeclKind::Variable(..) => self.variable(decl).map(|(var, value)| Local::Variable(var, value)),
-            DeclKind::Instance(ty, args) => self.instance(decl, ty, args).map(Local::Instance),
+            DeclKind::Instance(ty, args, methods) => self.instance(decl, ty, args, methods).map(Local::Instance),
             DeclKind::Action(params, body) => {
                 let id = self.action(decl, params, body, false);
                 self.result = Some(Type::Void);

@@ -11,7 +11,7 @@ use crate::{
     },
     typed::{
         tree::{Expr, ExprKind, Instance, Maker},
-        types::{InstanceId, Type},
+        types::{InstanceId, Type, TypeVarId},
     },
 };
 
@@ -42,6 +42,7 @@ impl Checker<'_> {
         let Some(id) = self.new_instance(name.clone(), ty, args, &[], span) else {
             return Self::unknown(span);
         };
+        self.methods(id, &[], span);
         Expr::new(ExprKind::Instance(id), self.instance_type(id), span)
     }
 
@@ -113,12 +114,14 @@ impl Checker<'_> {
             return None;
         }
         let at = self.overload(&def.name, def.constructors.iter(), args, span)?;
-        let mut map: Substitution = def.type_params.iter().copied().zip(types.iter().cloned()).collect();
+        let given = def.type_params.iter().copied().zip(types.iter().cloned());
+        let mut map: Substitution = given.filter(|(_, t)| *t != Type::DontCare).collect();
         let args = self.arguments(&def.name, &def.constructors[at], args, &mut map, span);
-        let types = def
-            .type_params
-            .iter()
-            .map(|v| map.get(v).cloned().unwrap_or(Type::Unknown))
+        // What stays open may follow from the instance's methods.
+        let open = |at: usize, v: TypeVarId| types.get(at).cloned().unwrap_or(Type::Var(v));
+        let found = def.type_params.iter().enumerate();
+        let types = found
+            .map(|(at, v)| map.get(v).cloned().unwrap_or_else(|| open(at, *v)))
             .collect();
         Some((Maker::Extern(id, types), args))
     }

@@ -75,6 +75,7 @@ impl Checker<'_> {
                 self.aggregate_as(e, to)
             }
             (Type::Extern(a, x), Type::Extern(b, y)) if a == b && (x.is_empty() || y.is_empty()) => Ok(e),
+            (Type::Extern(..), Type::Extern(..)) if self.unify(to, &e.ty, &mut Substitution::new()) => Ok(e),
             _ => Err(e),
         }
     }
@@ -245,7 +246,9 @@ impl Checker<'_> {
             _ => return false,
         };
         let own: Substitution = block.type_params.iter().copied().zip(args.iter().cloned()).collect();
-        params.len() == block.params.len()
+        // Optional parameters may be left out from the end.
+        let rest = block.params.get(params.len()..);
+        rest.is_some_and(|rest| rest.iter().all(|p| p.optional))
             && params.iter().zip(&block.params).all(|(var, formal)| {
                 let var = &self.program.vars[var.index()];
                 let direction = crate::typed::tree::VarKind::Parameter(formal.direction);

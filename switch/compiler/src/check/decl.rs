@@ -32,8 +32,8 @@ impl Checker<'_> {
             DeclKind::Parser(signature, None) => self.block_type(decl, signature, true),
             DeclKind::Control(signature, None) => self.block_type(decl, signature, false),
             DeclKind::Package(params, args) => self.package(decl, params, args),
-            DeclKind::Instance(ty, args) => {
-                if let Some(id) = self.instance(decl, ty, args) {
+            DeclKind::Instance(ty, args, methods) => {
+                if let Some(id) = self.instance(decl, ty, args, methods) {
                     self.program.top_level.push(id);
                     if &*decl.name.name == "main" {
                         self.program.main = Some(id);
@@ -61,9 +61,16 @@ impl Checker<'_> {
         self.define(&decl.name, Def::Const(Rc::new(value)));
     }
 
-    pub(super) fn instance(&mut self, decl: &Decl, ty: &TypeExpr, args: &[Arg]) -> Option<InstanceId> {
+    pub(super) fn instance(
+        &mut self,
+        decl: &Decl,
+        ty: &TypeExpr,
+        args: &[Arg],
+        methods: &[Decl],
+    ) -> Option<InstanceId> {
         let ty = self.resolve_type(ty);
         let id = self.new_instance(decl.name.name.clone(), &ty, args, &decl.annotations, decl.name.span)?;
+        self.methods(id, methods, decl.name.span);
         self.define(&decl.name, Def::Instance(id));
         Some(id)
     }
@@ -130,7 +137,7 @@ impl Checker<'_> {
                 params,
                 result,
                 annotations,
-                is_abstract: false,
+                is_abstract: method.is_abstract,
             }
         })
     }

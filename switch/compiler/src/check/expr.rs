@@ -26,11 +26,10 @@ impl Checker<'_> {
             A::Bool(value) => made(ExprKind::Bool(*value), Type::Bool),
             A::Str(text) => made(ExprKind::Text(text.clone()), Type::Text),
             A::Name(name, global) => self.name(name, *global),
-            A::This => self.refused(
-                span,
-                "'this' stands only in abstract methods of externs, which v1model has not",
-                span,
-            ),
+            A::This => match self.this {
+                Some(id) => made(ExprKind::Instance(id), self.instance_type(id)),
+                None => self.refused(span, "'this' stands only in the abstract methods of an extern", span),
+            },
             A::Member(base, name) => self.member(base, name, span),
             A::TypeMember(ty, name) => self.type_member(ty, name, span),
             A::Index(base, index) => self.index(base, index, span),

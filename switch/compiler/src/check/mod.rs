@@ -9,6 +9,7 @@ mod convert;
 mod decl;
 mod expr;
 mod member;
+mod methods;
 mod operator;
 mod stmt;
 mod table;
@@ -17,6 +18,7 @@ mod types;
 use std::{collections::HashMap, rc::Rc};
 
 use crate::{
+    arch::Arch,
     diagnostics::{Reporter, suggestion},
     source::{SourceMap, Span},
     syntax::{
@@ -32,9 +34,10 @@ use crate::{
 pub use constant::{binary as fold_binary, compare, fits, unary as fold_unary, wrap};
 
 /// Checks a whole program.
-pub(crate) fn check(decls: &[Decl], map: &SourceMap, reporter: &mut Reporter) -> Program {
+pub(crate) fn check(decls: &[Decl], arch: Arch, map: &SourceMap, reporter: &mut Reporter) -> Program {
     let mut checker = Checker {
         program: Program::default(),
+        arch,
         reporter,
         map,
         scopes: vec![HashMap::new()],
@@ -45,6 +48,7 @@ pub(crate) fn check(decls: &[Decl], map: &SourceMap, reporter: &mut Reporter) ->
         loops: 0,
         depth: 0,
         defaults: HashMap::new(),
+        this: None,
     };
     for decl in decls {
         checker.top_level(decl);
@@ -101,6 +105,7 @@ enum Place {
 
 struct Checker<'a> {
     program: Program,
+    arch: Arch,
     reporter: &'a mut Reporter,
     map: &'a SourceMap,
     scopes: Vec<HashMap<Symbol, (Def, Span)>>,
@@ -114,6 +119,8 @@ struct Checker<'a> {
     depth: usize,
     /// Default values of parameters.
     defaults: HashMap<VarId, Expr>,
+    /// The instance whose abstract method this is.
+    this: Option<InstanceId>,
 }
 
 impl Checker<'_> {

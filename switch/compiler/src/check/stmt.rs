@@ -150,7 +150,7 @@ impl Checker<'_> {
                 self.constant(decl, ty, value);
                 None
             }
-            DeclKind::Instance(ty, args) => self.instance(decl, ty, args).map(StmtKind::Instance),
+            DeclKind::Instance(ty, args, methods) => self.instance(decl, ty, args, methods).map(StmtKind::Instance),
             _ => None,
         }
     }

@@ -2,6 +2,7 @@
 
 use super::{Checker, Def, convert::Substitution, share};
 use crate::{
+    arch::Arch,
     diagnostics::suggestion,
     source::Span,
     syntax::{
@@ -15,15 +16,32 @@ use crate::{
     },
 };
 
-/// Properties with an expression that v1model gives a meaning.
-const EXPRESSIONS: &[&str] = &[
-    "counters",
-    "meters",
-    "implementation",
-    "support_timeout",
-    "largest_priority_wins",
-    "priority_delta",
-];
+/// Properties with an expression that the architecture gives a meaning.
+fn expressions(arch: Arch) -> &'static [&'static str] {
+    match arch {
+        Arch::V1model => &[
+            "counters",
+            "meters",
+            "implementation",
+            "support_timeout",
+            "largest_priority_wins",
+            "priority_delta",
+        ],
+        Arch::Tna | Arch::T2na => &[
+            "counters",
+            "meters",
+            "implementation",
+            "registers",
+            "filters",
+            "idle_timeout",
+            "largest_priority_wins",
+            "priority_delta",
+            "alpm",
+            "atcam",
+            "proxy_hash",
+        ],
+    }
+}
 
 impl Checker<'_> {
     pub(super) fn table(&mut self, decl: &Decl, properties: &[TableProperty]) -> TableId {
@@ -89,7 +107,7 @@ impl Checker<'_> {
                 self.known_integer(&size, "the size of a table", size.span);
                 table.size = Some(size);
             }
-            (known, PropertyValue::Expr(e)) if EXPRESSIONS.contains(&known) => {
+            (known, PropertyValue::Expr(e)) if expressions(self.arch).contains(&known) => {
                 let value = self.expr(e, None);
                 if let (ast::ExprKind::Call(..), ExprKind::Instance(id)) = (&e.kind, &value.kind) {
                     self.name_in_place(*id, &property.annotations, &table.name);
@@ -99,10 +117,13 @@ impl Checker<'_> {
             (other, _) => {
                 let known = ["key", "actions", "default_action", "entries", "size"]
                     .iter()
-                    .chain(EXPRESSIONS)
+                    .chain(expressions(self.arch))
                     .copied();
                 let hint = suggestion(other, known, "");
-                let message = format!("the property '{other}' has no meaning in v1model and is ignored{hint}");
+                let message = format!(
+                    "the property '{other}' has no meaning in {} and is ignored{hint}",
+                    self.arch.name()
+                );
                 self.reporter.warning("ignore-prop", name.span, message);
             }
         }

@@ -5,6 +5,7 @@ use crate::{
     diagnostics::Diagnostics,
     source::SourceMap,
     syntax::{lexer, parser, token::Tok, token::Token},
+    typed::tree::{Maker, StmtKind},
 };
 
 fn checked(text: &str) -> (Program, Diagnostics) {
@@ -19,7 +20,7 @@ fn checked(text: &str) -> (Program, Diagnostics) {
     });
     let mut reporter = Reporter::new();
     let decls = parser::parse(&tokens, &mut reporter);
-    let program = check(&decls, &map, &mut reporter);
+    let program = check(&decls, Arch::V1model, &map, &mut reporter);
     (program, reporter.finish(&map))
 }
 
@@ -395,4 +396,74 @@ fn parsers_need_a_start_and_go_to_states_that_exist() {
         "parser P(in bit<8> x, in bit<8> y) { state start { transition select(x, y) { 1: accept; } } }",
         &["1:78: 2 key(s) are matched, but this set has 1"],
     );
+}
+
+/// An extern with an abstract method, and the array that it works on.
+const CELLS: &str = "
+extern Cells<T, I> { Cells(bit<32> size); T read(in I index); }
+extern Change<T, I, U> {
+    Change(Cells<T, _> cells);
+    U execute(in I index);
+    abstract void apply(inout T value, @optional out U rv);
+}
+";
+
+/// The type of the last instance.
+#[track_caller]
+fn instance(text: &str) -> String {
+    let (program, problems) = checked(&format!("{CELLS}{text}"));
+    assert!(problems.is_empty(), "{problems}");
+    let last = program.instances.last().unwrap();
+    match &last.maker {
+        Maker::Extern(id, types) => program.types.show(&Type::Extern(*id, types.clone())),
+        _ => String::new(),
+    }
+}
+
+#[test]
+fn type_arguments_follow_from_arguments_and_from_the_bodies_of_methods() {
+    let method = "{ void apply(inout bit<8> value, out bit<4> rv) { rv = value[3:0]; } };";
+    let cells = "Cells<bit<8>, bit<9>>(4) c;";
+    assert_eq!(instance(cells), "Cells<bit<8>, bit<9>>");
+    let inferred = "Change<bit<8>, _, bit<4>>";
+    for given in ["", "<_, _, _>", "<bit<8>, _, _>", "<bit<8>, _, bit<4>>"] {
+        assert_eq!(
+            instance(&format!("{cells} Change{given}(c) change = {method}")),
+            inferred
+        );
+    }
+    let given = format!("{cells} Change<bit<8>, bit<3>, _>(c) change = {method}");
+    assert_eq!(instance(&given), "Change<bit<8>, bit<3>, bit<4>>");
+}
+
+#[test]
+fn an_argument_of_any_type_is_taken_as_it_is_and_a_number_without_width_has_32_bits() {
+    let read = "Cells<bit<8>, _>(4) c; control C(inout bit<9> i) { apply { bit<8> x = c.read(i); x = c.read(2); } }";
+    let (program, problems) = checked(&format!("{CELLS}{read}"));
+    assert!(problems.is_empty(), "{problems}");
+    let calls = program.controls[0].body.stmts.iter().map(|s| match &s.kind {
+        StmtKind::Declare(_, Some(call)) | StmtKind::Assign(_, call) => match &call.kind {
+            ExprKind::Call(_, _, args) => program.types.show(&args[0].as_ref().unwrap().ty),
+            _ => String::new(),
+        },
+        _ => String::new(),
+    });
+    assert_eq!(calls.collect::<Vec<_>>(), ["bit<9>", "bit<32>"]);
+}
+
+#[test]
+fn methods_see_where_they_are_declared_and_this() {
+    let (program, problems) = checked(&format!(
+        "{CELLS}
+        extern Cell<U> {{ Cell(); U execute(); abstract void apply(inout U value); U past(@optional in bool yes); }}
+        control C(inout bit<8> x) {{
+            bit<8> y = 1;
+            Cell<bit<8>>() cell = {{ void apply(inout bit<8> value) {{ value = y + this.past(); }} }};
+            apply {{ x = cell.execute(); y = x; }}
+        }}"
+    ));
+    assert!(problems.is_empty(), "{problems}");
+    let cell = program.instances.last().unwrap();
+    assert_eq!((cell.methods.len(), &*cell.methods[0].0), (1, "apply"));
+    assert_eq!(cell.methods[0].1.params.len(), 1);
 }

@@ -3,6 +3,7 @@
 use super::{MAX_INCLUDE_DEPTH, Macro, Preprocessor, condition::Conditions};
 use crate::{
     diagnostics::suggestion,
+    include::declared_by,
     source::{FileId, Span},
     syntax::token::{Symbol, Tok, Token},
 };
@@ -148,6 +149,15 @@ impl Preprocessor<'_> {
                 place,
                 format!("files include each other more than {MAX_INCLUDE_DEPTH} deep"),
             );
+            return;
+        }
+        if let Some(other) = declared_by(&path).filter(|other| *other != self.arch) {
+            let message = format!(
+                "this program is written for {0}; it is compiled with --arch {0}, not {1}",
+                other.name(),
+                self.arch.name()
+            );
+            self.reporter.error(place, message);
             return;
         }
         let Some((name, text)) = self.resolver.include(&path, self.map.name(file), angled) else {

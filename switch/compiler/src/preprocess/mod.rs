@@ -7,6 +7,7 @@ mod macros;
 use std::collections::HashMap;
 
 use crate::{
+    arch::Arch,
     diagnostics::Reporter,
     source::{FileId, SourceMap, Span},
     syntax::{
@@ -47,6 +48,7 @@ pub(crate) struct Preprocessor<'a> {
     map: &'a mut SourceMap,
     reporter: &'a mut Reporter,
     resolver: &'a dyn IncludeResolver,
+    arch: Arch,
     macros: HashMap<Symbol, Macro>,
     out: Vec<Token>,
     produced: usize,
@@ -55,6 +57,7 @@ pub(crate) struct Preprocessor<'a> {
 /// The tokens of the main file and of all it includes, macros expanded; the last one is [`Tok::End`].
 pub(crate) fn preprocess(
     main: FileId,
+    arch: Arch,
     defines: &[Define],
     resolver: &dyn IncludeResolver,
     map: &mut SourceMap,
@@ -64,12 +67,16 @@ pub(crate) fn preprocess(
         map,
         reporter,
         resolver,
+        arch,
         macros: HashMap::new(),
         out: Vec::new(),
         produced: 0,
     };
+    if let Some(generation) = arch.tofino() {
+        p.define_from_command_line("__TARGET_TOFINO__", &generation.to_string());
+    }
     for define in defines {
-        p.define_from_command_line(define);
+        p.define_from_command_line(&define.name, &define.text);
     }
     p.file(main, 0);
     p.out.push(Token {
@@ -82,14 +89,13 @@ pub(crate) fn preprocess(
 }
 
 impl Preprocessor<'_> {
-    fn define_from_command_line(&mut self, define: &Define) {
-        let text = if define.text.is_empty() { "1" } else { &define.text };
+    fn define_from_command_line(&mut self, name: &str, text: &str) {
+        let text = if text.is_empty() { "1" } else { text };
         let Some(file) = self.map.add("<command line>", text.to_owned()) else {
             return;
         };
         let body = lexer::tokens(text, self.map.base(file));
-        self.macros
-            .insert(define.name.as_str().into(), Macro { parameters: None, body });
+        self.macros.insert(name.into(), Macro { parameters: None, body });
     }
 
     fn file(&mut self, file: FileId, depth: usize) {

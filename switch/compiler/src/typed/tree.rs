@@ -77,6 +77,14 @@ pub struct ParamDef {
     pub optional: bool,
 }
 
+impl ParamDef {
+    /// Whether an argument must be given for it.
+    #[must_use]
+    pub fn is_needed(&self) -> bool {
+        self.default.is_none() && !self.optional
+    }
+}
+
 /// A function or method of an extern.
 #[derive(Clone, Debug)]
 pub struct ExternMethod {

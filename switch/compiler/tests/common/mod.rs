@@ -6,7 +6,7 @@ pub mod switch;
 
 use std::path::Path;
 
-use p4sched_compiler::{Compiled, EmbeddedIncludes, IncludeResolver, Input, Options, compile, embedded};
+use p4sched_compiler::{Arch, Compiled, EmbeddedIncludes, IncludeResolver, Input, Options, compile, embedded};
 
 /// Compiles a program that is expected to be right.
 pub fn compiled(text: &str) -> Compiled {
@@ -19,8 +19,17 @@ pub fn compiled(text: &str) -> Compiled {
 
 /// What the compiler says to a program, a line for each message; nothing if it is right.
 pub fn messages(text: &str) -> String {
+    messages_for(Arch::V1model, text)
+}
+
+/// What the compiler says to a program for an architecture.
+pub fn messages_for(arch: Arch, text: &str) -> String {
     let input = Input { name: "test.p4", text };
-    let list = match compile(&input, &EmbeddedIncludes, &Options::default()) {
+    let options = Options {
+        arch,
+        ..Options::default()
+    };
+    let list = match compile(&input, &EmbeddedIncludes, &options) {
         Ok(compiled) => compiled.warnings,
         Err(diagnostics) => diagnostics,
     };

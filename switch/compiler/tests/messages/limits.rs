@@ -154,14 +154,6 @@ fn externs_of_other_architectures() {
 }
 
 #[test]
-fn abstract_methods() {
-    top_level_says(
-        "extern Box { Box(); abstract bit<8> f(in bit<8> x); } Box() box = { bit<8> f(in bit<8> x) { return x; } };",
-        &["abstract methods of externs are not part of v1model"],
-    );
-}
-
-#[test]
 fn the_length_of_a_packet() {
     parser_says(
         "state start { bit<32> n = p.length(); transition accept; }",

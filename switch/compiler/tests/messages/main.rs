@@ -7,8 +7,9 @@ mod language;
 mod limits;
 mod target;
 mod text;
+mod tofino;
 
-use common::{messages, switch::Parts};
+use common::{messages, messages_for, switch::Parts};
 
 /// The messages about a whole program.
 #[track_caller]

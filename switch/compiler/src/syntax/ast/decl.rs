@@ -109,8 +109,8 @@ pub enum DeclKind {
     Const(TypeExpr, Expr),
     /// `T x = e`
     Variable(TypeExpr, Option<Expr>),
-    /// `T(args) x`
-    Instance(TypeExpr, Vec<Arg>),
+    /// `T(args) x`, with the methods in `= { ... }`
+    Instance(TypeExpr, Vec<Arg>, Vec<Decl>),
     /// `typedef T x`, or `type T x` (true)
     Typedef(TypeExpr, bool),
     /// `header`, `struct`, `header_union`
@@ -150,6 +150,8 @@ pub struct Method {
     /// What it returns; `None` for a constructor.
     pub result: Option<TypeExpr>,
     pub params: Vec<Param>,
+    /// `abstract`: the program gives the body with each instance.
+    pub is_abstract: bool,
 }
 
 /// What a parser or control takes.

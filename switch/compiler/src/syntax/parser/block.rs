@@ -60,11 +60,31 @@ impl Parser<'_> {
 
     fn local(&mut self, annotations: Vec<Annotation>, wanted: &str) -> Parsed<Decl> {
         if !self.at_local_declaration() {
-            return self.expected(wanted);
+            return self.no_local_declaration(wanted);
         }
         let mut decl = self.local_declaration()?;
         decl.annotations.splice(0..0, annotations);
         Ok(decl)
+    }
+
+    /// Reports what starts no local declaration; of what looks like an instance, the type is unknown.
+    fn no_local_declaration<T>(&mut self, wanted: &str) -> Parsed<T> {
+        let Tok::Word(name) = self.peek().clone() else {
+            return self.expected(wanted);
+        };
+        let hint = self.missing_include(self.peek());
+        if !hint.is_empty() || !matches!(self.peek_at(1), Tok::Punct("<" | "(")) {
+            return self.expected(wanted);
+        }
+        let types = self
+            .scopes
+            .iter()
+            .flatten()
+            .filter(|(_, kind)| **kind == NameKind::Type);
+        let mut types: Vec<&str> = types.map(|(name, _)| &**name).collect();
+        types.sort_unstable();
+        let hint = suggestion(&name, types, "");
+        self.error_at(self.span(), format!("no type '{name}' is declared here{hint}"))
     }
 
     fn state(&mut self, annotations: Vec<Annotation>) -> Parsed<State> {

@@ -154,7 +154,6 @@ impl Parser<'_> {
             let params = p.type_params()?;
             let methods = p.braced(|p| {
                 let method = p.scoped(|p| p.method(Some(&name)))?;
-                // An abstract method may have been given a body of its own nowhere: `;` always ends it.
                 p.expect(";")?;
                 Ok(method)
             })?;
@@ -186,10 +185,11 @@ impl Parser<'_> {
 
     /// A function's head. Within the extern `owner`, a name that is the extern's is a constructor.
     fn method(&mut self, owner: Option<&Ident>) -> Parsed<Method> {
-        let annotations = self.annotations()?;
+        let mut annotations = self.annotations()?;
         let is_abstract = owner.is_some() && self.is_word("abstract") && self.peek_at(1) != &Tok::Punct("(");
         if is_abstract {
             self.advance();
+            annotations.extend(self.annotations()?);
         }
         let is_constructor = owner.is_some_and(|o| self.is_word(&o.name)) && self.peek_at(1) == &Tok::Punct("(");
         if is_constructor {
@@ -201,6 +201,7 @@ impl Parser<'_> {
                 type_params: Vec::new(),
                 result: None,
                 params,
+                is_abstract: false,
             });
         }
         let (result, name, type_params) = self.function_head()?;
@@ -211,6 +212,7 @@ impl Parser<'_> {
             type_params,
             result: Some(result),
             params,
+            is_abstract,
         })
     }
 
@@ -300,17 +302,32 @@ impl Parser<'_> {
     pub(super) fn instance(&mut self, annotations: Vec<Annotation>, ty: TypeExpr) -> Parsed<Decl> {
         let args = self.arguments()?;
         let name = self.ident("the name of an instance")?;
-        if self.is("=") {
-            return self.error_at(self.span(), "abstract methods of externs are not part of v1model");
-        }
+        let methods = if self.eat("=") {
+            self.braced(Self::method_body)?
+        } else {
+            Vec::new()
+        };
         self.expect(";")?;
         self.declare(&name.name, NameKind::Value);
         let span = ty.span.to(name.span);
         Ok(Decl {
             annotations,
             name,
-            kind: DeclKind::Instance(ty, args),
+            kind: DeclKind::Instance(ty, args, methods),
             span,
+        })
+    }
+
+    /// The body of an abstract method, where an instance is declared.
+    fn method_body(&mut self) -> Parsed<Decl> {
+        let annotations = self.annotations()?;
+        let start = self.span();
+        self.scoped(|p| match p.function_in_scope()? {
+            Ok((method, body)) => {
+                let name = method.name.clone();
+                Ok(Decl::new(annotations, name, DeclKind::Function(method, body)))
+            }
+            Err(_) => p.error_at(start, "only the abstract methods of the extern stand here"),
         })
     }
 
@@ -358,6 +375,7 @@ impl Parser<'_> {
             type_params,
             result: Some(ty),
             params,
+            is_abstract: false,
         };
         Ok(Ok((method, body)))
     }

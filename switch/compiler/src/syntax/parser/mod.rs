@@ -64,6 +64,40 @@ const V1MODEL_TYPES: [&str; 9] = [
     "V1Switch",
 ];
 
+const TOFINO_TYPES: [&str; 31] = [
+    "ingress_intrinsic_metadata_t",
+    "ingress_intrinsic_metadata_for_tm_t",
+    "ingress_intrinsic_metadata_from_parser_t",
+    "ingress_intrinsic_metadata_for_deparser_t",
+    "egress_intrinsic_metadata_t",
+    "egress_intrinsic_metadata_from_parser_t",
+    "egress_intrinsic_metadata_for_deparser_t",
+    "egress_intrinsic_metadata_for_output_port_t",
+    "PortId_t",
+    "QueueId_t",
+    "MulticastGroupId_t",
+    "MirrorId_t",
+    "Register",
+    "RegisterAction",
+    "DirectRegister",
+    "DirectRegisterAction",
+    "Counter",
+    "DirectCounter",
+    "Meter",
+    "DirectMeter",
+    "Hash",
+    "CRCPolynomial",
+    "Random",
+    "Checksum",
+    "Mirror",
+    "Resubmit",
+    "Digest",
+    "ActionProfile",
+    "ActionSelector",
+    "Pipeline",
+    "Switch",
+];
+
 struct Parser<'a> {
     tokens: &'a [Token],
     at: usize,
@@ -218,9 +252,12 @@ impl Parser<'_> {
             return String::new();
         };
         let declared = self.scopes.iter().any(|scope| scope.contains_key(name));
-        let file = [("core.p4", &CORE_TYPES[..]), ("v1model.p4", &V1MODEL_TYPES[..])]
-            .into_iter()
-            .find(|(_, types)| types.contains(&&**name));
+        let files = [
+            ("core.p4", &CORE_TYPES[..]),
+            ("v1model.p4", &V1MODEL_TYPES[..]),
+            ("tna.p4", &TOFINO_TYPES[..]),
+        ];
+        let file = files.into_iter().find(|(_, types)| types.contains(&&**name));
         match file {
             Some((file, _)) if !declared => format!("; is #include <{file}> missing?"),
             _ => String::new(),
