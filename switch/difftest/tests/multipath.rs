@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use p4sched_dataplane::{MatchKey, Port};
-use p4sched_schedulers::Scheme;
+use p4sched_schedulers::{Scheme, Target};
 use p4sched_simulator::frames::{Datagram, RANKED_PORT, is_forwarded};
 use p4sched_simulator::program::Program;
 use p4sched_simulator::switch::{Sent, Switch};
@@ -22,7 +22,7 @@ const PACKETS_PER_FLOW: u64 = 3;
 /// The switch with a route to 10.200.0.0/16 over the group.
 fn switch(scheme: Scheme) -> Switch {
     let p4 = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../p4");
-    let program = Program::compile(&p4, scheme.p4().program).unwrap_or_else(|error| panic!("{error}"));
+    let program = Program::compile(&p4, scheme.p4().program, Target::V1model).unwrap_or_else(|error| panic!("{error}"));
     let mut switch = Switch::new(&program, scheme).unwrap_or_else(|error| panic!("{error}"));
     let route = [MatchKey::Lpm(vec![10, 200, 0, 0], 16)];
     switch.set_entry("forwarding.ipv4_routes", &route, "choose_path", &[GROUP]);

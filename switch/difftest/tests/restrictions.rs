@@ -9,6 +9,7 @@ use p4sched_proto::p4::v1 as p4rt;
 use p4sched_proto::p4::v1::entity::Entity;
 use p4sched_proto::p4::v1::table_action::Type as ActionKind;
 use p4sched_proto::p4::v1::update::Type;
+use p4sched_schedulers::Target;
 use p4sched_simulator::program::Program;
 
 /// A device with one of the programs.
@@ -25,7 +26,7 @@ fn id<'a>(preambles: impl Iterator<Item = Option<&'a Preamble>>, name: &str) -> 
 impl Switch {
     fn new(program: &str) -> Switch {
         let directory = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../p4");
-        let compiled = Program::compile(&directory, program).unwrap_or_else(|error| panic!("{error}"));
+        let compiled = Program::compile(&directory, program, Target::V1model).unwrap_or_else(|error| panic!("{error}"));
         let config = compiled.config();
         let mut device = Device::new(1, Engine::new(), Box::new(|_| false));
         let program = p4sched_device::Program::new(config.clone()).unwrap_or_else(|fault| panic!("{fault}"));

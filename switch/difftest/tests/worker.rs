@@ -6,7 +6,7 @@ use std::path::Path;
 use p4sched_dataplane::Port;
 use p4sched_schedulers::aifo::AifoConfig;
 use p4sched_schedulers::window::WindowConfig;
-use p4sched_schedulers::{Config, Headroom, Nanos, Rank, Scheme};
+use p4sched_schedulers::{Config, Headroom, Nanos, Rank, Scheme, Target};
 use p4sched_simulator::frames::Datagram;
 use p4sched_simulator::parameters::Parameters;
 use p4sched_simulator::program::Program;
@@ -27,15 +27,17 @@ const MICROSECOND: Nanos = 1000;
 /// AIFO on a link of 10 Gbit/s, built with these macros.
 fn aifo(macros: &[&str]) -> Switch {
     let p4 = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../p4");
-    let program = Program::compile_with(&p4, "aifo", macros).unwrap_or_else(|error| panic!("{error}"));
+    let program = Program::compile_with(&p4, "aifo", Target::V1model, macros).unwrap_or_else(|error| panic!("{error}"));
     let mut switch = Switch::new(&program, Scheme::Aifo).unwrap();
     switch.route_ranked(PORT);
-    let parameters = Parameters::new(Config::Aifo(AifoConfig {
+    let config = Config::Aifo(AifoConfig {
         target: TARGET,
         capacity: TARGET,
         headroom: Headroom::new(0, 8).unwrap(),
         window: WindowConfig::unsampled(32),
-    }));
+        on: Target::V1model,
+    });
+    let parameters = Parameters::new(config, Target::V1model);
     switch.set_port(PORT, &parameters, true, RATE_BPS);
     switch
 }

@@ -10,6 +10,14 @@
 //!
 //! Without division, with k = K / 2^m:  q C (2^m - K) <= |W| (C - c) 2^m. Since q <= |W|, this includes c <= k C.
 //! A queue longer than its target admits nothing. C is a target; the physical queue may be longer.
+//!
+//! A Tofino has no products either (`tofino-port/include/aifo_admission.p4`). There the rule is
+//!
+//!   log q + log C + log (2^m - K) <= log |W| + log (C - c) + m + 3 * 2^-16
+//!
+//! with the logarithms of `log2`: as the exact rule where the two sides differ by more than 2^-13 and no number is above 255, else
+//! with C and C - c up to 1/128 smaller than they are. And on Tofino 1, ingress does not see the queue. c is what the last
+//! departure left behind, and the arrivals since then, refused ones too, counted up to C.
 
 use std::slice;
 
@@ -18,7 +26,8 @@ use rand::{Rng, RngCore};
 use crate::config::{ConfigError, Headroom, MAX_PACKETS, Sizes, in_range};
 use crate::fifo::Fifo;
 use crate::scheduler::{Nanos, Packet, Rank, Scheduler, Verdict};
-use crate::scheme::{Compared, Discipline, P4, Reference, TailDrop};
+use crate::log2::log2;
+use crate::scheme::{Compared, Discipline, P4, Reference, TailDrop, Target};
 use crate::window::{Window, WindowConfig};
 
 /// Parameters of [`Aifo`].
@@ -32,6 +41,8 @@ pub struct AifoConfig {
     pub headroom: Headroom,
     /// |W| and S.
     pub window: WindowConfig,
+    /// Whose arithmetic decides.
+    pub on: Target,
 }
 
 impl AifoConfig {
@@ -45,6 +56,7 @@ impl AifoConfig {
                 size: 20,
                 sample_every: 15,
             },
+            on: Target::V1model,
         }
     }
 
@@ -64,7 +76,13 @@ pub struct Aifo {
     window: Window,
     target: u64,
     headroom: Headroom,
+    on: Target,
+    /// c on Tofino 1.
+    counted: u64,
 }
+
+/// Five logarithms are rounded by half a unit each: less than this is a tie.
+const ROUNDING: i64 = 3;
 
 impl Aifo {
     /// An empty queue and an empty window.
@@ -75,34 +93,60 @@ impl Aifo {
         config.check()?;
         Ok(Aifo {
             queue: Fifo::new(config.capacity)?,
-            window: Window::new(config.window)?,
+            window: Window::new(config.window)?.on(config.on),
             target: config.target as u64,
             headroom: config.headroom,
+            on: config.on,
+            counted: 0,
         })
     }
 
     /// Whether the admission rule lets this rank in now.
     pub fn admits(&self, rank: Rank) -> bool {
-        let length = self.queue.len() as u64;
-        let Some(free) = self.target.checked_sub(length) else {
+        let Some(free) = self.target.checked_sub(self.known_length()) else {
             return false;
         };
         let smaller = self.window.smaller_than(rank);
-        smaller * self.target * self.headroom.rest() <= self.window.size() * free * self.headroom.unit()
+        let (target, size) = (self.target, self.window.size());
+        let (rest, unit) = (self.headroom.rest(), self.headroom.unit());
+        match self.on {
+            Target::V1model => smaller * target * rest <= size * free * unit,
+            Target::Tna | Target::T2na => {
+                let needed = log2(target) + log2(rest) - log2(unit) - log2(size) - ROUNDING;
+                smaller == 0 || log2(free) - needed - log2(smaller) >= 0
+            }
+        }
+    }
+
+    /// c, as ingress knows it.
+    fn known_length(&self) -> u64 {
+        match self.on {
+            Target::V1model | Target::T2na => self.queue.len() as u64,
+            Target::Tna => self.counted,
+        }
     }
 }
 
 impl Scheduler for Aifo {
-    fn enqueue(&mut self, now: Nanos, packet: Packet) -> Verdict {
+    fn enqueue(&mut self, _now: Nanos, packet: Packet) -> Verdict {
         self.window.observe(packet.rank);
-        if !self.admits(packet.rank) {
-            return Verdict::DroppedByAdmission;
+        let (length, admits) = (self.known_length(), self.admits(packet.rank));
+        if self.counted < self.target {
+            self.counted += 1;
         }
-        self.queue.enqueue(now, packet)
+        if !admits {
+            Verdict::DroppedByAdmission
+        } else if length >= self.queue.capacity() as u64 {
+            Verdict::DroppedFull
+        } else {
+            self.queue.append(packet)
+        }
     }
 
     fn dequeue(&mut self, now: Nanos) -> Option<Packet> {
-        self.queue.dequeue(now)
+        let packet = self.queue.dequeue(now)?;
+        self.counted = self.queue.len() as u64;
+        Some(packet)
     }
 
     fn len(&self) -> usize {
@@ -140,6 +184,7 @@ impl Reference for Aifo {
         self.window.reconfigure(config.window)?;
         self.target = config.target as u64;
         self.headroom = config.headroom;
+        self.on = config.on;
         Ok(())
     }
 
@@ -149,6 +194,7 @@ impl Reference for Aifo {
             capacity: sizes.buffer(),
             headroom: sizes.headroom,
             window: WindowConfig::unsampled(sizes.window),
+            on: Target::V1model,
         })
     }
 
@@ -158,6 +204,15 @@ impl Reference for Aifo {
             capacity: random.random_range(1..=60),
             headroom: Headroom::draw(random),
             window: WindowConfig::draw(random),
+            on: Target::V1model,
+        }
+    }
+
+    fn on(config: AifoConfig, target: Target) -> AifoConfig {
+        AifoConfig {
+            window: config.window.on(target),
+            on: target,
+            ..config
         }
     }
 

@@ -4,6 +4,8 @@
 
 use rand::{Rng, RngCore};
 
+use crate::scheme::Target;
+
 /// Longest sliding window, in ranks.
 pub const MAX_WINDOW: usize = 1 << 16;
 /// Largest buffer or queue, in packets.
@@ -88,6 +90,8 @@ pub struct Sizes {
     pub headroom: Headroom,
     /// Shift of the ranks in the window of PACKS (PACKS figure 11).
     pub window_shift: i64,
+    /// Whose rules the models follow.
+    pub target: Target,
 }
 
 impl Sizes {
@@ -98,6 +102,7 @@ impl Sizes {
         window: 1000,
         headroom: Headroom::NONE,
         window_shift: 0,
+        target: Target::V1model,
     };
 
     /// What all queues hold together, in packets.

@@ -10,7 +10,7 @@ use rand::{Rng, RngCore};
 
 use crate::config::{ConfigError, MAX_PACKETS, Sizes, in_range};
 use crate::scheduler::{Nanos, Packet, Scheduler, Verdict};
-use crate::scheme::{Discipline, P4, Reference, TailDrop};
+use crate::scheme::{Discipline, P4, Reference, TailDrop, Target};
 
 /// One queue with tail drop.
 #[derive(Clone, Debug)]
@@ -31,6 +31,17 @@ impl Fifo {
             capacity,
         })
     }
+
+    /// Appends a packet, even to a full queue.
+    pub(crate) fn append(&mut self, packet: Packet) -> Verdict {
+        self.queue.push_back(packet);
+        Verdict::Queued { queue: 0 }
+    }
+
+    /// C, in packets.
+    pub(crate) fn capacity(&self) -> usize {
+        self.capacity
+    }
 }
 
 impl Scheduler for Fifo {
@@ -38,8 +49,7 @@ impl Scheduler for Fifo {
         if self.queue.len() >= self.capacity {
             return Verdict::DroppedFull;
         }
-        self.queue.push_back(packet);
-        Verdict::Queued { queue: 0 }
+        self.append(packet)
     }
 
     fn dequeue(&mut self, _now: Nanos) -> Option<Packet> {
@@ -82,6 +92,14 @@ impl Reference for Fifo {
 
     fn draw(random: &mut dyn RngCore, _before: Option<&usize>) -> usize {
         random.random_range(1..=40)
+    }
+
+    /// On a Tofino, only the program: ingress counts arrivals up to the size, and so it knows the length.
+    fn tail_drop(target: Target) -> TailDrop {
+        match target {
+            Target::V1model => TailDrop::Either,
+            Target::Tna | Target::T2na => TailDrop::Program,
+        }
     }
 
     fn queue_sizes(capacity: &usize) -> &[usize] {

@@ -18,6 +18,7 @@
 pub mod afq;
 pub mod config;
 pub mod drr;
+mod log2;
 pub mod priority_queues;
 mod registry;
 pub mod scheduler;
@@ -28,7 +29,7 @@ pub mod window;
 pub use config::{ConfigError, Headroom, Sizes};
 use rand::RngCore;
 pub use scheduler::{Nanos, Packet, Rank, Scheduler, Verdict};
-pub use scheme::{Compared, P4, Reference};
+pub use scheme::{Compared, P4, Reference, Target};
 
 /// Calls a macro with the list of all schemes: `module: Type, "what it is";` for each. The module has the scheme's name,
 /// its type is a [`Reference`].
@@ -48,4 +49,5 @@ macro_rules! each_scheme {
 }
 
 use registry::schemes;
+use scheme::TailDrop;
 each_scheme!(schemes);

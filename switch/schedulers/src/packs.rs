@@ -14,13 +14,20 @@
 //! exactly the packets AIFO drops. On Tofino 2 the paper uses the total occupancy b only, for the sake of more queues and
 //! ports (section 5), and the condition becomes  q / |W| <= 1/(1-k) (B - b)/B i/n.  Theorem 2 does not hold for it: a packet that passes only at
 //! i = n is dropped when queue n is full, even if a more urgent queue has room.
+//!
+//! Our program for Tofino 2 (`tofino-port/t2na/packs.p4`) has this condition with logarithms instead of products:
+//!
+//!   log q + log B + log (2^m - K) + log n - log |W| - log (B - b) - m - 4 * 2^-16  <=  log i
+//!
+//! It can read the length of one queue only. So it takes the first i of the condition, and drops if that queue is full.
 
 use rand::RngCore;
 
 use crate::config::{self, ConfigError, Headroom, Sizes};
 use crate::priority_queues::PriorityQueues;
 use crate::scheduler::{Nanos, Packet, Rank, Scheduler, Verdict};
-use crate::scheme::{self, Compared, Discipline, P4, Reference, TailDrop};
+use crate::log2::log2;
+use crate::scheme::{self, Compared, Discipline, P4, Reference, TailDrop, Target};
 use crate::window::{Window, WindowConfig};
 
 /// Which occupancy the queue mapping looks at.
@@ -31,7 +38,12 @@ pub enum Occupancy {
     PerQueue,
     /// The total only, shared out evenly over the queues (section 5, Tofino 2).
     Total,
+    /// As the total, by logarithms, and no other queue if the first one is full (`tofino-port/t2na/packs.p4`).
+    TotalByLogarithms,
 }
+
+/// Seven logarithms are rounded by half a unit each: less than this is a tie.
+const ROUNDING: i64 = 4;
 
 /// Parameters of [`Packs`].
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -58,6 +70,14 @@ impl PacksConfig {
             window: WindowConfig::unsampled(window),
             occupancy: Occupancy::PerQueue,
             window_shift: 0,
+        }
+    }
+
+    /// Whose programs have this occupancy.
+    fn target(&self) -> Target {
+        match self.occupancy {
+            Occupancy::PerQueue | Occupancy::Total => Target::V1model,
+            Occupancy::TotalByLogarithms => Target::T2na,
         }
     }
 
@@ -88,7 +108,7 @@ impl Packs {
         config.check()?;
         Ok(Packs {
             queues: PriorityQueues::new(&config.queue_sizes)?,
-            window: Window::new(config.window)?,
+            window: Window::new(config.window)?.on(config.target()),
             buffer: config.queue_sizes.iter().sum::<usize>() as u64,
             config,
         })
@@ -101,8 +121,21 @@ impl Packs {
         let quantile = smaller * self.buffer * self.config.headroom.rest();
         match self.config.occupancy {
             Occupancy::PerQueue => quantile <= threshold,
-            Occupancy::Total => quantile * self.queues.count() as u64 <= threshold * (queue as u64 + 1),
+            Occupancy::Total | Occupancy::TotalByLogarithms => quantile * self.queues.count() as u64 <= threshold * (queue as u64 + 1),
         }
+    }
+
+    /// The first queue of the condition by logarithms, counted from 0, if there is one.
+    fn first_by_logarithms(&self, smaller: u64) -> Option<usize> {
+        if smaller == 0 {
+            return Some(0);
+        }
+        let count = self.queues.count() as u64;
+        let free = self.buffer.saturating_sub(self.queues.len() as u64);
+        let (rest, unit) = (self.config.headroom.rest(), self.config.headroom.unit());
+        let needed = log2(count) + log2(rest) - log2(unit) - log2(self.window.size()) + log2(self.buffer) - ROUNDING;
+        let place = needed - log2(free) + log2(smaller);
+        (1..=count).position(|number| place <= log2(number))
     }
 
     fn free(&self, queue: usize) -> u64 {
@@ -121,6 +154,12 @@ impl Scheduler for Packs {
     fn enqueue(&mut self, _now: Nanos, packet: Packet) -> Verdict {
         self.window.observe(packet.rank);
         let smaller = self.smaller_than(packet.rank);
+        if self.config.occupancy == Occupancy::TotalByLogarithms {
+            return match self.first_by_logarithms(smaller) {
+                Some(queue) => self.queues.enqueue(queue, packet),
+                None => Verdict::DroppedByAdmission,
+            };
+        }
         let total_free = (0..self.queues.count()).map(|queue| self.free(queue)).sum();
         let mut free_so_far = 0;
         let mut condition_held = false;
@@ -128,7 +167,7 @@ impl Scheduler for Packs {
             free_so_far += self.free(queue);
             let free = match self.config.occupancy {
                 Occupancy::PerQueue => free_so_far,
-                Occupancy::Total => total_free,
+                Occupancy::Total | Occupancy::TotalByLogarithms => total_free,
             };
             if self.condition(queue, smaller, free) {
                 condition_held = true;
@@ -207,6 +246,18 @@ impl Reference for Packs {
             headroom: Headroom::draw(random),
             window: WindowConfig::draw(random),
             ..PacksConfig::new(&config::draw_sizes(random, count), 1)
+        }
+    }
+
+    fn on(config: PacksConfig, target: Target) -> PacksConfig {
+        let occupancy = match target {
+            Target::V1model => config.occupancy,
+            Target::Tna | Target::T2na => Occupancy::TotalByLogarithms,
+        };
+        PacksConfig {
+            occupancy,
+            window: config.window.on(target),
+            ..config
         }
     }
 

@@ -44,6 +44,20 @@ macro_rules! schemes {
                 }
             }
 
+            /// Who drops the packet that finds its queue full, in the program of this target.
+            pub fn tail_drop(self, target: Target) -> TailDrop {
+                match self {
+                    $(Scheme::$Type => <$module::$Type as Reference>::tail_drop(target),)*
+                }
+            }
+
+            /// The targets that it has a program for.
+            pub fn targets(self) -> &'static [Target] {
+                match self {
+                    $(Scheme::$Type => <$module::$Type as Reference>::TARGETS,)*
+                }
+            }
+
             /// Its configuration for these sizes.
             ///
             /// # Errors
@@ -79,6 +93,13 @@ macro_rules! schemes {
                         Model::$Type(Box::new(<$module::$Type as Reference>::model(config)?))
                     })*
                 })
+            }
+
+            /// What the program of this target makes of it.
+            pub fn on(self, target: Target) -> Config {
+                match self {
+                    $(Config::$Type(config) => Config::$Type(<$module::$Type as Reference>::on(config, target)),)*
+                }
             }
 
             /// The scheme that it is for.
@@ -174,7 +195,7 @@ impl Sizes {
     /// # Errors
     /// If a size is out of range, the scheme needs more than sizes, or the past is shorter than the window.
     pub fn model(&self, scheme: Scheme, past: &[Rank]) -> Result<Model, ConfigError> {
-        let mut model = scheme.config(self)?.model()?;
+        let mut model = scheme.config(self)?.on(self.target).model()?;
         if !past.is_empty() {
             model.remember(past)?;
         }

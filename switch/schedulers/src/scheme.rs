@@ -1,8 +1,10 @@
 //! What is the same question for every scheme: its P4 program, its configuration, and how model and program are compared.
 
+use std::str::FromStr;
+
 use rand::RngCore;
 
-use crate::config::{ConfigError, MAX_P4_QUEUES, Sizes};
+use crate::config::{ConfigError, MAX_P4_QUEUES, MAX_P4_WINDOW, Sizes};
 use crate::scheduler::{Rank, Scheduler};
 
 /// The parameter of a program's action that says how long its window is.
@@ -55,6 +57,67 @@ pub enum TailDrop {
     Queue,
     /// The program; or the traffic manager, if the program is told sizes of 0.
     Either,
+}
+
+/// The architecture that a program is written for. Hardware has no room for some rules as the papers state them; the model then
+/// has the hardware's rule as well.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Target {
+    /// Software switches: `p4/`.
+    #[default]
+    V1model,
+    /// Tofino 1: `tofino-port/`.
+    Tna,
+    /// Tofino 2: `tofino-port/t2na/`.
+    T2na,
+}
+
+impl Target {
+    /// All of them.
+    pub const ALL: &[Target] = &[Target::V1model, Target::Tna, Target::T2na];
+
+    /// Its name on command lines.
+    pub fn name(self) -> &'static str {
+        match self {
+            Target::V1model => "v1model",
+            Target::Tna => "tna",
+            Target::T2na => "t2na",
+        }
+    }
+
+    /// Where its programs are, below the project's folder.
+    pub fn directory(self) -> &'static str {
+        match self {
+            Target::V1model => "p4",
+            Target::Tna => "tofino-port",
+            Target::T2na => "tofino-port/t2na",
+        }
+    }
+
+    /// Longest window that its programs have registers for, in ranks.
+    pub fn max_window(self) -> usize {
+        match self {
+            Target::V1model => MAX_P4_WINDOW,
+            Target::Tna | Target::T2na => 16,
+        }
+    }
+
+    /// What the control plane has in front of the names that a program gives.
+    pub fn prefix(self) -> &'static str {
+        match self {
+            Target::V1model => "",
+            Target::Tna | Target::T2na => "pipe.",
+        }
+    }
+}
+
+impl FromStr for Target {
+    type Err = String;
+
+    fn from_str(name: &str) -> Result<Target, String> {
+        let found = Target::ALL.iter().find(|target| target.name() == name);
+        found.copied().ok_or_else(|| "it is v1model, tna or t2na".to_owned())
+    }
 }
 
 /// A P4 program, and the port that it needs.
@@ -115,6 +178,8 @@ pub trait Reference: Scheduler + Sized {
     type Config;
     /// The program.
     const P4: P4;
+    /// The targets that there is such a program for.
+    const TARGETS: &[Target] = &[Target::V1model];
 
     /// The model, with empty queues.
     ///
@@ -136,6 +201,16 @@ pub trait Reference: Scheduler + Sized {
 
     /// A random configuration that the program can have, and that the model can change to while `before` is in force.
     fn draw(random: &mut dyn RngCore, before: Option<&Self::Config>) -> Self::Config;
+
+    /// What the program of this target makes of a configuration: the same, unless the hardware forces another rule.
+    fn on(config: Self::Config, _target: Target) -> Self::Config {
+        config
+    }
+
+    /// Who drops the packet that finds its queue full, in the program of this target.
+    fn tail_drop(_target: Target) -> TailDrop {
+        Self::P4.tail_drop
+    }
 
     /// Sizes of the queues in packets, the most urgent one first.
     fn queue_sizes(config: &Self::Config) -> &[usize];

@@ -15,7 +15,7 @@ use rand::{Rng, RngCore};
 
 use crate::config::{ConfigError, MAX_P4_WINDOW, MAX_WINDOW, in_range};
 use crate::scheduler::Rank;
-use crate::scheme::Compared;
+use crate::scheme::{Compared, Target};
 
 /// Content of a cell that was never written.
 pub const EMPTY: Rank = Rank::MAX;
@@ -48,6 +48,15 @@ impl WindowConfig {
         }
     }
 
+    /// On a Tofino, as long as its programs have registers for.
+    pub(crate) fn on(self, target: Target) -> WindowConfig {
+        let size = match target {
+            Target::V1model => self.size,
+            Target::Tna | Target::T2na => self.size.min(target.max_window()),
+        };
+        WindowConfig { size, ..self }
+    }
+
     /// |W| and S as arguments of a program's action.
     pub(crate) fn arguments(self) -> [u64; 2] {
         [self.size as u64, self.sample_every as u64]
@@ -71,6 +80,8 @@ pub struct Window {
     oldest: usize,
     /// Arrivals since the last one that was written.
     unwritten: usize,
+    /// Behind the last cell it starts over with the next write, and not at once.
+    starts_over_late: bool,
     /// The active cells in order, so that a quantile costs a binary search and not a scan of 1000 cells.
     sorted: Vec<Rank>,
 }
@@ -89,7 +100,15 @@ impl Window {
             cells,
             oldest: 0,
             unwritten: 0,
+            starts_over_late: false,
         })
+    }
+
+    /// Starts over as the programs of this target do. On a Tofino it is seen at the next write that the last cell was written
+    /// before; the two differ only when |W| changes in between.
+    pub(crate) fn on(mut self, target: Target) -> Window {
+        self.starts_over_late = target != Target::V1model;
+        self
     }
 
     /// Starts from these ranks, the oldest first, instead of from empty cells.
@@ -154,7 +173,10 @@ impl Window {
             self.oldest = 0;
         }
         let replaced = std::mem::replace(&mut self.cells[self.oldest], rank);
-        self.oldest = (self.oldest + 1) % self.config.size;
+        self.oldest += 1;
+        if !self.starts_over_late {
+            self.oldest %= self.config.size;
+        }
         self.move_in_order(replaced, rank);
     }
 
@@ -258,6 +280,19 @@ mod tests {
         window.observe(8);
         window.observe(9);
         assert_eq!(window.cells(), [8, 9]);
+    }
+
+    #[test]
+    fn on_a_tofino_a_window_made_longer_goes_on_behind_its_last_cell() {
+        let mut window = Window::new(WindowConfig::unsampled(2)).unwrap().on(Target::Tna);
+        window.observe(1);
+        window.observe(2);
+        window.reconfigure(WindowConfig::unsampled(4)).unwrap();
+        window.observe(3);
+        assert_eq!(window.cells(), [1, 2, 3, EMPTY]);
+        window.reconfigure(WindowConfig::unsampled(3)).unwrap();
+        window.observe(4);
+        assert_eq!(window.cells(), [4, 2, 3]);
     }
 
     #[test]

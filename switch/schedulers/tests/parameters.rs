@@ -5,7 +5,7 @@ use p4sched_schedulers::packs::{Occupancy, Packs, PacksConfig};
 use p4sched_schedulers::rifo::{Rifo, RifoConfig};
 use p4sched_schedulers::sp_pifo::SpPifo;
 use p4sched_schedulers::window::WindowConfig;
-use p4sched_schedulers::{Headroom, Packet, Rank, Reference, Scheduler, Verdict};
+use p4sched_schedulers::{Headroom, Packet, Rank, Reference, Scheduler, Target, Verdict};
 
 fn packet(rank: Rank) -> Packet {
     Packet {
@@ -116,6 +116,7 @@ fn a_target_below_the_physical_queue_holds_back_even_the_most_urgent_rank_above_
         capacity: 10,
         headroom: Headroom::NONE,
         window: WindowConfig::unsampled(4),
+        on: Target::V1model,
     };
     let mut aifo = Aifo::new(config).unwrap();
     let verdicts: Vec<bool> = (0..5).map(|_| aifo.enqueue(0, packet(0)).is_queued()).collect();

@@ -8,7 +8,7 @@ use p4sched_schedulers::priority_queues::PriorityQueues;
 use p4sched_schedulers::rifo::{Products, Rifo, RifoConfig};
 use p4sched_schedulers::sp_pifo::SpPifo;
 use p4sched_schedulers::window::{Window, WindowConfig};
-use p4sched_schedulers::{Headroom, Packet, Rank, Reference, Scheduler, Verdict};
+use p4sched_schedulers::{Headroom, Packet, Rank, Reference, Scheduler, Target, Verdict};
 
 fn packet(rank: Rank) -> Packet {
     Packet {
@@ -80,6 +80,7 @@ fn aifo_figure_4(queued: usize) -> Aifo {
             size: 4,
             sample_every: 1000,
         },
+        on: Target::V1model,
     })
     .unwrap();
     aifo.remember(&[1, 2, 7, 8]).unwrap();

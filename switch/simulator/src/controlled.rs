@@ -2,9 +2,8 @@
 //! the program's counters, changes the parameters, and learns when each packet left.
 
 use p4sched_dataplane::Port;
-use p4sched_schedulers::config::MAX_P4_WINDOW;
 use p4sched_schedulers::scheme::{P4, WINDOW_PARAMETER};
-use p4sched_schedulers::{Nanos, Rank, Scheme};
+use p4sched_schedulers::{Nanos, Rank, Scheme, Target};
 use serde_json::{Value, json};
 
 use crate::frames::{Datagram, MIN_FRAME};
@@ -51,8 +50,8 @@ pub enum ControlledError {
         width: u32,
     },
     /// A window that the program has no registers for.
-    #[error("a window of {0} ranks: the programs were compiled for 1 to {MAX_P4_WINDOW}")]
-    Window(u64),
+    #[error("a window of {0} ranks: the programs were compiled for 1 to {1}")]
+    Window(u64, usize),
     /// A program without an admission rule.
     #[error("{0}.p4 counts no decisions by rank; only the departures are told")]
     NoCounters(&'static str),
@@ -144,11 +143,12 @@ impl ControlledPort {
         if data.len() != parameters.len() {
             return Err(ControlledError::ParameterCount(data.len(), action, parameters.len()));
         }
+        let most = self.switch.target().max_window();
         let window = parameters.iter().position(|&name| name == WINDOW_PARAMETER);
         if let Some(size) = window.map(|at| data[at])
-            && !(1..=MAX_P4_WINDOW as u64).contains(&size)
+            && !(1..=most as u64).contains(&size)
         {
-            return Err(ControlledError::Window(size));
+            return Err(ControlledError::Window(size, most));
         }
         for ((name, width), &value) in self.switch.action_params(table, action).iter().zip(data) {
             if *width < u64::BITS && value >> width != 0 {
@@ -203,7 +203,10 @@ impl ControlledPort {
             "refused": verdict("carry_out.dropped_by_admission"),
             "full": verdict("carry_out.dropped_full"),
             "ranks": histogram("ranking.rank_histogram"),
-            "depths": histogram("carry_out.depth_histogram"),
+            "depths": histogram(match self.switch.target() {
+                Target::V1model => "carry_out.depth_histogram",
+                Target::Tna | Target::T2na => "count_depth.depth_histogram",
+            }),
         }))
     }
 
@@ -231,7 +234,7 @@ mod tests {
 
     fn program(name: &str) -> Program {
         let directory = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../p4");
-        Program::compile(&directory, name).unwrap()
+        Program::compile(&directory, name, Target::V1model).unwrap()
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! The parameters of one port: for the model, and as the action data of the P4 program.
 
 use p4sched_schedulers::scheme::TailDrop;
-use p4sched_schedulers::{Config, Scheme};
+use p4sched_schedulers::{Config, Scheme, Target};
 use rand::{Rng, RngCore};
 
 /// Parameters of one port.
@@ -14,16 +14,17 @@ pub struct Parameters {
 }
 
 impl Parameters {
-    /// The parameters under which the program drops at a full queue, if it can.
-    pub fn new(config: Config) -> Parameters {
-        let at_ingress = config.scheme().p4().tail_drop != TailDrop::Queue;
+    /// The parameters under which the program of this target drops at a full queue, if it can.
+    pub fn new(config: Config, target: Target) -> Parameters {
+        let at_ingress = config.scheme().tail_drop(target) != TailDrop::Queue;
+        let config = config.on(target);
         Parameters { config, at_ingress }
     }
 
     /// Random parameters. They can follow `before`.
-    pub fn draw(scheme: Scheme, random: &mut impl RngCore, before: Option<&Parameters>) -> Parameters {
-        let mut drawn = Parameters::new(scheme.draw(random, before.map(|before| &before.config)));
-        if scheme.p4().tail_drop == TailDrop::Either {
+    pub fn draw(scheme: Scheme, target: Target, random: &mut impl RngCore, before: Option<&Parameters>) -> Parameters {
+        let mut drawn = Parameters::new(scheme.draw(random, before.map(|before| &before.config)), target);
+        if scheme.tail_drop(target) == TailDrop::Either {
             drawn.at_ingress = random.random();
         }
         drawn

@@ -2,10 +2,11 @@
 
 use std::path::{Path, PathBuf};
 
-use p4sched_compiler::{Define, IncludeResolver, Input, Options, compile, embedded};
+use p4sched_compiler::{Arch, Define, IncludeResolver, Input, Options, compile, embedded};
 use p4sched_dataplane::Pipeline;
 use p4sched_proto::p4::config::v1::{P4Info, Preamble};
 use p4sched_proto::p4::v1::ForwardingPipelineConfig;
+use p4sched_schedulers::Target;
 
 /// Why there is no program to test.
 #[derive(Debug, thiserror::Error)]
@@ -35,6 +36,7 @@ pub enum ProgramError {
 #[derive(Clone, Debug)]
 pub struct Program {
     name: String,
+    target: Target,
     json: String,
     p4info: P4Info,
     queue_depth_registers: Vec<String>,
@@ -60,15 +62,20 @@ impl Program {
     ///
     /// # Errors
     /// If the file cannot be read or does not compile.
-    pub fn compile(directory: &Path, name: &str) -> Result<Program, ProgramError> {
-        Program::compile_with(directory, name, &[])
+    pub fn compile(directory: &Path, name: &str, target: Target) -> Result<Program, ProgramError> {
+        Program::compile_with(directory, name, target, &[])
     }
 
     /// Compiles `directory`/`name`.p4 with these macros defined.
     ///
     /// # Errors
     /// As [`Program::compile`].
-    pub fn compile_with(directory: &Path, name: &str, macros: &[&str]) -> Result<Program, ProgramError> {
+    pub fn compile_with(
+        directory: &Path,
+        name: &str,
+        target: Target,
+        macros: &[&str],
+    ) -> Result<Program, ProgramError> {
         let file = directory.join(name).with_extension("p4");
         let text = std::fs::read_to_string(&file).map_err(|error| ProgramError::Read {
             file: file.clone(),
@@ -83,6 +90,11 @@ impl Program {
             text: "1".to_owned(),
         };
         let options = Options {
+            arch: match target {
+                Target::V1model => Arch::V1model,
+                Target::Tna => Arch::Tna,
+                Target::T2na => Arch::T2na,
+            },
             defines: macros.iter().map(define).collect(),
             ..Options::default()
         };
@@ -96,6 +108,7 @@ impl Program {
             .filter_map(|register| register.preamble.as_ref());
         Ok(Program {
             name: name.to_owned(),
+            target,
             json: compiled.json,
             queue_depth_registers: preambles.filter(|p| annotated(p)).map(|p| p.name.clone()).collect(),
             p4info: compiled.p4info,
@@ -105,6 +118,11 @@ impl Program {
     /// Its name, as `aifo`.
     pub fn name(&self) -> &str {
         &self.name
+    }
+
+    /// What it was compiled for.
+    pub fn target(&self) -> Target {
+        self.target
     }
 
     /// A pipeline that runs it, with empty tables and registers of 0.

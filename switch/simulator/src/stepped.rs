@@ -6,7 +6,7 @@
 use std::collections::BTreeSet;
 
 use p4sched_dataplane::Port;
-use p4sched_schedulers::config::{MAX_P4_QUEUES, MAX_P4_WINDOW};
+use p4sched_schedulers::config::MAX_P4_QUEUES;
 use p4sched_schedulers::scheme::WINDOW_PARAMETER;
 use p4sched_schedulers::{ConfigError, Nanos, Rank, Scheme, Sizes};
 
@@ -34,10 +34,10 @@ pub enum SteppedError {
     Config(#[from] ConfigError),
     /// A window that the programs have no registers for.
     #[error(
-        "a window of {0} ranks does not fit into the P4 programs, which have {MAX_P4_WINDOW} registers for it; \
-         ask for 1 to {MAX_P4_WINDOW} ranks, or for the models"
+        "a window of {0} ranks does not fit into the P4 programs, which have {1} registers for it; \
+         ask for 1 to {1} ranks, or for the models"
     )]
-    Window(usize),
+    Window(usize, usize),
     /// Queues that the programs do not have.
     #[error("{0} queues: the P4 programs have 1 to {MAX_P4_QUEUES}")]
     Queues(usize),
@@ -55,8 +55,10 @@ const MAX_P4_PACKETS: usize = 65_535;
 /// If the program does not load, or cannot have these sizes.
 pub fn run(program: &Program, scheme: Scheme, sizes: &Sizes, ranks: &[Rank]) -> Result<Outcome, SteppedError> {
     let windowed = scheme.p4().parameters.contains(&WINDOW_PARAMETER);
-    if windowed && !(1..=MAX_P4_WINDOW).contains(&sizes.window) {
-        return Err(SteppedError::Window(sizes.window));
+    let target = program.target();
+    let longest = target.max_window();
+    if windowed && !(1..=longest).contains(&sizes.window) {
+        return Err(SteppedError::Window(sizes.window, longest));
     }
     if !(1..=MAX_P4_QUEUES).contains(&sizes.queues) {
         return Err(SteppedError::Queues(sizes.queues));
@@ -64,7 +66,7 @@ pub fn run(program: &Program, scheme: Scheme, sizes: &Sizes, ranks: &[Rank]) -> 
     if !(1..=MAX_P4_PACKETS / sizes.queues).contains(&sizes.queue_size) {
         return Err(SteppedError::Buffer(sizes.queues, sizes.queue_size));
     }
-    let parameters = Parameters::new(scheme.config(sizes)?);
+    let parameters = Parameters::new(scheme.config(sizes)?, target);
     let mut switch = Switch::new(program, scheme)?;
     switch.route_ranked(PORT);
     switch.set_port(PORT, &parameters, true, RATE_BPS);

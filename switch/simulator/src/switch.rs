@@ -1,9 +1,11 @@
 //! The P4 program under test, in the switch's engine.
 
-use p4sched_dataplane::{ActionCall, Count, CounterId, DigestMessage, MatchKey, Pipeline, Port, RegisterId, TableId};
+use p4sched_dataplane::{
+    ActionCall, CloneSession, Count, CounterId, DigestMessage, MatchKey, Pipeline, Port, RegisterId, TableId,
+};
 use p4sched_engine::{Engine, FrameSink, Output, PortSettings};
 use p4sched_schedulers::scheme::{self, P4};
-use p4sched_schedulers::{Nanos, Scheme};
+use p4sched_schedulers::{Nanos, Scheme, Target};
 use p4sched_traffic_manager::{Discipline, PortConfig};
 
 use crate::frames;
@@ -78,12 +80,17 @@ const RANK_HEADER: u64 = 1;
 /// `CPU_PORT` of p4/shared/constants.p4.
 const CPU_PORT: Port = 509;
 const ETHERTYPE_WORKER: [u8; 2] = [0x88, 0xb5];
+/// Where the reports of departures go on Tofino 1, and how many bytes of each (`tofino-port/include/length_report.p4`).
+const LENGTH_REPORT_SESSION: u16 = 1;
+const RECIRCULATION_PORT: Port = 68;
+const LENGTH_REPORT_BYTES: u32 = 32;
 
 /// A program in the engine.
 #[derive(Debug)]
 pub struct Switch {
     engine: Engine,
     p4: P4,
+    target: Target,
     counters: DecisionCounters,
 }
 
@@ -105,10 +112,18 @@ impl Switch {
     /// # Panics
     /// If the program lacks a table or counter that all programs of this project have.
     pub fn new(program: &Program, scheme: Scheme) -> Result<Switch, ProgramError> {
-        let p4 = scheme.p4();
-        let pipeline = program.pipeline()?;
+        let (p4, target) = (scheme.p4(), program.target());
+        let mut pipeline = program.pipeline()?;
+        if target == Target::Tna {
+            let session = CloneSession {
+                replicas: vec![(RECIRCULATION_PORT, 1)],
+                truncate_to: Some(LENGTH_REPORT_BYTES),
+                class_of_service: 0,
+            };
+            pipeline.clone_session_set(LENGTH_REPORT_SESSION, session);
+        }
         let counter = |name: &str| {
-            let name = format!("{}.{name}", p4.ingress());
+            let name = format!("{}{}.{name}", target.prefix(), p4.ingress());
             known(pipeline.counter(&name), &name)
         };
         let counters = if p4.verdicts {
@@ -130,7 +145,25 @@ impl Switch {
         engine
             .load(pipeline, program.queue_depth_registers())
             .unwrap_or_else(|error| panic!("{}: {error}", program.name()));
-        Ok(Switch { engine, p4, counters })
+        if target == Target::Tna {
+            engine.set_recirculation_latency(0);
+        }
+        Ok(Switch {
+            engine,
+            p4,
+            target,
+            counters,
+        })
+    }
+
+    /// What its program was compiled for.
+    pub fn target(&self) -> Target {
+        self.target
+    }
+
+    /// The name of the ingress control on the control plane.
+    pub fn ingress(&self) -> String {
+        format!("{}{}", self.target.prefix(), self.p4.ingress())
     }
 
     /// The program's tables and registers.
@@ -143,7 +176,7 @@ impl Switch {
     }
 
     fn call(&self, table: &str, action: &str, data: &[u64]) -> (TableId, ActionCall) {
-        let name = format!("{}.{table}", self.p4.ingress());
+        let name = format!("{}.{table}", self.ingress());
         let pipeline = self.pipeline();
         let id = known(pipeline.table(&name), &name);
         let holder = name.rsplit_once('.').map_or("", |(holder, _)| holder);
@@ -245,10 +278,15 @@ impl Switch {
     /// Lets everything happen that is due by `now`.
     pub fn advance(&mut self, now: Nanos, sent: &mut Sent) {
         self.engine.advance(now, sent);
+        // One call makes so many recirculations only (engine/src/recirculation.rs).
+        while self.target == Target::Tna && self.engine.next_event().is_some_and(|at| at <= now) {
+            self.engine.advance(now, sent);
+        }
     }
 
     /// A frame arrives.
     pub fn receive(&mut self, now: Nanos, frame: &[u8], sent: &mut Sent) {
+        self.advance(now, sent);
         self.engine.receive(now, 0, frame, sent);
     }
 
@@ -302,7 +340,7 @@ impl Switch {
     /// # Panics
     /// If the program has no such counter or cell.
     pub fn counter(&self, name: &str, cell: usize) -> Count {
-        let name = format!("{}.{name}", self.p4.ingress());
+        let name = format!("{}.{name}", self.ingress());
         let id = known(self.pipeline().counter(&name), &name);
         let count = self.pipeline().counter_read(id, cell);
         count.unwrap_or_else(|error| panic!("{error}"))

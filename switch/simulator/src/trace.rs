@@ -6,7 +6,7 @@
 
 use crate::workload::seeded;
 use p4sched_schedulers::scheme::Discipline;
-use p4sched_schedulers::{ConfigError, Model, P4, Packet, Scheduler, Scheme, Verdict};
+use p4sched_schedulers::{ConfigError, Model, P4, Packet, Scheduler, Scheme, Target, Verdict};
 use rand::Rng;
 use rand_chacha::ChaCha8Rng;
 use serde_json::{Value, json};
@@ -158,7 +158,7 @@ impl Writer {
 fn draw(scheme: Scheme, random: &mut ChaCha8Rng) -> Parameters {
     Parameters {
         at_ingress: true,
-        ..Parameters::draw(scheme, random, None)
+        ..Parameters::draw(scheme, Target::V1model, random, None)
     }
 }
 

@@ -6,7 +6,7 @@ use p4sched_schedulers::packs::{Packs, PacksConfig};
 use p4sched_schedulers::pifo::Pifo;
 use p4sched_schedulers::sp_pifo::SpPifo;
 use p4sched_schedulers::window::WindowConfig;
-use p4sched_schedulers::{Headroom, Rank, Reference};
+use p4sched_schedulers::{Headroom, Rank, Reference, Target};
 use p4sched_simulator::adversary::{BatchOutcome, Search, Trace, batch};
 use p4sched_simulator::workload::seeded;
 
@@ -28,6 +28,7 @@ fn aifo(trace: &Trace) -> BatchOutcome {
         capacity: 12,
         headroom: Headroom::NONE,
         window,
+        on: Target::V1model,
     })
     .unwrap();
     aifo.remember(&trace.window).unwrap();

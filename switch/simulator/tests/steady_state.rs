@@ -11,7 +11,7 @@ use p4sched_schedulers::fifo::Fifo;
 use p4sched_schedulers::packs::{Packs, PacksConfig};
 use p4sched_schedulers::pifo::Pifo;
 use p4sched_schedulers::window::WindowConfig;
-use p4sched_schedulers::{Headroom, Packet, Rank, Scheduler};
+use p4sched_schedulers::{Headroom, Packet, Rank, Scheduler, Target};
 use p4sched_simulator::inversions::{Link, Outcome, run};
 use p4sched_simulator::workload::{RankSampler, independent, seeded};
 
@@ -119,6 +119,7 @@ impl Overload {
             capacity: TARGET,
             headroom: self.headroom,
             window,
+            on: Target::V1model,
         })
         .unwrap()
     }

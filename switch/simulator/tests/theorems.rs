@@ -9,7 +9,7 @@ use p4sched_schedulers::pifo::Pifo;
 use p4sched_schedulers::rifo::{Products, Rifo, RifoConfig};
 use p4sched_schedulers::sp_pifo::SpPifo;
 use p4sched_schedulers::window::WindowConfig;
-use p4sched_schedulers::{Headroom, Packet, Rank, Reference, Scheduler, Verdict};
+use p4sched_schedulers::{Headroom, Packet, Rank, Reference, Scheduler, Target, Verdict};
 use p4sched_simulator::adversary::batch;
 use p4sched_simulator::inversions::{Link, run};
 use p4sched_simulator::workload::{RankDistribution, RankSampler, falling, independent, seeded};
@@ -75,6 +75,7 @@ fn aifo_like(config: &PacksConfig) -> Aifo {
         capacity: buffer,
         headroom,
         window,
+        on: Target::V1model,
     })
     .unwrap()
 }
@@ -165,7 +166,7 @@ proptest! {
         target in 1usize..40, capacity in 1usize..60, window in window(), headroom in headroom(),
         tracking_range in 1usize..50, events in events(600)
     ) {
-        let mut aifo = Aifo::new(AifoConfig { target, capacity, headroom, window }).unwrap();
+        let mut aifo = Aifo::new(AifoConfig { target, capacity, headroom, window, on: Target::V1model }).unwrap();
         prop_assert!(play(&mut aifo, &events, |_| ()).is_sorted_by_key(|packet| packet.id));
         for products in [Products::Exact, Products::PowersOfTwo] {
             let mut rifo = Rifo::new(RifoConfig { capacity, tracking_range, headroom, products }).unwrap();
@@ -177,7 +178,7 @@ proptest! {
     fn every_rank_gets_in_while_the_queue_is_within_its_headroom(
         capacity in 1usize..100, headroom in headroom(), window in window(), ranks in prop::collection::vec(0u32..50, 1..300)
     ) {
-        let mut aifo = Aifo::new(AifoConfig { target: capacity, capacity, headroom, window }).unwrap();
+        let mut aifo = Aifo::new(AifoConfig { target: capacity, capacity, headroom, window, on: Target::V1model }).unwrap();
         let rifo = RifoConfig { capacity, tracking_range: 20, headroom, products: Products::Exact };
         let mut rifo = Rifo::new(rifo).unwrap();
         for (id, &rank) in ranks.iter().enumerate() {
@@ -197,7 +198,7 @@ proptest! {
     ) {
         let headroom = Headroom::new(k, 16).unwrap();
         let window = WindowConfig::unsampled(1 << 16);
-        let target = AifoConfig { target: size, capacity: size, headroom, window };
+        let target = AifoConfig { target: size, capacity: size, headroom, window, on: Target::V1model };
         let rifo = RifoConfig { capacity: size, tracking_range: 7, headroom, products };
         let packs = PacksConfig { queue_sizes: vec![size], headroom, window, occupancy, window_shift };
         let mut schedulers: [Box<dyn Scheduler>; 4] = [

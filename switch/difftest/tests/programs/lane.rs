@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 
 use p4sched_dataplane::Port;
 use p4sched_schedulers::fdpa::{UNCLASSIFIED, UNIT_SCALE};
-use p4sched_schedulers::{Nanos, P4, Packet};
+use p4sched_schedulers::{Nanos, P4, Packet, Target};
 use p4sched_simulator::frames::{Datagram, RANKED_PORT};
 use p4sched_simulator::model::{Decision, ModelPort};
 use p4sched_simulator::parameters::Parameters;
@@ -150,9 +150,10 @@ pub fn lanes(trial: &Trial, random: &mut ChaCha8Rng) -> Result<Vec<Lane>, Mismat
                 break traffic;
             }
         };
-        let parameters = Parameters::draw(trial.scheme, random, None);
+        let parameters = Parameters::draw(trial.scheme, trial.target, random, None);
         // Only these programs charge a flow for what was admitted, and for nothing else.
-        let start_time = p4.ranks && p4.verdicts && random.random_range(0..3) == 0;
+        let charges = p4.ranks && p4.verdicts && trial.target == Target::V1model;
+        let start_time = charges && random.random_range(0..3) == 0;
         let rate_bps = (base as f64 * (0.5 + random.random::<f64>())) as u64;
         let model = ModelPort::new(&told(trial, &parameters).config, rate_bps, start_time);
         let stranger = random.random_bool(0.5).then(|| random.random_range(0..USERS));

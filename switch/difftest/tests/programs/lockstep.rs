@@ -6,7 +6,7 @@ use p4sched_dataplane::MatchKey;
 use p4sched_schedulers::config::MAX_P4_QUEUES;
 use p4sched_schedulers::fdpa::UNCLASSIFIED;
 use p4sched_schedulers::scheme::Discipline;
-use p4sched_schedulers::{Compared, Nanos, Packet, Scheme};
+use p4sched_schedulers::{Compared, Nanos, Packet, Scheme, Target};
 use p4sched_simulator::frames::{Datagram, is_forwarded};
 use p4sched_simulator::model::Decision;
 use p4sched_simulator::parameters::Parameters;
@@ -29,6 +29,8 @@ const COMPARE_EVERY: u64 = 500;
 pub struct Trial {
     /// Which program and model.
     pub scheme: Scheme,
+    /// Compiled for this.
+    pub target: Target,
     /// Decides everything random.
     pub seed: u64,
     /// How many packets arrive.
@@ -183,7 +185,11 @@ impl<'a> Lockstep<'a> {
             let source = MatchKey::Ternary(source.to_vec(), vec![255, 255, 255, 0]);
             let protocol = MatchKey::Ternary(vec![17], vec![255]);
             let key = [source, any(), protocol, any(), any()];
-            self.switch.set_entry("users.users_by_flow", &key, "set_user", &data);
+            let action = match self.trial.target {
+                Target::V1model => "set_user",
+                Target::Tna | Target::T2na => "set_flow_user",
+            };
+            self.switch.set_entry("users.users_by_flow", &key, action, &data);
         }
     }
 
@@ -354,20 +360,30 @@ impl<'a> Lockstep<'a> {
             // One buffer serves all priorities.
             Discipline::Fifo | Discipline::Pifo { .. } => model.lengths().iter().sum(),
         };
-        let cell = |queue| self.switch.register("queue_depths", port << 3 | queue);
-        let mut compared = vec![Compared {
-            name: "@queue_depth cells",
-            model: (0..MAX_P4_QUEUES).map(length).collect(),
-            program: (0..MAX_P4_QUEUES).map(cell).collect(),
-        }];
-        if p4.ranks {
+        let mut compared = Vec::new();
+        // On Tofino 1, a program knows a length late, or not at all.
+        if self.trial.target != Target::Tna {
+            // The ghost thread of Tofino 2 has 11 bits for a queue.
+            let cells = if self.trial.target == Target::T2na {
+                1 << 11
+            } else {
+                1 << 12
+            };
+            let cell = |queue| self.switch.register("queue_depths", (port << 3 | queue) % cells);
+            compared.push(Compared {
+                name: "lengths of the queues",
+                model: (0..MAX_P4_QUEUES).map(length).collect(),
+                program: (0..MAX_P4_QUEUES).map(cell).collect(),
+            });
+        }
+        if p4.ranks && self.trial.target == Target::V1model {
             compared.push(Compared {
                 name: "virtual time",
                 model: vec![model.virtual_time()],
                 program: vec![self.switch.register("virtual_time", port)],
             });
         }
-        let ingress = p4.ingress();
+        let ingress = self.switch.ingress();
         let register = |name: &str| self.switch.register(&format!("{ingress}.{name}"), port);
         compared.extend(model.model().compare(&register));
         compared
@@ -381,7 +397,7 @@ impl<'a> Lockstep<'a> {
         let lane = &mut self.lanes[at];
         match random.random_range(0..8) {
             0..4 => {
-                lane.parameters = Parameters::draw(scheme, random, Some(&lane.parameters));
+                lane.parameters = Parameters::draw(scheme, self.trial.target, random, Some(&lane.parameters));
                 self.reconfigure(at)?;
             }
             4 => {
@@ -428,8 +444,9 @@ impl<'a> Lockstep<'a> {
             scheme, seed, packets, ..
         } = self.trial;
         let mut report = format!(
-            "{}.p4 differs from its model ({scheme:?})\n  {what}\n",
-            scheme.p4().program
+            "{}.p4 differs from its model ({scheme:?} for {})\n  {what}\n",
+            scheme.p4().program,
+            self.trial.target.name()
         );
         let mut line = |name: &str, text: String| {
             let _ = writeln!(report, "  {name:<12} {text}");

@@ -6,7 +6,7 @@ mod lockstep;
 use std::path::Path;
 
 use lockstep::{Mismatch, Tally, Trial, run};
-use p4sched_schedulers::{Config, Headroom, Packet, Scheme, Sizes};
+use p4sched_schedulers::{Config, Headroom, Packet, Scheme, Sizes, Target};
 use p4sched_simulator::parameters::Parameters;
 use p4sched_simulator::program::Program;
 use p4sched_simulator::switch::Switch;
@@ -18,30 +18,40 @@ const PACKETS: u64 = if cfg!(debug_assertions) { 20_000 } else { 1_000_000 };
 /// Packets of one trial: a freshly loaded program, other flows, other numbers of queues.
 const PER_TRIAL: u64 = if cfg!(debug_assertions) { 5_000 } else { 20_000 };
 
-fn program(scheme: Scheme) -> Program {
-    let p4 = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../p4");
-    Program::compile(&p4, scheme.p4().program).unwrap_or_else(|error| panic!("{error}"))
+fn program(scheme: Scheme, target: Target) -> Program {
+    let directory = Path::new(env!("CARGO_MANIFEST_DIR"))
+        .join("../..")
+        .join(target.directory());
+    Program::compile(&directory, scheme.p4().program, target).unwrap_or_else(|error| panic!("{error}"))
 }
 
 /// Drives program and model side by side over so many packets, a trial after the other.
-fn check(scheme: Scheme, packets: u64) -> Tally {
-    let program = program(scheme);
+fn check(scheme: Scheme, target: Target, packets: u64) -> Tally {
+    let program = program(scheme, target);
     let mut tally = Tally::default();
     for seed in 0..packets / PER_TRIAL {
         let trial = Trial {
             scheme,
+            target,
             seed,
             packets: PER_TRIAL,
             mistake: None,
         };
         tally += run(&program, &trial).unwrap_or_else(|mismatch| panic!("\n{mismatch}"));
     }
-    println!("{scheme:?}: {tally:?}");
+    println!("{scheme:?} for {}: {tally:?}", target.name());
     assert_eq!(tally.packets, packets);
     assert!(tally.queued > packets / 10, "hardly anything was queued: {tally:?}");
     assert!(tally.full > packets / 100, "hardly any queue was full: {tally:?}");
     assert!(tally.changes > packets / 1000, "hardly anything changed: {tally:?}");
     tally
+}
+
+/// On every target that it has a program for.
+fn check_all(scheme: Scheme) {
+    for &target in scheme.targets() {
+        check(scheme, target, PACKETS);
+    }
 }
 
 macro_rules! test_each {
@@ -50,7 +60,7 @@ macro_rules! test_each {
             #[doc = $what]
             #[test]
             fn $module() {
-                super::check(p4sched_schedulers::Scheme::$Scheme, super::PACKETS);
+                super::check_all(p4sched_schedulers::Scheme::$Scheme);
             }
         )*
     };
@@ -65,20 +75,25 @@ mod decides_as_its_model {
 fn admission_rules_refuse_often_and_a_sorted_queue_often_pushes_out() {
     let packets = PACKETS / 10;
     for scheme in [Scheme::Aifo, Scheme::Rifo, Scheme::Packs] {
-        assert!(check(scheme, packets).refused > packets / 100, "{scheme:?}");
+        assert!(
+            check(scheme, Target::V1model, packets).refused > packets / 100,
+            "{scheme:?}"
+        );
     }
-    assert!(check(Scheme::Pifo, packets).pushed_out > packets / 100);
-    assert_eq!(check(Scheme::Fifo, packets).refused, 0);
+    assert!(check(Scheme::Pifo, Target::V1model, packets).pushed_out > packets / 100);
+    assert_eq!(check(Scheme::Fifo, Target::V1model, packets).refused, 0);
 }
 
 #[test]
 fn the_registry_names_the_parameters_of_each_program() {
     for &scheme in Scheme::ALL {
         let p4 = scheme.p4();
-        let switch = Switch::new(&program(scheme), scheme).unwrap();
-        let params = switch.action_params(p4.table, p4.action).iter();
-        let names: Vec<&str> = params.map(|(name, _)| name.as_str()).collect();
-        assert_eq!(names, p4.parameters, "{scheme:?}");
+        for &target in scheme.targets() {
+            let switch = Switch::new(&program(scheme, target), scheme).unwrap();
+            let params = switch.action_params(p4.table, p4.action).iter();
+            let names: Vec<&str> = params.map(|(name, _)| name.as_str()).collect();
+            assert_eq!(names, p4.parameters, "{scheme:?} for {}", target.name());
+        }
     }
 }
 
@@ -86,11 +101,12 @@ fn the_registry_names_the_parameters_of_each_program() {
 fn report(scheme: Scheme, mistake: fn(&mut Parameters, &mut Packet)) -> String {
     let trial = Trial {
         scheme,
+        target: Target::V1model,
         seed: 3,
         packets: 20_000,
         mistake: Some(mistake),
     };
-    match run(&program(scheme), &trial) {
+    match run(&program(scheme, Target::V1model), &trial) {
         Err(Mismatch::Differ(report)) => report,
         other => panic!("the mistake was not found: {other:?}"),
     }
@@ -175,10 +191,11 @@ fn a_wrong_shift_for_a_pause_of_any_length_is_found_out() {
         ("rate = 0", "rate = bytes >> 4"),
     ] {
         let p4 = with_other_estimator(old, new);
-        let program = Program::compile(p4.path(), "fdpa").unwrap();
+        let program = Program::compile(p4.path(), "fdpa", Target::V1model).unwrap();
         let found = (0..10).find(|&seed| {
             let trial = Trial {
                 scheme: Scheme::Fdpa,
+                target: Target::V1model,
                 seed,
                 packets: 20_000,
                 mistake: None,
@@ -199,21 +216,31 @@ fn programs_and_models_agree_on_the_inversions_of_the_packs_paper() {
     ] {
         let sampler = RankSampler::new(distribution, 100).unwrap();
         let ranks = independent(&sampler, count, &mut seeded(seed));
-        let sizes = Sizes {
-            window: 20,
-            ..Sizes::PAPER
-        };
         for &scheme in Scheme::ALL.iter().filter(|scheme| scheme.p4().ranks) {
-            let found = stepped::run(&program(scheme), scheme, &sizes, &ranks).unwrap();
-            let expected = inversions::of_scheme(scheme, &sizes, &ranks).unwrap();
-            assert!(found == expected, "{} of {distribution:?} ranks", scheme.name());
-            assert!(expected.total_drops() > 0);
+            for &target in scheme.targets() {
+                let sizes = Sizes {
+                    window: target.max_window().min(20),
+                    target,
+                    ..Sizes::PAPER
+                };
+                let found = stepped::run(&program(scheme, target), scheme, &sizes, &ranks).unwrap();
+                let expected = inversions::of_scheme(scheme, &sizes, &ranks).unwrap();
+                let what = format!("{} for {} of {distribution:?} ranks", scheme.name(), target.name());
+                assert!(found == expected, "{what}");
+                assert!(expected.total_drops() > 0, "{what}");
+            }
         }
     }
 }
 
 #[test]
 fn a_window_longer_than_the_programs_have_is_refused() {
-    let error = stepped::run(&program(Scheme::Packs), Scheme::Packs, &Sizes::PAPER, &[1]).unwrap_err();
+    let error = stepped::run(
+        &program(Scheme::Packs, Target::V1model),
+        Scheme::Packs,
+        &Sizes::PAPER,
+        &[1],
+    )
+    .unwrap_err();
     assert!(error.to_string().contains("1 to 32 ranks"), "{error}");
 }

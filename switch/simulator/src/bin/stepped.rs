@@ -8,8 +8,7 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::{Parser, ValueEnum};
-use p4sched_schedulers::config::MAX_P4_WINDOW;
-use p4sched_schedulers::{Headroom, Rank, Scheme, Sizes};
+use p4sched_schedulers::{Headroom, Rank, Scheme, Sizes, Target};
 use p4sched_simulator::inversions::{self, Outcome};
 use p4sched_simulator::program::Program;
 use p4sched_simulator::workload::{RankDistribution, RankSampler, independent, seeded};
@@ -35,11 +34,14 @@ struct Args {
     /// Ranks are 0 to this, exclusive.
     #[arg(long, default_value_t = 100)]
     rank_count: usize,
-    /// |W| of AIFO and PACKS and T of RIFO, in packets [default: 1000 for the models, 32 for P4].
+    /// Whose programs, or whose rules in the models: v1model, tna or t2na.
+    #[arg(long, default_value = "v1model")]
+    target: Target,
+    /// |W| of AIFO and PACKS and T of RIFO, in packets [default: 1000 for the models, 32 for P4, 16 for a Tofino].
     #[arg(long)]
     window: Option<usize>,
-    /// Schemes, separated by commas.
-    #[arg(long, value_delimiter = ',', value_parser = options::scheme(options::is_ranked), default_values = options::names(options::is_ranked))]
+    /// Schemes, separated by commas [default: all that there is a program for].
+    #[arg(long, value_delimiter = ',', value_parser = options::scheme(options::is_ranked))]
     schemes: Vec<Scheme>,
     /// Seed of the ranks.
     #[arg(long, default_value_t = 1)]
@@ -59,9 +61,9 @@ struct Args {
     /// Added to the ranks in the window of PACKS when they are compared; the models only.
     #[arg(long, default_value_t = 0, allow_negative_numbers = true)]
     window_shift: i64,
-    /// Where the P4 programs are.
-    #[arg(long, default_value = "p4")]
-    p4_dir: PathBuf,
+    /// Where the P4 programs are [default: p4, tofino-port or tofino-port/t2na].
+    #[arg(long)]
+    p4_dir: Option<PathBuf>,
     /// Where the JSON goes [default: standard output].
     #[arg(long)]
     output: Option<PathBuf>,
@@ -101,27 +103,47 @@ fn run(args: &Args) -> Result<(), Box<dyn Error>> {
     if args.with == With::P4 && args.window_shift != 0 {
         return Err("--window-shift: the P4 programs cannot shift their windows; use --with model".into());
     }
-    let window = args.window.unwrap_or(match args.with {
-        With::Model => PAPER_WINDOW,
-        With::P4 => MAX_P4_WINDOW,
+    let window = args.window.unwrap_or(match (args.with, args.target) {
+        (With::Model, Target::V1model) => PAPER_WINDOW,
+        _ => args.target.max_window(),
     });
+    if args.target != Target::V1model && window > args.target.max_window() {
+        let most = args.target.max_window();
+        return Err(format!(
+            "--window {window}: the programs for {} hold at most {most} ranks",
+            args.target.name()
+        )
+        .into());
+    }
     let sizes = Sizes {
         queues: args.queues,
         queue_size: args.queue_size,
         window,
         headroom: Headroom::new(args.headroom_256, 8)?,
         window_shift: args.window_shift,
+        target: args.target,
     };
     let sampler = RankSampler::new(args.ranks, args.rank_count)?;
     let ranks = independent(&sampler, args.packets, &mut seeded(args.seed));
     let mut schemes = Map::new();
-    for &scheme in &args.schemes {
+    let directory = args.p4_dir.clone();
+    let directory = directory.unwrap_or_else(|| PathBuf::from(args.target.directory()));
+    let has_program = |scheme: &Scheme| scheme.targets().contains(&args.target);
+    let mut asked = args.schemes.clone();
+    if asked.is_empty() {
+        let ranked = Scheme::ALL.iter().filter(|&&scheme| options::is_ranked(scheme));
+        asked = ranked.copied().filter(has_program).collect();
+    }
+    for scheme in asked {
+        if !has_program(&scheme) {
+            return Err(format!("there is no program of {} for {}", scheme.name(), args.target.name()).into());
+        }
         // Both refuse sizes that they cannot work with.
         sizes.model(scheme, &[])?;
         let outcome = match args.with {
             With::Model => inversions::of_scheme(scheme, &sizes, &ranks)?,
             With::P4 => {
-                let program = Program::compile(&args.p4_dir, scheme.p4().program)?;
+                let program = Program::compile(&directory, scheme.p4().program, args.target)?;
                 stepped::run(&program, scheme, &sizes, &ranks)?
             }
         };
@@ -129,6 +151,7 @@ fn run(args: &Args) -> Result<(), Box<dyn Error>> {
     }
     let summary = json!({
         "with": if args.with == With::P4 { "p4" } else { "model" },
+        "target": args.target.name(),
         "ranks": args.ranks.name(),
         "rank_count": args.rank_count,
         "packets": args.packets,
