@@ -179,8 +179,9 @@ impl Switch {
         let name = format!("{}.{table}", self.ingress());
         let pipeline = self.pipeline();
         let id = known(pipeline.table(&name), &name);
-        let holder = name.rsplit_once('.').map_or("", |(holder, _)| holder);
-        let action = format!("{holder}.{action}");
+        // An action has its control in front of its name, and no pipe.
+        let holder = table.rsplit_once('.').map_or("", |(holder, _)| holder);
+        let action = format!("{}.{holder}.{action}", self.p4.ingress()).replace("..", ".");
         let action = known(pipeline.table_action(id, &action), &action);
         let params = data.iter().map(|&value| bytes(value)).collect();
         (id, ActionCall::Action { action, params })
