@@ -1,6 +1,8 @@
 //! Corrupt programs are refused, hostile frames are forwarded or dropped; nothing panics or hangs.
 
 mod common;
+#[path = "common/tofino.rs"]
+mod tofino;
 
 use std::sync::LazyLock;
 
@@ -50,8 +52,71 @@ static RICH: LazyLock<String> = LazyLock::new(|| {
     parts.json()
 });
 
+/// A program for Tofino 2 that uses all that the chip does around the P4 code.
+static RICH_TOFINO: LazyLock<String> = LazyLock::new(|| {
+    use tofino::{assign, binary, eh, field, h, local, number, op, register, tm, unless_equal};
+    let cells = register("pipe.I.r");
+    let program = tofino::Program {
+        t2na: true,
+        parser_errors_read: true,
+        ingress: vec![
+            assign(tm("ucast_egress_port"), h("port")),
+            assign(tm("qid"), h("kind")),
+            assign(tm("mcast_grp_a"), h("kind")),
+            assign(tm("bypass_egress"), h("value")),
+            assign(tm("copy_to_cpu"), binary(">>", h("kind"), number(2))),
+            assign(
+                field("ig_intr_md_for_dprsr", "drop_ctl"),
+                binary(">>", h("kind"), number(3)),
+            ),
+            op("register_read", &[local("a"), cells.clone(), h("value")]),
+            op(
+                "register_write",
+                &[cells.clone(), h("value"), binary("+", local("a"), number(1))],
+            ),
+            op(
+                "modify_field_with_hash_based_offset",
+                &[
+                    h("big"),
+                    number(0),
+                    json!({"type": "calculation", "value": "crc"}),
+                    number(1 << 32),
+                ],
+            ),
+        ],
+        ingress_deparser: vec![
+            unless_equal(0, h("port"), 7, 3),
+            op("mirror", &[number(1), number(4)]),
+            op("resubmit", &[number(4)]),
+            op("generate_digest", &[number(0), number(1)]),
+        ],
+        egress: vec![assign(field("eg_intr_md_for_dprsr", "drop_ctl"), eh("kind"))],
+        egress_deparser: vec![op("mirror", &[eh("kind"), json!({"type": "hexstr", "value": "-0x1"})])],
+        ghost: Some(vec![op(
+            "register_write",
+            &[cells, field("gh_intr_md", "qid"), field("gh_intr_md", "qlength")],
+        )]),
+        registers: json!([{"name": "pipe.I.r", "id": 0, "bitwidth": 64, "size": 6, "initial_value": "0x1"}]),
+        field_lists: json!([{"id": 4, "name": "m", "elements": [
+            {"type": "field", "value": ["h", "value"]}, {"type": "hexstr", "value": "0xab", "bitwidth": 8},
+        ]}]),
+        learn_lists: json!([{"id": 1, "name": "pipe.D.d", "elements": [{"type": "field", "value": ["h", "big"]}]}]),
+    };
+    let mut json = program.json();
+    let parameters = json!({"width": 16, "coefficient": "0x1021", "reversed": true, "msb": false, "extended": true,
+        "init": "0xffff", "xor": 0, "output_width": 32});
+    json["calculations"] = json!([{"name": "crc", "id": 0, "algo": "crc_poly", "parameters": parameters,
+        "input": [{"type": "field", "value": ["h", "port"]}]}]);
+    json.to_string()
+});
+
+fn either() -> impl Strategy<Value = &'static str> {
+    prop_oneof![Just(RICH.as_str()), Just(RICH_TOFINO.as_str())]
+}
+
 fn exercise(pipeline: &mut Pipeline, frames: &[Vec<u8>]) {
     let mut out = Outcomes::default();
+    pipeline.set_cpu_port(Some(4));
     pipeline.mcast_group_set(1, vec![(1, 1), (2, 2)]);
     pipeline.clone_session_set(
         1,
@@ -62,6 +127,7 @@ fn exercise(pipeline: &mut Pipeline, frames: &[Vec<u8>]) {
     );
     for (index, frame) in frames.iter().enumerate() {
         pipeline.ingress(index as u64 * 1000, 1, frame, &mut out);
+        pipeline.ghost(index as u64 * 1000, 500, 7, u32::MAX);
         for _ in 0..20 {
             if let Some(packet) = out.enqueue.pop() {
                 let queueing = Queueing {
@@ -146,6 +212,17 @@ fn replacement() -> impl Strategy<Value = Option<Value>> {
             "lpm",
             "range",
             "indirect",
+            "h",
+            "egress.h",
+            "ig_intr_md_for_tm",
+            "ucast_egress_port",
+            "pipe.I.r",
+            "mirror",
+            "resubmit",
+            "crc_poly",
+            "ghost",
+            "tna",
+            "v1model",
         ])
         .prop_map(|text| Some(json!(text))),
     ]
@@ -177,10 +254,11 @@ proptest! {
 
     #[test]
     fn a_mutated_program_loads_or_is_refused(
+        text in either(),
         changes in prop::collection::vec((any::<prop::sample::Index>(), replacement()), 1..4),
         frames in frames(),
     ) {
-        let mut program: Value = serde_json::from_str(&RICH).expect("JSON");
+        let mut program: Value = serde_json::from_str(text).expect("JSON");
         for (place, replacement) in changes {
             let mut n = place.index(nodes(&program));
             mutate(&mut program, &mut n, &mut |value| match &replacement {
@@ -194,6 +272,12 @@ proptest! {
         if let Ok(mut pipeline) = Pipeline::from_json(program.to_string().as_bytes()) {
             exercise(&mut pipeline, &frames);
         }
+    }
+
+    #[test]
+    fn random_frames_never_panic_on_a_tofino(frames in frames()) {
+        let mut pipeline = Pipeline::from_json(RICH_TOFINO.as_bytes()).expect("a valid program");
+        exercise(&mut pipeline, &frames);
     }
 
     #[test]
@@ -252,6 +336,67 @@ fn an_error_names_the_place_and_the_problem() {
     assert_eq!(
         problem(&json!([])),
         "the program: should be a JSON object, as p4c-bm2-ss writes it"
+    );
+}
+
+#[test]
+fn what_a_program_for_tofino_lacks_is_named() {
+    let program: Value = serde_json::from_str(&RICH_TOFINO).expect("JSON");
+    let without = |list: &str, name: &str| {
+        let mut program = program.clone();
+        let items = program[list].as_array_mut().expect("a list");
+        items.retain(|item| item["name"] != name);
+        problem(&program)
+    };
+    let cases = [
+        (
+            "parsers",
+            "egress_parser",
+            "parsers: no 'egress_parser', which t2na needs",
+        ),
+        (
+            "deparsers",
+            "ingress_deparser",
+            "deparsers: no 'ingress_deparser', which t2na needs",
+        ),
+        (
+            "pipelines",
+            "egress_deparser",
+            "pipelines: no 'egress_deparser', which t2na needs",
+        ),
+    ];
+    for (list, name, expected) in cases {
+        assert_eq!(without(list, name), expected);
+    }
+    let changed = |pointer: &str, value: Value| {
+        let mut program = program.clone();
+        *program.pointer_mut(pointer).expect("a place") = value;
+        problem(&program)
+    };
+    let arch = |name| changed("/__meta__/arch", json!(name));
+    assert_eq!(
+        arch("psa"),
+        "__meta__.arch: no architecture 'psa'; there are v1model, tna and t2na"
+    );
+    assert_eq!(arch("tna"), "pipelines: 'ghost': only t2na has a ghost control");
+    assert!(arch("v1model").ends_with("primitive 'mirror' is not supported"));
+    let types = program["header_types"].as_array().expect("types");
+    let tm = types.iter().position(|kind| kind["name"] == "tm_t").expect("the type");
+    assert_eq!(
+        changed(&format!("/header_types/{tm}/fields/0/1"), json!(64)),
+        "the program: no field 'ig_intr_md_for_tm.ucast_egress_port' of at most 63 bits, which t2na needs"
+    );
+    assert_eq!(
+        changed("/field_lists/0/elements/1/bitwidth", json!(7)),
+        "field_lists[0].elements: 23 bits are not a whole number of bytes"
+    );
+    assert_eq!(
+        changed("/register_arrays/0/bitwidth", json!(0)),
+        "register_arrays[0].initial_value: does not fit into 0 bits"
+    );
+    assert_eq!(
+        changed("/calculations/0/parameters/width", json!(65)),
+        "calculations[0].parameters.width: should be an integer from 0 to 64"
     );
 }
 

@@ -82,6 +82,46 @@ fn bitstring(bits: &p4info::P4BitstringLikeTypeSpec, value: &[u8]) -> Vec<u8> {
     }
 }
 
+/// Widths in bits of the fields of a type, in order. `None` if a part of it has no width.
+pub fn widths(types: &p4info::P4TypeInfo, spec: &p4info::P4DataTypeSpec) -> Option<Vec<u32>> {
+    let one = |width: i32| Some(vec![u32::try_from(width).ok()?]);
+    match resolve(types, spec)? {
+        TypeSpec::Bitstring(bits) => bitstring_width(bits).map(|width| vec![width]),
+        TypeSpec::Bool(_) => one(1),
+        TypeSpec::SerializableEnum(name) => one(types
+            .serializable_enums
+            .get(&name.name)?
+            .underlying_type
+            .as_ref()?
+            .bitwidth),
+        TypeSpec::NewType(name) => translated_width(types, &name.name).map(|width| vec![width]),
+        TypeSpec::Struct(name) => {
+            let members = types.structs.get(&name.name)?.members.iter();
+            let widths = members.map(|member| widths(types, member.type_spec.as_ref()?));
+            Some(widths.collect::<Option<Vec<_>>>()?.concat())
+        }
+        TypeSpec::Tuple(tuple) => {
+            let widths = tuple.members.iter().map(|member| widths(types, member));
+            Some(widths.collect::<Option<Vec<_>>>()?.concat())
+        }
+        TypeSpec::Header(name) => {
+            let members = types.headers.get(&name.name)?.members.iter();
+            members
+                .map(|member| bitstring_width(member.type_spec.as_ref()?))
+                .collect()
+        }
+        _ => None,
+    }
+}
+
+fn bitstring_width(bits: &p4info::P4BitstringLikeTypeSpec) -> Option<u32> {
+    match bits.type_spec.as_ref()? {
+        Bits::Bit(bit) => u32::try_from(bit.bitwidth).ok(),
+        Bits::Int(int) => u32::try_from(int.bitwidth).ok(),
+        Bits::Varbit(_) => None,
+    }
+}
+
 /// The fields of a value, each at full width; `what` names it.
 ///
 /// # Errors
@@ -192,6 +232,25 @@ mod tests {
         let first = parts.members[0].data.clone();
         assert_eq!(first, Some(Data::Bitstring(vec![1, 2])));
         assert_eq!(to_fields(&types, &spec, "learn", &data), Ok(fields));
+    }
+
+    #[test]
+    fn the_widths_of_a_struct_are_those_of_its_members() {
+        let member = |name: &str, width| p4info::p4_struct_type_spec::Member {
+            name: name.to_owned(),
+            type_spec: Some(bit(width)),
+        };
+        let pair = p4info::P4StructTypeSpec {
+            members: vec![member("high", 32), member("low", 9)],
+            ..Default::default()
+        };
+        let mut types = p4info::P4TypeInfo::default();
+        types.structs.insert("pair_t".to_owned(), pair);
+        let name = |name: &str| p4info::P4DataTypeSpec {
+            type_spec: Some(TypeSpec::Struct(p4info::P4NamedType { name: name.to_owned() })),
+        };
+        assert_eq!(widths(&types, &name("pair_t")), Some(vec![32, 9]));
+        assert_eq!(widths(&types, &name("other_t")), None);
     }
 
     #[test]

@@ -10,8 +10,7 @@ use super::statement::Statement;
 use crate::bits::mask;
 use crate::ids::DROP_PORT;
 use crate::run::expr::{Arithmetic, Bool, Data, HeaderExpr};
-use crate::run::intrinsic::UNWRITTEN;
-use crate::run::layout::{Place, register};
+use crate::run::layout::register;
 use crate::run::ops::{HeaderOp, LogMessage, Op};
 
 /// The named objects that primitives use.
@@ -168,7 +167,6 @@ impl<'j> Lowering<'_, '_, '_, 'j> {
                 let flag = if self.objects.tofino { register::REQUESTED } else { 0 };
                 self.set_register(register::RESUBMIT, &args[0], mask(16), flag)
             }),
-            "invalidate" if self.objects.tofino => want(1).and_then(|()| self.invalidate(&args[0])),
             "recirculate" => want(1).and_then(|()| self.set_register(register::RECIRCULATE, &args[0], mask(16), 0)),
             "generate_digest" => want(2).and_then(|()| self.set_register(register::DIGEST, &args[1], mask(16), 0)),
             "register_read" => {
@@ -312,20 +310,6 @@ impl<'j> Lowering<'_, '_, '_, 'j> {
             self.code.builder.push(Op::Or { d: slot, a: slot, b, m });
         }
         Ok(())
-    }
-
-    /// The field counts as not written. The deparser and the traffic manager ask for this in some fields.
-    fn invalidate(&mut self, field: &Json) -> Load<()> {
-        match self.code.scope.layout.field(&field.get("value")?)? {
-            Place::Field(index) => {
-                let field = &self.code.scope.layout.fields[index as usize];
-                let value = if field.width < 64 { UNWRITTEN } else { 0 };
-                let (a, m) = (self.code.builder.constant(value), self.code.builder.all_ones());
-                self.code.builder.push(Op::Move { d: field.slot, a, m });
-                Ok(())
-            }
-            Place::Valid(_) => field.error("should be a field"),
-        }
     }
 
     fn drop(&mut self, header: Option<u32>) -> Load<()> {

@@ -17,7 +17,7 @@ use super::parser::Parser;
 use super::program::MetadataWord;
 use super::wire::write_field;
 use crate::bits::Writer;
-use crate::ids::{Nanos, Port};
+use crate::ids::{DROP_PORT, Nanos, Port};
 use crate::packet::{Enqueue, Outcomes, Packet, Queueing, Recirculated, Transmit};
 use crate::values::CloneSession;
 
@@ -217,8 +217,9 @@ impl Tna {
             let phv = self.copy_phv(core, 0);
             enqueue(core, port, queue, copy, phv, out);
         }
+        // Neither no value nor the value for no port.
         let port = core.read_word(metadata.port);
-        if drops & DROP_PACKET == 0 && port & UNWRITTEN == 0 {
+        if drops & DROP_PACKET == 0 && port < u64::from(DROP_PORT) {
             let mut phv = self.copy_phv(core, 0);
             phv[metadata.bypass_egress.word as usize] = core.read_word(metadata.bypass_egress);
             enqueue(core, port as Port, queue, frame, phv, out);

@@ -277,3 +277,22 @@ impl Chip {
         panic!("the packet does not leave the switch");
     }
 }
+
+/// Code of a control, with conditions.
+#[derive(Default)]
+pub struct Steps(pub Vec<Value>);
+
+impl Steps {
+    pub fn always(mut self, ops: impl IntoIterator<Item = Value>) -> Steps {
+        self.0.extend(ops);
+        self
+    }
+
+    /// `ops` for packets whose field has this value.
+    pub fn when(mut self, field: Value, value: u64, ops: impl IntoIterator<Item = Value>) -> Steps {
+        let ops: Vec<Value> = ops.into_iter().collect();
+        self.0.push(unless_equal(self.0.len(), field, value, ops.len()));
+        self.0.extend(ops);
+        self
+    }
+}

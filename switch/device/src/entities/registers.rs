@@ -7,7 +7,7 @@ use p4sched_proto::p4::v1::update::Type;
 
 use super::array::{cells, modify_only, selected};
 use crate::index::unknown;
-use crate::{Fault, Forwarding, p4data};
+use crate::{Fault, Forwarding, bits, p4data};
 
 /// Sets one cell of a register, or all of them.
 pub(crate) fn write(
@@ -33,16 +33,37 @@ pub(crate) fn write(
         .as_ref()
         .ok_or_else(|| Fault::invalid(format!("{}: a write without data", array.name)))?;
     let fields = p4data::to_fields(&index.types, &register.cell, &array.name, given)?;
-    let [value] = fields.as_slice() else {
-        return Err(Fault::unimplemented(format!(
-            "{}: cells of several fields, as in BMv2",
-            array.name
-        )));
-    };
+    let value = join(fields, &register.widths);
     for cell in cells {
-        pipeline.register_write(array.array, cell, value)?;
+        pipeline.register_write(array.array, cell, &value)?;
     }
     Ok(())
+}
+
+/// A cell from its fields, the first in the most significant bits.
+fn join(mut fields: Vec<Vec<u8>>, widths: &[u32]) -> Vec<u8> {
+    if fields.len() == 1 {
+        return fields.remove(0);
+    }
+    let mut writer = bits::Writer::default();
+    for (field, &width) in fields.iter().zip(widths) {
+        writer.push(field, width);
+    }
+    writer.right_aligned()
+}
+
+/// The fields of a cell.
+fn split(cell: Vec<u8>, widths: &[u32]) -> Vec<Vec<u8>> {
+    if widths.len() == 1 {
+        return vec![cell];
+    }
+    let total: u32 = widths.iter().sum();
+    let mut start = (cell.len() * 8).saturating_sub(total as usize);
+    let mut field = |&width: &u32| {
+        start += width as usize;
+        bits::slice(&cell, start - width as usize, width)
+    };
+    widths.iter().map(&mut field).collect()
 }
 
 /// Reads one cell, all cells of a register, or all registers.
@@ -58,7 +79,8 @@ pub(crate) fn read(
         let one = filter.index.as_ref().filter(|_| filter.register_id != 0);
         for cell in cells(&array.name, array.size, one)? {
             let value = pipeline.register_read(array.array, cell)?;
-            let data = p4data::from_fields(&index.types, &register.cell, &mut std::iter::once(value));
+            let mut fields = split(value, &register.widths).into_iter();
+            let data = p4data::from_fields(&index.types, &register.cell, &mut fields);
             found.push(Entity::RegisterEntry(p4rt::RegisterEntry {
                 register_id: id,
                 index: Some(p4rt::Index { index: cell as i64 }),

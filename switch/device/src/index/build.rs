@@ -11,7 +11,7 @@ use super::names::{Identifiers, mismatch, not_in_program};
 use super::{
     Action, Array, Digest, Field, HeaderField, Index, Meter, Param, Profile, Register, Table, TableAction, ValueSet,
 };
-use crate::{Fault, restriction};
+use crate::{Fault, p4data, restriction};
 
 /// The annotation that hands a register to the traffic manager.
 const QUEUE_DEPTH: &str = "@queue_depth";
@@ -342,15 +342,21 @@ fn arrays(p4info: &p4info::P4Info, pipeline: &Pipeline, ids: &mut Identifiers, i
             index.queue_depth_registers.push(name.clone());
         }
         let size = array_size("register", &name, info.size.into(), pipeline.register_size(array))?;
+        let cell = info.type_spec.clone().unwrap_or_default();
+        let in_program = pipeline.register_width(array);
+        let widths = p4data::widths(&index.types, &cell).unwrap_or_else(|| vec![in_program]);
+        if widths.len() > 1 && widths.iter().sum::<u32>() != in_program {
+            let problem = format!("fields of {widths:?} bits in P4Info, cells of {in_program} bits in the program");
+            return Err(mismatch("register", &name, problem));
+        }
         let array = Array { name, array, size };
-        index.registers.insert(
-            id,
-            Register {
-                array,
-                cell: info.type_spec.clone().unwrap_or_default(),
-                queue_depth,
-            },
-        );
+        let register = Register {
+            array,
+            cell,
+            widths,
+            queue_depth,
+        };
+        index.registers.insert(id, register);
     }
     Ok(())
 }

@@ -143,6 +143,8 @@ pub struct Register {
     pub array: Array<RegisterId>,
     /// Type of a cell.
     pub cell: p4info::P4DataTypeSpec,
+    /// Bits of each field of a cell; the first field is in the most significant ones.
+    pub widths: Vec<u32>,
     /// Annotated `@queue_depth`: the traffic manager owns its cells.
     pub queue_depth: bool,
 }
