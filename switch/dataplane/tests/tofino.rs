@@ -3,9 +3,9 @@
 #[path = "common/tofino.rs"]
 mod tofino;
 
-use p4sched_dataplane::{CloneSession, Queueing};
+use p4sched_dataplane::{ActionCall, CloneSession, MatchKey, Queueing};
 use serde_json::json;
-use tofino::{Program, assign, binary, eh, field, h, local, number, op, register, tm, unless_equal};
+use tofino::{Chip, Program, assign, binary, eh, field, h, local, number, op, register, tm, unless_equal};
 
 /// Sends to the port in the header.
 fn forward() -> Program {
@@ -366,4 +366,50 @@ fn metadata_of_ingress_is_there_for_the_queue_of_the_packet() {
     let packet = &chip.out.enqueue[0].packet;
     assert_eq!(chip.pipeline.read(packet, user.expect("the metadata")), 0x1234);
     assert_eq!(chip.pipeline.read(packet, kind.expect("the header")), 1);
+}
+
+#[test]
+fn a_direct_register_has_a_cell_for_each_entry() {
+    let mut program = forward();
+    program.registers = json!([{"name": "pipe.I.seen", "id": 0, "bitwidth": 32, "size": 4, "is_direct": true, "initial_value": "0x64"}]);
+    let seen = register("pipe.I.seen");
+    program.ingress.extend([
+        op("register_read", &[h("big"), seen.clone(), local("b")]),
+        assign(h("big"), binary("+", h("big"), number(1))),
+        op("register_write", &[seen, local("b"), h("big")]),
+    ]);
+    let mut json = program.json();
+    json["actions"].as_array_mut().expect("actions").push(json!(
+        {"name": "NoAction", "id": 9, "runtime_data": [], "primitives": []}
+    ));
+    json["pipelines"][0]["init_table"] = json!("pipe.I.t");
+    json["pipelines"][0]["tables"] = json!([{
+        "name": "pipe.I.t", "id": 0, "match_type": "exact", "type": "simple", "max_size": 4, "with_counters": false,
+        "support_timeout": false, "key": [{"match_type": "exact", "name": "kind", "target": ["h", "kind"], "mask": null}],
+        "actions": ["NoAction"], "action_ids": [9], "base_default_next": "call", "next_tables": {"NoAction": "call"},
+        "default_entry": {"action_id": 9, "action_const": false, "action_data": [], "action_entry_const": false},
+        "direct_registers": {"cell": ["scalars", "b"], "registers": ["pipe.I.seen"]},
+    }]);
+    let mut chip = Chip::new(&json);
+    let table = chip.pipeline.table("pipe.I.t").expect("the table");
+    let action = chip.pipeline.table_action(table, "NoAction").expect("the action");
+    let call = ActionCall::Action {
+        action,
+        params: Vec::new(),
+    };
+    let insert = |chip: &mut Chip, kind: u8| {
+        let key = [MatchKey::Exact(vec![kind])];
+        chip.pipeline
+            .table_insert(table, &key, 0, &call)
+            .expect("room for an entry")
+    };
+    let first = insert(&mut chip, 1);
+    insert(&mut chip, 2);
+    let count = |chip: &mut Chip, kind: u8| chip.send(3, &[kind, 7, 0, 0, 0, 0, 0, 0])[0].2[7];
+    // No entry matches kind 3: it reads 0, and writes nothing.
+    let seen = [1, 1, 2, 1, 3, 3].map(|kind| count(&mut chip, kind));
+    assert_eq!(seen, [101, 102, 101, 103, 1, 1]);
+    chip.pipeline.table_delete(table, first).expect("the entry");
+    insert(&mut chip, 3);
+    assert_eq!(count(&mut chip, 3), 101);
 }

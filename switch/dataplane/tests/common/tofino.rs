@@ -229,13 +229,7 @@ impl Program {
     }
 
     pub fn load(&self) -> Chip {
-        let json = self.json().to_string();
-        Chip {
-            pipeline: Pipeline::from_json(json.as_bytes()).unwrap_or_else(|error| panic!("{error}\n{json}")),
-            now: 1_000_000,
-            out: Outcomes::default(),
-            queueing: Queueing::default(),
-        }
+        Chip::new(&self.json())
     }
 }
 
@@ -248,6 +242,16 @@ pub struct Chip {
 }
 
 impl Chip {
+    pub fn new(json: &Value) -> Chip {
+        let json = json.to_string();
+        Chip {
+            pipeline: Pipeline::from_json(json.as_bytes()).unwrap_or_else(|error| panic!("{error}\n{json}")),
+            now: 1_000_000,
+            out: Outcomes::default(),
+            queueing: Queueing::default(),
+        }
+    }
+
     /// Sends a frame in; returns the frames that come out, with their ports, and the queues they passed.
     pub fn send(&mut self, port: Port, frame: &[u8]) -> Vec<(Port, u8, Vec<u8>)> {
         let mut sent = Vec::new();
