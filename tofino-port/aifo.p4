@@ -70,10 +70,10 @@ control AifoIngress(inout headers_t hdr, inout metadata_t meta, in ingress_intri
         } else {
             forwarding.apply(hdr, meta, ig_dprsr_md, ig_tm_md);
             if (!meta.discard) {
+                choose_queue.apply(meta, ig_tm_md.ucast_egress_port, 0);
                 users.apply(hdr, meta);
                 ranking.apply(hdr, meta, ig_tm_md);
                 aifo_params.apply();
-                choose_queue.apply(meta, ig_tm_md.ucast_egress_port, 0);
                 window.apply(ig_tm_md.ucast_egress_port, meta.inverse_rank, window_size, sample_every, smaller);
                 read_length.apply(meta, target, length);
                 tail_drop.apply(length, size, full);

@@ -38,10 +38,10 @@ control FifoIngress(inout headers_t hdr, inout metadata_t meta, in ingress_intri
         } else {
             forwarding.apply(hdr, meta, ig_dprsr_md, ig_tm_md);
             if (!meta.discard) {
+                choose_queue.apply(meta, ig_tm_md.ucast_egress_port, 0);
                 users.apply(hdr, meta);
                 ranking.apply(hdr, meta, ig_tm_md);
                 fifo_params.apply();
-                choose_queue.apply(meta, ig_tm_md.ucast_egress_port, 0);
                 admit.apply(hdr, meta, ig_dprsr_md, ig_tm_md, size);
             }
         }

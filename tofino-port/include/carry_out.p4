@@ -22,7 +22,8 @@ control CarryOut(inout headers_t hdr, inout metadata_t meta, inout ingress_intri
 
 // length: the packets that the decision saw waiting.
 control CountDepth(in bit<9> port, in bit<32> length) {
-    Counter<bit<64>, bit<15>>(HISTOGRAM_CELLS, CounterType_t.PACKETS_AND_BYTES) depth_histogram;
+    // Packets only: with bytes, it would need five times the SRAM.
+    Counter<bit<32>, bit<15>>(HISTOGRAM_CELLS, CounterType_t.PACKETS) depth_histogram;
     bit<15> cell;
 
     action count_depth(bit<6> bucket) {

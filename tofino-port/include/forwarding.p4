@@ -9,8 +9,8 @@ control Forwarding(inout headers_t hdr, inout metadata_t meta, inout ingress_int
                    inout ingress_intrinsic_metadata_for_tm_t ig_tm_md) {
     // The lower 6 bits of the checksum: one of ECMP_BUCKETS.
     Hash<bit<6>>(HashAlgorithm_t.CRC32) path_hash;
-    bit<16> ecmp_group = 0;
-    bit<6> ecmp_bucket = 0;
+    bit<16> ecmp_group;
+    bit<6> ecmp_bucket;
 
     action drop() {
         ig_dprsr_md.drop_ctl = 1;

@@ -15,7 +15,6 @@ Register<bit<32>, bit<12>>(MAX_QUEUES) queue_depths;
 
 // P4Runtime's number of the clone session.
 const MirrorId_t LENGTH_REPORT_SESSION = 1;
-const MirrorType_t MIRROR_LENGTH_REPORT = 1;
 
 #define BRINGS_LENGTH hdr.length_report.isValid()
 

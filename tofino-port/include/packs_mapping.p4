@@ -7,7 +7,10 @@
 //   take the first queue i with  q / |W|  <=  1 / (1 - k)  (B - b) / B  i / n
 //   without division:  q B (256 - K) n  <=  |W| (B - b) 256 i
 //   without multiplication:  log q + log B + log (256 - K) + log n - log |W| - log (B - b) - log 256  <=  log i
-//   no such queue: drop;  queue i is full: drop
+//   no such queue: drop
+//
+// Whether queue i has room is up to the traffic manager. The ghost thread knows the sum of a port only after the length of the
+// queue, so ingress would have to read them in this order too, and the sum decides which queue it is.
 
 #include "../../p4/shared/queue_sizes.p4"
 #include "log2.p4"
@@ -17,7 +20,6 @@
 control PacksMapping(inout metadata_t meta, in bit<9> port, in bit<8> smaller, in bit<32> window_size,
                      in queue_sizes_t sizes, in bit<16> headroom, out bit<32> total_length, out bit<2> verdict) {
     ReadPortLength() read_total;
-    ReadLength() read_length;
     Log2() log_total;
     Log2() log_free;
     bit<16> size_1_2;
@@ -36,10 +38,8 @@ control PacksMapping(inout metadata_t meta, in bit<9> port, in bit<8> smaller, i
     bit<32> total_log;
     bit<32> available;
     bit<32> place;
-    // Of the chosen queue; 0: none.
-    bit<32> size;
-    bit<32> length;
-    bit<32> room;
+    // Of the chosen queue; 0: there is none.
+    bit<16> size;
 
     action for_queues(bit<32> log) {
         needed = log;
@@ -105,35 +105,35 @@ control PacksMapping(inout metadata_t meta, in bit<9> port, in bit<8> smaller, i
     }
     action queue_1() {
         meta.queue[2:0] = 7;
-        size = (bit<32>) sizes.size_1;
+        size = sizes.size_1;
     }
     action queue_2() {
         meta.queue[2:0] = 6;
-        size = (bit<32>) sizes.size_2;
+        size = sizes.size_2;
     }
     action queue_3() {
         meta.queue[2:0] = 5;
-        size = (bit<32>) sizes.size_3;
+        size = sizes.size_3;
     }
     action queue_4() {
         meta.queue[2:0] = 4;
-        size = (bit<32>) sizes.size_4;
+        size = sizes.size_4;
     }
     action queue_5() {
         meta.queue[2:0] = 3;
-        size = (bit<32>) sizes.size_5;
+        size = sizes.size_5;
     }
     action queue_6() {
         meta.queue[2:0] = 2;
-        size = (bit<32>) sizes.size_6;
+        size = sizes.size_6;
     }
     action queue_7() {
         meta.queue[2:0] = 1;
-        size = (bit<32>) sizes.size_7;
+        size = sizes.size_7;
     }
     action queue_8() {
         meta.queue[2:0] = 0;
-        size = (bit<32>) sizes.size_8;
+        size = sizes.size_8;
     }
     action no_queue() {
         meta.queue[2:0] = 0;
@@ -180,13 +180,8 @@ control PacksMapping(inout metadata_t meta, in bit<9> port, in bit<8> smaller, i
         place = needed - available;
         quantile_logs.apply();
         queues.apply();
-        read_length.apply(meta, size, length);
-        // Saturating: 0 if the queue is full.
-        room = size |-| length;
         if (size == 0) {
             verdict = REFUSED;
-        } else if (room == 0) {
-            verdict = FULL;
         } else {
             verdict = ADMITTED;
         }

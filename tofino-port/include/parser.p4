@@ -130,6 +130,10 @@ control LabIngressDeparser(packet_out packet, inout headers_t hdr, in metadata_t
     }
 }
 
+#ifdef LENGTH_REPORTS
+const MirrorType_t MIRROR_LENGTH_REPORT = 1;
+#endif
+
 // Egress parses no further than it has to.
 struct egress_headers_t {
     bridge_t        bridge;

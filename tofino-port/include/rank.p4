@@ -5,8 +5,9 @@
 // out of reach. The finish time is read for the rank and written when the packet is admitted, and one packet has one access.
 
 control Rank(in headers_t hdr, inout metadata_t meta, in ingress_intrinsic_metadata_for_tm_t ig_tm_md) {
-    Counter<bit<64>, bit<15>>(HISTOGRAM_CELLS, CounterType_t.PACKETS_AND_BYTES) rank_histogram;
-    bit<8> source = RANK_STATIC;
+    // Packets only: with bytes, it would need five times the SRAM.
+    Counter<bit<32>, bit<15>>(HISTOGRAM_CELLS, CounterType_t.PACKETS) rank_histogram;
+    bit<8> source;
     bit<32> tos_rank;
     bit<15> cell;
 

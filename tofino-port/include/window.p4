@@ -13,7 +13,7 @@
 // Cells that the program has registers for.
 #define MAX_WINDOW 16
 
-control WindowCell(in bit<9> port, in bit<32> inverse, in bit<32> window_size, in bit<32> written, out bit<1> smaller)
+control WindowCell(in bit<9> port, in bit<32> inverse, in bit<32> window_size, in bit<32> written, inout bit<1> smaller)
                   (bit<32> number) {
     Register<bit<32>, bit<9>>(MAX_PORTS) entry;
     RegisterAction<bit<32>, bit<9>, bit<1>>(entry) store = {
@@ -31,7 +31,6 @@ control WindowCell(in bit<9> port, in bit<32> inverse, in bit<32> window_size, i
     };
 
     apply {
-        smaller = 0;
         if (written == number) {
             // An equal rank is not smaller.
             store.execute(port);
@@ -145,8 +144,28 @@ control Window(in bit<9> port, in bit<32> inverse, in bit<32> window_size, in bi
     bit<1> smaller_14;
     bit<1> smaller_15;
 
-    apply {
+    // Together, so that they take one table.
+    action clear() {
         smaller = 0;
+        smaller_0 = 0;
+        smaller_1 = 0;
+        smaller_2 = 0;
+        smaller_3 = 0;
+        smaller_4 = 0;
+        smaller_5 = 0;
+        smaller_6 = 0;
+        smaller_7 = 0;
+        smaller_8 = 0;
+        smaller_9 = 0;
+        smaller_10 = 0;
+        smaller_11 = 0;
+        smaller_12 = 0;
+        smaller_13 = 0;
+        smaller_14 = 0;
+        smaller_15 = 0;
+    }
+    apply {
+        clear();
         written = tag.execute(port);
         cell_0.apply(port, inverse, window_size, written, smaller_0);
         cell_1.apply(port, inverse, window_size, written, smaller_1);

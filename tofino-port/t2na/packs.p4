@@ -36,7 +36,8 @@ control PacksIngress(inout headers_t hdr, inout metadata_t meta, in ingress_intr
     bit<32> length;
     bit<2> verdict;
 
-    //   size_1 .. size_8  B_i, packets; 0: there is no such queue, and none after it. Queue i has priority 8 - i.
+    //   size_1 .. size_8  B_i, packets; 0: there is no such queue, and none after it. Queue i has priority 8 - i. The queues of
+    //                     the traffic manager must have these sizes.
     //   headroom_256      K: k in 1/256
     //   window_ranks      |W|, 1 .. 16
     //   sampling          S: every S-th rank enters the window
@@ -69,10 +70,10 @@ control PacksIngress(inout headers_t hdr, inout metadata_t meta, in ingress_intr
     apply {
         forwarding.apply(hdr, meta, ig_dprsr_md, ig_tm_md);
         if (!meta.discard) {
+            choose_queue.apply(meta, ig_tm_md.ucast_egress_port, 0);
             users.apply(hdr, meta);
             ranking.apply(hdr, meta, ig_tm_md);
             packs_params.apply();
-            choose_queue.apply(meta, ig_tm_md.ucast_egress_port, 0);
             window.apply(ig_tm_md.ucast_egress_port, meta.inverse_rank, window_size, sample_every, smaller);
             mapping.apply(meta, ig_tm_md.ucast_egress_port, smaller, window_size, sizes, headroom, length, verdict);
             count_depth.apply(ig_tm_md.ucast_egress_port, length);

@@ -19,7 +19,7 @@
 //!
 //!   log q + log B + log (2^m - K) + log n - log |W| - log (B - b) - m - 4 * 2^-16  <=  log i
 //!
-//! It can read the length of one queue only. So it takes the first i of the condition, and drops if that queue is full.
+//! It takes the first i of the condition, and the traffic manager drops the packet if that queue is full.
 
 use rand::RngCore;
 
@@ -261,12 +261,21 @@ impl Reference for Packs {
         }
     }
 
+    /// On Tofino 2 the traffic manager.
+    fn tail_drop(target: Target) -> TailDrop {
+        match target {
+            Target::V1model => TailDrop::Program,
+            Target::Tna | Target::T2na => TailDrop::Queue,
+        }
+    }
+
     fn queue_sizes(config: &PacksConfig) -> &[usize] {
         &config.queue_sizes
     }
 
-    fn arguments(config: &PacksConfig, sizes: &[usize]) -> Vec<u64> {
-        let mut arguments = scheme::eight(sizes);
+    /// The program must know the sizes, whoever drops.
+    fn arguments(config: &PacksConfig, _sizes: &[usize]) -> Vec<u64> {
+        let mut arguments = scheme::eight(&config.queue_sizes);
         arguments.push(config.headroom.numerator());
         arguments.extend(config.window.arguments());
         arguments
