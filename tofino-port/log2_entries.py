@@ -2,9 +2,10 @@
 
     python3 log2_entries.py > include/log2.p4
 
-A logarithm is in fixed point with 16 bits of fraction. A number is e, the place of its first bit, and the 7 bits after it,
-m: log2 = e + log2(1 + m/128). Bits after these are left out. So numbers below 256 are exact but for the rounding, and larger
-ones are taken for too small by less than 1/128 (0.78 %). The Rust model has the same table (switch/schedulers/src/log2.rs).
+A logarithm is in fixed point with 16 bits of fraction. A number is e, the place of its first bit, and m, the 7 bits
+after it: log2 = e + log2(1 + m/128). Bits after these are left out. So numbers below 256 are exact but for the
+rounding, and larger ones are taken for too small by less than 1/128 (0.78 %). The Rust model has the same table
+(switch/schedulers/src/log2.rs).
 """
 
 import math
@@ -17,8 +18,8 @@ MANTISSAS = 1 << MANTISSA_BITS
 HEAD = """\
 // Logarithms to the base 2, written by log2_entries.py: products of two fields become sums of logarithms.
 //
-// Fixed point with 16 bits of fraction. Only the first 8 bits of a number count: numbers below 256 are exact but for the
-// rounding of the last bit, larger ones are taken for too small by less than 1/128 (0.78 %).
+// Fixed point with 16 bits of fraction. Only the first 8 bits of a number count: numbers below 256 are exact but for
+// the rounding of the last bit, larger ones are taken for too small by less than 1/128 (0.78 %).
 
 // Of 0: below what any sum of the others makes up for.
 const bit<32> LOG2_OF_0 = -32w0x400000;

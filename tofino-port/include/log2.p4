@@ -1,7 +1,7 @@
 // Logarithms to the base 2, written by log2_entries.py: products of two fields become sums of logarithms.
 //
-// Fixed point with 16 bits of fraction. Only the first 8 bits of a number count: numbers below 256 are exact but for the
-// rounding of the last bit, larger ones are taken for too small by less than 1/128 (0.78 %).
+// Fixed point with 16 bits of fraction. Only the first 8 bits of a number count: numbers below 256 are exact but for
+// the rounding of the last bit, larger ones are taken for too small by less than 1/128 (0.78 %).
 
 // Of 0: below what any sum of the others makes up for.
 const bit<32> LOG2_OF_0 = -32w0x400000;
