@@ -8,7 +8,10 @@ use std::{
 };
 
 use clap::{Parser, ValueEnum};
-use p4sched_compiler::{Arch, Define, IncludeResolver, Input, Options, compile, embedded, p4info_text, preprocess};
+use p4sched_compiler::{
+    Arch, Define, Diagnostics, IncludeResolver, Input, Options, Severity, compile, embedded, p4info_text, place,
+    preprocess,
+};
 use p4sched_proto::{DESCRIPTORS, p4::config::v1::P4Info};
 use prost::Message as _;
 use prost_reflect::DynamicMessage;
@@ -55,6 +58,9 @@ struct Args {
     /// The architecture: v1model, tna (Tofino 1) or t2na (Tofino 2); by default that of the target.
     #[arg(long)]
     arch: Option<String>,
+    /// Only place the program's tables into the stages of the chip, and print where they are; --arch is tna unless given.
+    #[arg(long)]
+    stages: bool,
 }
 
 /// Formats of P4Info.
@@ -152,7 +158,11 @@ fn architecture(target: Option<&str>, arch: Option<&str>) -> Result<Arch, String
 
 fn compile_files(args: &Args) -> Result<(), String> {
     only("--std", &args.std, &["p4-16", "p4_16", "p4-16.0", "16"])?;
-    let arch = architecture(args.target.as_deref(), args.arch.as_deref())?;
+    let wanted = match (&args.target, args.arch.as_deref()) {
+        (None, None) if args.stages => Some(Arch::Tna.name()),
+        (_, wanted) => wanted,
+    };
+    let arch = architecture(args.target.as_deref(), wanted)?;
     let program = args.program.display().to_string();
     let text =
         fs::read(&args.program).map_err(|e| format!("p4sched-p4c: cannot read {program}: {}\n", reason(&e, "file")))?;
@@ -176,13 +186,10 @@ fn compile_files(args: &Args) -> Result<(), String> {
             .write_all(text.as_bytes())
             .map_err(|e| format!("p4sched-p4c: cannot write to standard output: {e}\n"));
     }
-    let compiled = compile(&input, &files, &options).map_err(|d| {
-        let errors = d
-            .iter()
-            .filter(|d| d.severity == p4sched_compiler::Severity::Error)
-            .count();
-        format!("{d}p4sched-p4c: {errors} error(s) in {program}\n")
-    })?;
+    if args.stages {
+        return print_stages(&input, &files, &options);
+    }
+    let compiled = compile(&input, &files, &options).map_err(|d| refused(&d, &program))?;
     say(&compiled.warnings.to_string());
     if let Some(output) = &args.output {
         write(output, compiled.json.as_bytes())?;
@@ -191,6 +198,30 @@ fn compile_files(args: &Args) -> Result<(), String> {
         let format = args.p4runtime_format.unwrap_or_else(|| format_of(file));
         write(file, &p4info_bytes(&compiled.p4info, format))?;
     }
+    Ok(())
+}
+
+/// The messages about a program, and how many errors they are.
+fn refused(messages: &Diagnostics, program: &str) -> String {
+    let errors = messages.iter().filter(|d| d.severity == Severity::Error).count();
+    format!("{messages}p4sched-p4c: {errors} error(s) in {program}\n")
+}
+
+/// Prints where the program's tables are in the chip: also when there are too few stages for all of them.
+fn print_stages(input: &Input, files: &Files, options: &Options) -> Result<(), String> {
+    if options.arch == Arch::V1model {
+        return Err("p4sched-p4c: v1model has no stages; --stages takes --arch tna or t2na\n".to_owned());
+    }
+    let placed = place(input, files, options);
+    if let Some(report) = &placed.report {
+        io::stdout()
+            .write_all(report.to_string().as_bytes())
+            .map_err(|e| format!("p4sched-p4c: cannot write to standard output: {e}\n"))?;
+    }
+    if placed.messages.has_errors() {
+        return Err(refused(&placed.messages, input.name));
+    }
+    say(&placed.messages.to_string());
     Ok(())
 }
 

@@ -17,6 +17,7 @@ mod ir;
 mod lower;
 mod preprocess;
 pub mod source;
+pub mod stages;
 mod syntax;
 #[allow(dead_code, reason = "what only the Tofino architectures have is not lowered yet")]
 mod typed;
@@ -74,6 +75,26 @@ const STACK: usize = 512 << 20;
 /// What is wrong with the program, with places; warnings included.
 pub fn compile(input: &Input, includes: &dyn IncludeResolver, options: &Options) -> Result<Compiled, Diagnostics> {
     on_large_stack(|| compile_here(input, includes, options))
+}
+
+/// Where a program's tables are in the stages of a Tofino chip.
+#[derive(Clone, Debug)]
+pub struct Placed {
+    /// Tables by stage: also where the program needs more stages than the chip has.
+    pub report: Option<stages::Report>,
+    /// What the compiler found, and what the chip has no room for.
+    pub messages: Diagnostics,
+}
+
+/// Places a program for TNA or T2NA into the stages of its chip.
+pub fn place(input: &Input, includes: &dyn IncludeResolver, options: &Options) -> Placed {
+    on_large_stack(|| {
+        let mut front = Front::default();
+        let flat = flat(&mut front, input, includes, options);
+        let report = flat.and_then(|(_, ir)| stages::stages(&ir, input.name, &front.map, &mut front.reporter));
+        let messages = front.finish(options);
+        Placed { report, messages }
+    })
 }
 
 /// The program after the preprocessor, as text.
@@ -151,21 +172,32 @@ impl Front {
     }
 }
 
-fn compile_here(input: &Input, includes: &dyn IncludeResolver, options: &Options) -> Result<Compiled, Diagnostics> {
-    let mut front = Front::default();
+/// The flat program, and the typed one that it is made of. `None` if there was an error.
+fn flat(
+    front: &mut Front,
+    input: &Input,
+    includes: &dyn IncludeResolver,
+    options: &Options,
+) -> Option<(typed::tree::Program, ir::Ir)> {
     let tokens = front.tokens(input, includes, options);
     if front.reporter.has_errors() {
-        return Err(front.finish(options));
+        return None;
     }
     let decls = syntax::parser::parse(&tokens, &mut front.reporter);
     if front.reporter.has_errors() {
-        return Err(front.finish(options));
+        return None;
     }
     let program = check::check(&decls, options.arch, &front.map, &mut front.reporter);
     if front.reporter.has_errors() {
-        return Err(front.finish(options));
+        return None;
     }
-    let Some(ir) = lower::lower(&program, options.arch, &front.map, &mut front.reporter) else {
+    let ir = lower::lower(&program, options.arch, &front.map, &mut front.reporter)?;
+    Some((program, ir))
+}
+
+fn compile_here(input: &Input, includes: &dyn IncludeResolver, options: &Options) -> Result<Compiled, Diagnostics> {
+    let mut front = Front::default();
+    let Some((program, ir)) = flat(&mut front, input, includes, options) else {
         return Err(front.finish(options));
     };
     let json = emit::json::emit(&ir, &front.map, &program.errors, input.name);

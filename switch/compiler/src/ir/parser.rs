@@ -40,6 +40,7 @@ pub struct ParserState {
     pub key: Vec<Expr>,
     /// Where it goes: `None` is accept.
     pub transitions: Vec<(Case, Option<usize>)>,
+    pub span: Span,
 }
 
 /// A parser: a graph of states.

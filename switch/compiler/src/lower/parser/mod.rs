@@ -244,6 +244,7 @@ impl Lowerer<'_> {
             ops: Vec::new(),
             key: Vec::new(),
             transitions: Vec::new(),
+            span,
         });
         states.len() - 1
     }

@@ -1,0 +1,107 @@
+//! What the chip has no room for, and how many stages small programs take.
+
+#[path = "../common/mod.rs"]
+mod common;
+
+mod limits;
+mod placing;
+
+use p4sched_compiler::{Arch, EmbeddedIncludes, Input, Options, Placed, place};
+
+/// Where a message is expected: put in front of what is wrong.
+pub const HERE: &str = "/*!*/";
+
+/// A program for Tofino: what its ingress declares and does.
+#[derive(Clone, Copy)]
+pub struct Program<'a> {
+    /// Which chip.
+    pub arch: Arch,
+    /// What stands before `apply`.
+    pub declarations: &'a str,
+    /// What stands in it.
+    pub apply: &'a str,
+    /// States of the ingress parser, from `parse_h` on.
+    pub states: &'a str,
+}
+
+impl Program<'_> {
+    /// Its text.
+    pub fn source(&self) -> String {
+        let Program {
+            arch,
+            declarations,
+            apply,
+            states,
+        } = self;
+        let arch = arch.name();
+        format!(
+            "#include <core.p4>
+#include <{arch}.p4>
+header h_t {{ bit<8> a; bit<8> b; bit<16> c; bit<32> d; bit<32> e; bit<48> mac; bit<8> r1; bit<8> r2; }}
+struct headers_t {{ h_t h; }}
+struct meta_t {{ bit<32> x; bit<32> y; bit<32> z; bit<16> s; bit<16> t; bit<8> n; bit<8> m; bit<1> flag; }}
+struct pair_t {{ bit<32> lo; bit<32> hi; }}
+struct empty_t {{ }}
+parser IP(packet_in p, out headers_t hdr, out meta_t meta, out ingress_intrinsic_metadata_t ig_intr_md) {{
+    state start {{
+        p.extract(ig_intr_md);
+        p.advance(PORT_METADATA_SIZE);
+        meta = {{ 0, 0, 0, 0, 0, 0, 0, 0 }};
+        transition parse_h;
+    }}
+{states}
+}}
+control I(inout headers_t hdr, inout meta_t meta, in ingress_intrinsic_metadata_t ig_intr_md,
+        in ingress_intrinsic_metadata_from_parser_t ig_prsr_md,
+        inout ingress_intrinsic_metadata_for_deparser_t ig_dprsr_md,
+        inout ingress_intrinsic_metadata_for_tm_t ig_tm_md) {{
+{declarations}
+    apply {{
+{apply}
+    }}
+}}
+control ID(packet_out p, inout headers_t hdr, in meta_t meta, in ingress_intrinsic_metadata_for_deparser_t ig_dprsr_md) {{
+    apply {{ p.emit(hdr); }}
+}}
+parser EP(packet_in p, out headers_t hdr, out empty_t meta, out egress_intrinsic_metadata_t eg_intr_md) {{
+    state start {{ p.extract(eg_intr_md); transition accept; }}
+}}
+control E(inout headers_t hdr, inout empty_t meta, in egress_intrinsic_metadata_t eg_intr_md,
+        in egress_intrinsic_metadata_from_parser_t eg_prsr_md,
+        inout egress_intrinsic_metadata_for_deparser_t eg_dprsr_md,
+        inout egress_intrinsic_metadata_for_output_port_t eg_oport_md) {{
+    apply {{ }}
+}}
+control ED(packet_out p, inout headers_t hdr, in empty_t meta, in egress_intrinsic_metadata_for_deparser_t eg_dprsr_md) {{
+    apply {{ p.emit(hdr); }}
+}}
+Pipeline(IP(), I(), ID(), EP(), E(), ED()) pipe;
+Switch(pipe) main;
+"
+        )
+    }
+
+    /// Places it.
+    pub fn place(&self) -> Placed {
+        let text = self.source();
+        let input = Input {
+            name: "test.p4",
+            text: &text,
+        };
+        let options = Options {
+            arch: self.arch,
+            ..Options::default()
+        };
+        place(&input, &EmbeddedIncludes, &options)
+    }
+}
+
+/// A program for an architecture with declarations and statements of ingress.
+pub fn program<'a>(arch: Arch, declarations: &'a str, apply: &'a str) -> Program<'a> {
+    Program {
+        arch,
+        declarations,
+        apply,
+        states: "    state parse_h { p.extract(hdr.h); transition accept; }",
+    }
+}

@@ -1,0 +1,96 @@
+//! How many stages and what memory small programs take.
+
+use p4sched_compiler::{Arch, stages::Report};
+
+use crate::program;
+
+#[track_caller]
+fn placed(arch: Arch, declarations: &str, apply: &str) -> Report {
+    let placed = program(arch, declarations, apply).place();
+    assert!(placed.messages.is_empty(), "{}", placed.messages);
+    placed.report.expect("a report")
+}
+
+#[track_caller]
+fn takes(declarations: &str, apply: &str, stages: usize) {
+    let report = placed(Arch::Tna, declarations, apply);
+    assert_eq!(report.stages.len(), stages, "{report}");
+}
+
+const REGISTER: &str = "Register<bit<32>, bit<16>>(1024) r;
+RegisterAction<bit<32>, bit<16>, bit<32>>(r) up = { void apply(inout bit<32> value, out bit<32> rv) { value = value + hdr.h.d; rv = value; } };";
+
+#[test]
+fn a_result_is_matched_and_computed_with_one_stage_later() {
+    takes(REGISTER, "hdr.h.e = up.execute(hdr.h.c);", 1);
+    takes(
+        REGISTER,
+        "meta.x = up.execute(hdr.h.c); if (meta.x == 5) { hdr.h.a = 1; }",
+        2,
+    );
+    takes(REGISTER, "hdr.h.d = hdr.h.d + 1; hdr.h.e = up.execute(hdr.h.c);", 2);
+}
+
+#[test]
+fn a_hash_is_an_index_in_its_own_stage() {
+    let declarations = format!("{REGISTER}\nHash<bit<16>>(HashAlgorithm_t.CRC16) h;");
+    takes(&declarations, "hdr.h.e = up.execute(h.get({ hdr.h.d, hdr.h.c }));", 1);
+    takes(
+        &declarations,
+        "bit<16> i = h.get({ hdr.h.d, hdr.h.c }); hdr.h.e = up.execute(i);",
+        1,
+    );
+}
+
+#[test]
+fn a_condition_on_a_tables_outcome_needs_no_stage() {
+    let table = "action set(bit<32> v) { meta.x = v; }
+table t { key = { hdr.h.d : exact; } actions = { set; NoAction; } default_action = NoAction(); size = 1024; }";
+    takes(table, "if (t.apply().hit) { hdr.h.a = 1; } else { hdr.h.a = 2; }", 1);
+    takes(table, "if (t.apply().hit) { hdr.h.e = meta.x; }", 2);
+}
+
+#[test]
+fn what_nothing_reads_takes_nothing() {
+    takes("", "meta.x = hdr.h.d + 1; meta.y = meta.x + 1; hdr.h.a = 1;", 1);
+}
+
+#[test]
+fn the_report_counts_in_percent_of_the_chip() {
+    let report = placed(Arch::Tna, REGISTER, "hdr.h.e = up.execute(hdr.h.c);");
+    let text = report.to_string();
+    assert!(
+        text.starts_with("test.p4: 1 of the 12 stages of Tofino 1 (ingress 1)\n"),
+        "{text}"
+    );
+    // 1 of 48 stateful ALUs, 2 of 960 blocks of SRAM.
+    let percent = text
+        .lines()
+        .find(|l| l.starts_with("percent"))
+        .expect("a row of percents");
+    let columns: Vec<&str> = percent.split_whitespace().collect();
+    assert_eq!((columns[3], columns[5]), ("2.1%", "0.2%"), "{text}");
+    assert!(text.contains("register pipe.I.r"), "{text}");
+}
+
+#[test]
+fn the_second_chip_has_twenty_stages() {
+    let sums: String = (0..13)
+        .map(|_| "meta.x = meta.x + hdr.h.d; meta.y = meta.y ^ meta.x; ")
+        .collect();
+    let apply = format!("{sums} hdr.h.e = meta.y;");
+    let first = program(Arch::Tna, "", &apply).place();
+    assert!(first.messages.has_errors(), "{}", first.report.expect("a report"));
+    // The report is there all the same, to show what is where.
+    assert!(first.report.is_some());
+    let second = placed(Arch::T2na, "", &apply);
+    assert!((12..=20).contains(&second.stages.len()), "{second}");
+}
+
+#[test]
+fn a_program_with_errors_gives_the_compilers_errors() {
+    let placed = program(Arch::Tna, "", "hdr.h.q = 1;").place();
+    assert!(placed.report.is_none());
+    let said = placed.messages.to_string();
+    assert!(said.contains("no field 'q'") || said.contains("'q'"), "{said}");
+}
