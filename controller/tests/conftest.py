@@ -10,9 +10,11 @@ from switches import RunningSwitch, start_switch
 
 from p4sched.cli.main import run_command
 from p4sched.errors import P4schedError
-from p4sched.p4rt.compile import Compiler, compile_program
+from p4sched.p4rt.compile import Compiler, compile_program, compiled
 from p4sched.p4rt.program import Program
+from p4sched.p4rt.target import Target
 from p4sched.paths import P4_DIR, rust_binary
+from p4sched.schemes import SCHEMES
 
 # How long an example takes says nothing on a shared machine; and a run repeats the one before.
 settings.register_profile("shared", deadline=None, derandomize=True)
@@ -45,6 +47,19 @@ def programs(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Program]:
 def ranked_programs(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Program]:
     """The ranked programs that have a control law, compiled."""
     return compiled_programs(tmp_path_factory.mktemp("p4"), "aifo", "rifo", "packs")
+
+
+@pytest.fixture(params=SCHEMES["fdpa"].targets)
+def any_fdpa(request: pytest.FixtureRequest, switch: RunningSwitch) -> Program:
+    """FDPA's program, of each target in turn, for the switch at hand."""
+    return program_of("fdpa", request.param, switch)
+
+
+def program_of(scheme: str, target: Target, switch: RunningSwitch) -> Program:
+    """A scheme's program for a target; skips what the switch cannot run."""
+    if switch.kind == "bmv2" and target is not Target.V1MODEL:
+        pytest.skip(f"BMv2 runs no programs for {target}")
+    return compiled(SCHEMES[scheme].program, target=target)
 
 
 def compiled_programs(out: Path, *names: str, sources: Path = P4_DIR) -> dict[str, Program]:

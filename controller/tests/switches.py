@@ -61,7 +61,9 @@ def free_port() -> int:
         return port
 
 
-def start_switch(kind: str, folder: Path, interfaces: Mapping[int, str] | None = None) -> RunningSwitch:
+def start_switch(
+    kind: str, folder: Path, interfaces: Mapping[int, str] | None = None, cpu_port: int | None = None
+) -> RunningSwitch:
     """Starts a switch of this kind, or skips the test with the reason why that cannot be. `interfaces`: by port."""
     attached = [word for port, name in (interfaces or {}).items() for word in ("-i", f"{port}@{name}")]
     grpc_port, thrift_port = free_port(), free_port()
@@ -72,12 +74,14 @@ def start_switch(kind: str, folder: Path, interfaces: Mapping[int, str] | None =
         except P4schedError as error:
             pytest.skip(str(error))
         command = [binary, "--no-p4", "--device-id", "1", "--grpc-server-addr", address, *attached]
+        command += [] if cpu_port is None else ["--cpu-port", str(cpu_port)]
     else:
         binary = shutil.which("simple_switch_grpc") or ""
         if not binary:
             pytest.skip("BMv2's simple_switch_grpc is not on the PATH")
         command = [binary, "--no-p4", "--device-id", "1", "--thrift-port", str(thrift_port), *attached]
         command += ["--", "--grpc-server-addr", address, "--priority-queues", "8"]
+        command += [] if cpu_port is None else ["--cpu-port", str(cpu_port)]
     switch = RunningSwitch(kind, command, grpc_port, thrift_port, folder / f"{kind}.log")
     switch.wait_until_it_answers()
     return switch

@@ -48,10 +48,10 @@ async def send(session: Session, sent: dict[int, int], *users: int) -> None:
     await session.finsy.write(updates)
 
 
-async def test_the_edges_follow_4_8_and_4_users(switch: RunningSwitch, fdpa: Program, tmp_path: Path) -> None:
+async def test_the_edges_follow_4_8_and_4_users(switch: RunningSwitch, any_fdpa: Program, tmp_path: Path) -> None:
     log = tmp_path / "decisions.jsonl"
     sent: dict[int, int] = {}
-    async with connect(switch.address, fdpa) as session:
+    async with connect(switch.address, any_fdpa) as session:
         await session.insert([prefix_user(user, prefix) for user, prefix in PREFIXES.items()])
         loop = FdpaLoop(session, CONFIG, log=log, clock=Clock())
         await loop.step()
@@ -70,18 +70,18 @@ async def test_the_edges_follow_4_8_and_4_users(switch: RunningSwitch, fdpa: Pro
 
 
 async def test_a_second_loop_goes_on_where_the_first_was_killed(
-    switch: RunningSwitch, fdpa: Program, tmp_path: Path
+    switch: RunningSwitch, any_fdpa: Program, tmp_path: Path
 ) -> None:
     log = tmp_path / "decisions.jsonl"
     sent: dict[int, int] = {}
     clock = Clock()
-    async with connect(switch.address, fdpa) as session:
+    async with connect(switch.address, any_fdpa) as session:
         await session.insert([prefix_user(user, prefix) for user, prefix in PREFIXES.items()])
         loop = FdpaLoop(session, CONFIG, log=log, clock=clock)
         await loop.step()
         await send(session, sent, *PREFIXES)
         await loop.step()
-    async with connect(switch.address, fdpa) as session:
+    async with connect(switch.address, any_fdpa) as session:
         loop = FdpaLoop(session, CONFIG, log=log, clock=clock)
         for _ in range(5):
             await send(session, sent, 1, 2, 3, 4)

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import finsy as fy
 import pytest
+from conftest import program_of
 from ranked_port import MS
 from switches import RunningSwitch, found_parameters
 
@@ -18,7 +19,8 @@ from p4sched.errors import UsageError
 from p4sched.p4rt.program import Program
 from p4sched.p4rt.reader import Count
 from p4sched.p4rt.session import Session, connect, watch
-from p4sched.schemes import LAWS
+from p4sched.p4rt.target import Target
+from p4sched.schemes import LAWS, SCHEMES
 
 PORT = 3
 FRAME = 1514
@@ -73,17 +75,18 @@ class Counters:
         await self._session.finsy.write(updates)
 
 
-@pytest.mark.parametrize("name", CONFIGS)
+@pytest.mark.parametrize(("name", "target"), [(name, each) for name in CONFIGS for each in SCHEMES[name].targets])
 async def test_the_law_follows_the_counters_of_its_port(
-    switch: RunningSwitch, ranked_programs: dict[str, Program], name: str, tmp_path: Path
+    switch: RunningSwitch, name: str, target: Target, tmp_path: Path
 ) -> None:
     log = tmp_path / "decisions.jsonl"
-    async with connect(switch.address, ranked_programs[name]) as session:
+    config = CONFIGS[name].on(target)
+    async with connect(switch.address, program_of(name, target, switch)) as session:
         counters = Counters(session)
-        loop = RankedLoop(session, CONFIGS[name], PORT, log=log, clock=Clock())
+        loop = RankedLoop(session, config, PORT, log=log, clock=Clock())
         first = await loop.step()
         assert first.written
-        assert first.decision.parameters == CONFIGS[name].parameters_for(CONFIGS[name].at_first())
+        assert first.decision.parameters == config.parameters_for(config.at_first())
         written = 0
         for _ in range(15):
             await counters.arrive(413, 300, 113)
