@@ -12,7 +12,7 @@ from p4sched.cli.main import run_command
 from p4sched.errors import P4schedError, UsageError
 from p4sched.p4rt.compile import CompileError, Compiler, compile_program, compiled
 from p4sched.p4rt.target import PROGRAMS, Target
-from p4sched.paths import P4_DIR, rust_binary
+from p4sched.paths import P4_DIR, TOFINO_DIR, rust_binary
 
 
 @pytest.fixture(params=list(Compiler))
@@ -101,3 +101,26 @@ def test_an_output_folder_that_cannot_be_is_one_sentence(tmp_path: Path) -> None
 def test_a_program_that_is_not_there_suggests_one_that_is(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match=r"did you mean '.*fdpa\.p4'"):
         compile_program(tmp_path / "fdpaa.p4", tmp_path)
+
+
+def test_the_stages_of_a_program_are_printed_with_the_chips_share(capfd: pytest.CaptureFixture[str]) -> None:
+    assert run_command(["stages", str(TOFINO_DIR / "fifo.p4")]) == 0
+    text = capfd.readouterr().out
+    assert "stateful" in text
+    assert run_command(["stages", str(TOFINO_DIR / "t2na" / "packs.p4"), "--arch", "t2na"]) == 0
+
+
+def test_what_has_no_stages_says_so(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    assert run_command(["stages", str(P4_DIR / "fifo.p4")]) == 1
+    assert "fifo.p4" in capfd.readouterr().err
+    assert run_command(["stages", str(P4_DIR / "fifo.p4"), "--arch", "v1model"]) == 2
+    assert "v1model has no stages" in capfd.readouterr().err
+    assert run_command(["stages", str(tmp_path / "fdpaa.p4")]) == 2
+
+
+def test_a_program_for_another_architecture_is_refused_with_its_place(tmp_path: Path) -> None:
+    for source, target in ((P4_DIR / "fifo.p4", Target.TNA), (TOFINO_DIR / "fifo.p4", Target.V1MODEL)):
+        with pytest.raises(CompileError, match=r"fifo\.p4:\d+:\d+"):
+            compile_program(source, tmp_path, target=target)
+    with pytest.raises(UsageError, match="p4c-bm2-ss knows v1model only, not tna"):
+        compile_program(TOFINO_DIR / "fifo.p4", tmp_path, Compiler.P4C, target=Target.TNA)

@@ -89,9 +89,10 @@ def mentioned_paths(page: Path) -> list[str]:
 
 
 def exists_for(page: Path, path: str) -> bool:
-    """Whether a path in backticks exists: seen from the page, from the sources beside it, or from the root."""
+    """Whether a path in backticks exists: seen from the page, from the folder above it, from the sources beside it, or
+    from the root."""
     beside = page.parent
-    return any((folder / path).exists() for folder in (beside, beside / "src", beside / "p4sched", ROOT))
+    return any((folder / path).exists() for folder in (beside, beside.parent, beside / "src", beside / "p4sched", ROOT))
 
 
 @cache

@@ -24,8 +24,8 @@ from p4sched.errors import INTERRUPTED, P4schedError, UsageError, unknown_name
 from p4sched.lab import experiment
 from p4sched.lab.experiment import SwitchKind
 from p4sched.lab.running import find_switch
-from p4sched.p4rt.compile import Compiler, compile_program, parse_macro
-from p4sched.p4rt.target import PROGRAMS, Target
+from p4sched.p4rt.compile import Compiler, compile_program, parse_macro, print_stages
+from p4sched.p4rt.target import Target
 from p4sched.paths import SHELL_PYTHON, rust_binary
 
 FULL = (errno.ENOSPC, errno.EDQUOT)
@@ -153,13 +153,16 @@ def compile_(
     typer.echo(f"{result.json}\n{result.p4info}")
 
 
-@app.command("stages", context_settings=PASS_ON)
-def stages(ctx: typer.Context) -> None:
-    """Place a Tofino program into the stages of the chip, without the chip. '--help' shows its options."""
-    binary = str(rust_binary("p4sched-stages"))
-    # the programs of the laboratory name files of p4/shared
-    folders = [word for folder in PROGRAMS[Target.TNA].includes for word in ("-I", str(folder))]
-    os.execv(binary, [binary, *folders, *ctx.args])
+@app.command("stages")
+def stages(
+    program: Annotated[Path, typer.Argument(metavar="PROGRAM.p4", help="P4_16 program for a Tofino.")],
+    arch: Annotated[Target, typer.Option(help="Architecture that the program is written for.")] = Target.TNA,
+    macros: Annotated[
+        list[str] | None, typer.Option("-D", parser=parse_macro, metavar="NAME[=VALUE]", help="Define a macro.")
+    ] = None,
+) -> int:
+    """Place a program into the stages of the chip, without the chip; say what the chip has no room for."""
+    return print_stages(program, arch, macros or ())
 
 
 @app.command("switch", context_settings=PASS_ON)

@@ -46,12 +46,7 @@ def compile_program(
 ) -> Program:
     """Writes OUT/NAME.json and OUT/NAME.p4info.txtpb for NAME.p4; with macros, OUT/NAME-MACRO.json and so on, so
     that each build has files of its own."""
-    try:
-        found = source.is_file()
-    except OSError as error:
-        raise UsageError(f"cannot read the P4 program '{source}': {error.strerror}") from error
-    if not found:
-        raise UsageError(f"no P4 program '{source}'{_suggestion(source)}")
+    _require(source)
     if compiler is Compiler.P4C and target is not Target.V1MODEL:
         raise UsageError(
             f"--compiler p4c: p4c-bm2-ss knows v1model only, not {target}; tofino-port/README.md says more"
@@ -64,10 +59,7 @@ def compile_program(
     # The files appear together and complete: a failed or interrupted run leaves the previous ones.
     json, p4info = (path.with_name(f".{os.getpid()}.{path.name}") for path in (program.json, program.p4info))
     command = [
-        str(_binary(compiler)),
-        *PROGRAMS[target].compiler_options,
-        *(word for folder in PROGRAMS[target].includes for word in ("-I", str(folder))),
-        *(word for macro in macros for word in ("-D", macro)),
+        *_command(compiler, target, macros),
         *("-o", str(json)),
         *("--p4runtime-files", str(p4info)),
         str(source),
@@ -101,6 +93,35 @@ def compiled(
         if min(path.stat().st_mtime_ns for path in outputs) > newest:
             return program
     return compile_program(of_target.folder / f"{name}.p4", of_target.build, compiler, macros, target)
+
+
+def print_stages(source: Path, target: Target, macros: Sequence[str] = ()) -> int:
+    """Prints how a program lies in the stages of its chip. Returns the exit code: 1 if the chip has no room for it."""
+    if target is Target.V1MODEL:
+        raise UsageError("--arch v1model: v1model has no stages; a program for tna or t2na has")
+    _require(source)
+    command = [*_command(Compiler.P4SCHED, target, macros), "--stages", str(source)]
+    return subprocess.run(command, check=False).returncode
+
+
+def _command(compiler: Compiler, target: Target, macros: Sequence[str]) -> list[str]:
+    """A compiler and its options, but for the outputs and the program."""
+    return [
+        str(_binary(compiler)),
+        *PROGRAMS[target].compiler_options,
+        *(word for folder in PROGRAMS[target].includes for word in ("-I", str(folder))),
+        *(word for macro in macros for word in ("-D", macro)),
+    ]
+
+
+def _require(source: Path) -> None:
+    """Raises UsageError unless there is such a program."""
+    try:
+        found = source.is_file()
+    except OSError as error:
+        raise UsageError(f"cannot read the P4 program '{source}': {error.strerror}") from error
+    if not found:
+        raise UsageError(f"no P4 program '{source}'{_suggestion(source)}")
 
 
 def _built_name(name: str, macros: Sequence[str]) -> str:
