@@ -294,7 +294,7 @@ def _write(experiment: Experiment[SettingT, KeptT], results: Results[SettingT, K
         write_csv(results.out / name, rows(results))
     programs = _programs(results)
     speed = [] if pace is None else [f"time scale {pace.scale:g}: {pace.goes}"]
-    with figures.signed("; ".join([*programs, *speed])):
+    with figures.signed("\n".join([*programs, *speed])):
         experiment.figure(results, results.out / "figure.png")
 
 

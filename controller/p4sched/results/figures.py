@@ -107,7 +107,7 @@ def shade(axes: Axes, left: float, right: float) -> None:
 
 @contextmanager
 def signed(text: str) -> Iterator[None]:
-    """Sheets made inside say this below: how fast the run went."""
+    """Sheets made inside say this below: whose programs ran, how fast the run went."""
     before = _SIGNATURE.set(text)
     try:
         yield
