@@ -13,6 +13,13 @@
 //!   user 0, which is all traffic that nobody classified: band 1
 //!   enqueue: into the queue of the band; tail drop per queue
 //!
+//! On a Tofino (`tofino-port/include/fdpa_bands.p4`) nothing multiplies and no shift is variable, so there
+//!
+//!   charge = length, shifted by the power of two next to 1 / weight
+//!   rate   = charges in the interval before this one; 0 if there were none. All intervals begin at multiples of their length,
+//!            the power of two of nanoseconds next to the one asked for
+//!   gaps of flowlets are in steps of 2^16 ns;  there are no token buckets
+//!
 //! Edges are bytes in an interval, so there is no division. Time is in microseconds and wraps at 32 bits, as in a P4
 //! program. Token levels are in sixteenths of a byte.
 
@@ -23,7 +30,7 @@ use rand::{Rng, RngCore};
 use crate::config::{self, ConfigError, Sizes, in_range};
 use crate::priority_queues::PriorityQueues;
 use crate::scheduler::{Nanos, Packet, Scheduler, Verdict};
-use crate::scheme::{self, Discipline, P4, Reference, TailDrop};
+use crate::scheme::{self, Discipline, P4, Reference, TailDrop, Target};
 
 /// Most bands: one for each priority.
 pub const MAX_BANDS: usize = 8;
@@ -97,6 +104,8 @@ pub struct FdpaConfig {
     pub flowlet_gap_us: u32,
     /// L_q, in packets: one for each band, the most urgent first.
     pub queue_sizes: Vec<usize>,
+    /// Whose arithmetic the estimators have.
+    pub on: Target,
 }
 
 impl FdpaConfig {
@@ -155,9 +164,16 @@ pub fn queue_sizes(bandwidth_delay_packets: usize, bands: u32) -> Vec<usize> {
         .collect()
 }
 
+/// `value`, rounded to the power of two 2^n with 3/4 2^n <= value < 3/2 2^n: its n.
+fn nearest_exponent(value: u32) -> u32 {
+    let exponent = value.max(1).ilog2();
+    exponent + u32::from(exponent > 0 && value >> (exponent - 1) & 1 == 1)
+}
+
 /// What the estimators know of one user.
 #[derive(Clone, Debug, Default)]
 struct User {
+    /// On a Tofino, its number.
     interval_start: u32,
     interval_bytes: u32,
     last_rate: u32,
@@ -182,6 +198,21 @@ impl User {
             _ => now_us,
         };
         self.interval_bytes = charge;
+        self.last_rate
+    }
+
+    /// The charges in the interval before this one, on a Tofino. `now`: in units of 2^16 ns.
+    fn average_on_chip(&mut self, now: u32, interval_us: u32, charge: u32) -> u32 {
+        // 64 microseconds are about one unit.
+        let number = now >> nearest_exponent(interval_us >> 5).saturating_sub(1).min(16);
+        let age = number.wrapping_sub(self.interval_start);
+        self.interval_start = number;
+        if age == 0 {
+            self.interval_bytes = self.interval_bytes.saturating_add(charge);
+        } else {
+            self.last_rate = if age == 1 { self.interval_bytes } else { 0 };
+            self.interval_bytes = charge;
+        }
         self.last_rate
     }
 
@@ -239,46 +270,60 @@ impl Fdpa {
     }
 
     /// The band of an arriving packet, counted from 0. Updates the estimators.
-    fn band(&mut self, now_us: u32, packet: &Packet) -> usize {
+    fn band(&mut self, now: Nanos, packet: &Packet) -> usize {
         if packet.user == UNCLASSIFIED {
             return 0;
         }
         let scale = self.scales.get(&packet.user).copied().unwrap_or(UNIT_SCALE);
-        let charge = packet.len.wrapping_mul(scale) >> 8;
+        let on_chip = self.config.on != Target::V1model;
+        let (now, charge, gap) = if on_chip {
+            let charge = (packet.len << nearest_exponent(scale)) >> 8;
+            ((now >> 16) as u32, charge, self.config.flowlet_gap_us >> 6)
+        } else {
+            let charge = packet.len.wrapping_mul(scale) >> 8;
+            ((now / 1000) as u32, charge, self.config.flowlet_gap_us)
+        };
         let user = self.users.entry(packet.user).or_default();
         let estimated = match &self.config.estimator {
             Estimator::Average { interval_us, edges } => {
-                let rate = user.average(now_us, *interval_us, charge);
+                let rate = if on_chip {
+                    user.average_on_chip(now, *interval_us, charge)
+                } else {
+                    user.average(now, *interval_us, charge)
+                };
                 edges.iter().position(|&edge| rate <= edge).unwrap_or(edges.len())
             }
-            Estimator::TokenBuckets { rates, burst } => user.pay(now_us, rates, *burst, charge),
+            Estimator::TokenBuckets { rates, burst } => user.pay(now, rates, *burst, charge),
         };
         if self.config.flowlet_gap_us == 0 {
             estimated
         } else {
-            self.keep_band(now_us, packet.flow, estimated)
+            self.keep_band(now, gap, packet.flow, estimated)
         }
     }
 
     /// The band of the flowlet under way, or this one if a flowlet begins.
-    fn keep_band(&mut self, now_us: u32, flow: u32, estimated: usize) -> usize {
+    fn keep_band(&mut self, now: u32, gap: u32, flow: u32, estimated: usize) -> usize {
         let begins = Flowlet {
-            last_seen: now_us,
+            last_seen: now,
             band: estimated,
         };
         let flowlet = self.flowlets.entry(flow).or_insert(begins);
-        if now_us.wrapping_sub(flowlet.last_seen) >= self.config.flowlet_gap_us {
+        let paused = match self.config.on {
+            Target::V1model => now.wrapping_sub(flowlet.last_seen) >= gap,
+            Target::Tna | Target::T2na => flowlet.last_seen <= now.saturating_sub(gap),
+        };
+        if paused {
             flowlet.band = estimated;
         }
-        flowlet.last_seen = now_us;
+        flowlet.last_seen = now;
         flowlet.band
     }
 }
 
 impl Scheduler for Fdpa {
     fn enqueue(&mut self, now: Nanos, packet: Packet) -> Verdict {
-        let now_us = (now / 1000) as u32;
-        let band = self.band(now_us, &packet).min(self.queues.count() - 1);
+        let band = self.band(now, &packet).min(self.queues.count() - 1);
         self.queues.enqueue(band, packet)
     }
 
@@ -363,6 +408,31 @@ impl Reference for Fdpa {
             estimator,
             flowlet_gap_us,
             queue_sizes: config::draw_sizes(random, bands),
+            on: Target::V1model,
+        }
+    }
+
+    /// The hardware's program knows no token buckets: their rates become edges.
+    fn on(config: FdpaConfig, target: Target) -> FdpaConfig {
+        let estimator = match config.estimator {
+            Estimator::TokenBuckets { rates, .. } if target != Target::V1model => Estimator::Average {
+                interval_us: 1 << 16,
+                edges: rates,
+            },
+            other => other,
+        };
+        FdpaConfig {
+            estimator,
+            on: target,
+            ..config
+        }
+    }
+
+    /// On a Tofino the traffic manager: ingress does not know how many packets wait.
+    fn tail_drop(target: Target) -> TailDrop {
+        match target {
+            Target::V1model => TailDrop::Either,
+            Target::Tna | Target::T2na => TailDrop::Queue,
         }
     }
 

@@ -18,6 +18,9 @@
 //! The threshold is the *free* share of the queue. The paper's text calls equation 2 the occupancy, but its worked example,
 //! its figure 6 and its program use the free share. So a queue that is nearly full admits almost any rank, and tail drop
 //! decides. A queue just above k B is strict. With Max = Min the score is 0/0, and the packet is admitted.
+//!
+//! On a Tofino 1, ingress does not see the queue. L is what the last departure left behind, and the arrivals since then, refused
+//! ones too, counted up to B.
 
 use std::slice;
 
@@ -26,7 +29,7 @@ use rand::{Rng, RngCore};
 use crate::config::{ConfigError, Headroom, MAX_PACKETS, Sizes, in_range};
 use crate::fifo::Fifo;
 use crate::scheduler::{Nanos, Packet, Rank, Scheduler, Verdict};
-use crate::scheme::{Compared, Discipline, P4, Reference, TailDrop};
+use crate::scheme::{Compared, Discipline, P4, Reference, TailDrop, Target};
 
 /// How the two products of the admission rule are computed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -34,9 +37,9 @@ pub enum Products {
     /// Multiplications.
     #[default]
     Exact,
-    /// Shifts by the next power of two of B and of B - L, as on Tofino, which cannot multiply. Section IV only says that
-    /// both are rounded to a power of two: up is a reading. It also multiplies the score by the capacity "of the
-    /// guaranteed admission buffer", where its inequality needs B.
+    /// Shifts by the next power of two of B and of B - L, as in `tofino-port/rifo.p4`: the chip cannot multiply. Section IV
+    /// only says that both are rounded to a power of two: up is a reading. It also multiplies the score by the capacity
+    /// "of the guaranteed admission buffer", where its inequality needs B. L <= k B stays exact.
     PowersOfTwo,
 }
 
@@ -51,6 +54,8 @@ pub struct RifoConfig {
     pub headroom: Headroom,
     /// Exact, or as Tofino approximates it.
     pub products: Products,
+    /// Who knows L, and how.
+    pub on: Target,
 }
 
 impl RifoConfig {
@@ -61,6 +66,7 @@ impl RifoConfig {
             tracking_range: 50,
             headroom: Headroom::at_least(1, 10).expect("0.1 is a headroom"),
             products: Products::Exact,
+            on: Target::V1model,
         }
     }
 
@@ -81,6 +87,8 @@ pub struct Rifo {
     max: Rank,
     /// Arrivals since the last reset, that one included; 0 makes the next arrival a reset.
     count: usize,
+    /// L on a Tofino 1.
+    counted: usize,
 }
 
 impl Rifo {
@@ -96,6 +104,7 @@ impl Rifo {
             min: 0,
             max: 0,
             count: 0,
+            counted: 0,
         })
     }
 
@@ -118,9 +127,17 @@ impl Rifo {
         }
     }
 
+    /// L, as ingress knows it.
+    fn known_length(&self) -> usize {
+        match self.config.on {
+            Target::Tna => self.counted,
+            Target::V1model | Target::T2na => self.queue.len(),
+        }
+    }
+
     /// Whether the admission rule lets this rank, which lies in the range, in now.
     fn admits(&self, rank: Rank) -> bool {
-        let length = self.queue.len() as u64;
+        let length = self.known_length() as u64;
         let capacity = self.config.capacity as u64;
         let headroom = self.config.headroom;
         if length * headroom.unit() <= headroom.numerator() * capacity || self.max == self.min {
@@ -141,16 +158,25 @@ impl Rifo {
 }
 
 impl Scheduler for Rifo {
-    fn enqueue(&mut self, now: Nanos, packet: Packet) -> Verdict {
+    fn enqueue(&mut self, _now: Nanos, packet: Packet) -> Verdict {
         self.track(packet.rank);
-        if !self.admits(packet.rank) {
-            return Verdict::DroppedByAdmission;
+        let (length, admits) = (self.known_length(), self.admits(packet.rank));
+        if self.counted < self.config.capacity {
+            self.counted += 1;
         }
-        self.queue.enqueue(now, packet)
+        if !admits {
+            Verdict::DroppedByAdmission
+        } else if length >= self.config.capacity {
+            Verdict::DroppedFull
+        } else {
+            self.queue.append(packet)
+        }
     }
 
     fn dequeue(&mut self, now: Nanos) -> Option<Packet> {
-        self.queue.dequeue(now)
+        let packet = self.queue.dequeue(now)?;
+        self.counted = self.queue.len();
+        Some(packet)
     }
 
     fn len(&self) -> usize {
@@ -189,6 +215,7 @@ impl Reference for Rifo {
             tracking_range: sizes.window,
             headroom: sizes.headroom,
             products: Products::Exact,
+            on: Target::V1model,
         })
     }
 
@@ -198,6 +225,19 @@ impl Reference for Rifo {
             tracking_range: random.random_range(1..=100),
             headroom: Headroom::draw(random),
             products: Products::Exact,
+            on: Target::V1model,
+        }
+    }
+
+    fn on(config: RifoConfig, target: Target) -> RifoConfig {
+        let products = match target {
+            Target::V1model => Products::Exact,
+            Target::Tna | Target::T2na => Products::PowersOfTwo,
+        };
+        RifoConfig {
+            products,
+            on: target,
+            ..config
         }
     }
 
@@ -210,11 +250,18 @@ impl Reference for Rifo {
         vec![capacity, config.headroom.numerator(), tracking_range]
     }
 
+    /// The hardware's program holds the complement of Min. Before the first arrival its cells hold no range.
     fn compare(&self, register: &dyn Fn(&str) -> u64) -> Option<Compared> {
+        let (min, max) = (register("rank_range.min_rank"), register("rank_range.max_rank"));
+        let min = match self.config.on {
+            Target::V1model => min,
+            Target::Tna | Target::T2na if (min, max) == (0, 0) => return None,
+            Target::Tna | Target::T2na => u64::from(!(min as u32)),
+        };
         Some(Compared {
             name: "Min, Max",
             model: vec![u64::from(self.min), u64::from(self.max)],
-            program: vec![register("rank_range.min_rank"), register("rank_range.max_rank")],
+            program: vec![min, max],
         })
     }
 }

@@ -12,16 +12,33 @@
 //! papers' figures come out visibly different then. The push-down happens for a dropped packet too, since the
 //! inversion was detected all the same.
 //!
+//! On a Tofino a bound has one access in a pass (`tofino-port/include/sp_pifo_mapping.p4`), and so the rule is another one there:
+//!
+//!   push-up:   b_i = r, whether queue i has room or not
+//!   push-down: b_1 = r, and the other bounds fall by the cost, but not below 0
+//!   a packet of rank 0 does not fit into queues 8, 6, 4 and 2, nor into 7, 5 or 3 when the less urgent one of its pair
+//!   has the bound 0 or is not there
+//!   bounds of queues that are not there are kept, and fall with the others
+//!
 //! The papers have a fixed n. Here n may change. A new queue has the bound 0, as all queues have at the start: its first
 //! packets may have any rank, and the bounds are not sorted for a while. In that time, the cost of a push-down is the
 //! smallest bound minus r, so that no bound falls below 0. The packets of a queue that goes are still served.
 
 use rand::RngCore;
 
-use crate::config::{self, ConfigError, Sizes};
+use crate::config::{self, ConfigError, MAX_P4_QUEUES, Sizes};
 use crate::priority_queues::PriorityQueues;
 use crate::scheduler::{Nanos, Packet, Rank, Scheduler, Verdict};
-use crate::scheme::{self, Compared, Discipline, P4, Reference, TailDrop};
+use crate::scheme::{self, Compared, Discipline, P4, Reference, TailDrop, Target};
+
+/// Parameters of [`SpPifo`].
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SpPifoConfig {
+    /// In packets, the most urgent queue first.
+    pub queue_sizes: Vec<usize>,
+    /// Whose rule the bounds follow.
+    pub on: Target,
+}
 
 /// Strict-priority queues behind bounds that adapt to each packet.
 #[derive(Clone, Debug)]
@@ -31,18 +48,20 @@ pub struct SpPifo {
     bounds: Vec<Rank>,
     /// n.
     count: usize,
+    on: Target,
 }
 
 impl SpPifo {
-    /// Queues of these sizes, in packets, the most urgent first.
+    /// Queues of these sizes, in packets, the most urgent first, under the rule of the papers.
     ///
     /// # Errors
     /// As [`PriorityQueues::new`].
     pub fn new(queue_sizes: &[usize]) -> Result<SpPifo, ConfigError> {
         Ok(SpPifo {
             queues: PriorityQueues::new(queue_sizes)?,
-            bounds: vec![0; queue_sizes.len()],
+            bounds: vec![0; queue_sizes.len().max(MAX_P4_QUEUES)],
             count: queue_sizes.len(),
+            on: Target::V1model,
         })
     }
 
@@ -50,10 +69,8 @@ impl SpPifo {
     pub fn bounds(&self) -> &[Rank] {
         &self.bounds[..self.count]
     }
-}
 
-impl Scheduler for SpPifo {
-    fn enqueue(&mut self, _now: Nanos, packet: Packet) -> Verdict {
+    fn enqueue_by_paper(&mut self, packet: Packet) -> Verdict {
         self.bounds[self.count..].fill(0);
         let bounds = &mut self.bounds[..self.count];
         let fitting = bounds.iter().rposition(|&bound| bound <= packet.rank);
@@ -72,6 +89,39 @@ impl Scheduler for SpPifo {
         verdict
     }
 
+    /// The queue that takes a packet on the chip, counted from 0, if it is not queue 1.
+    fn fitting_on_chip(&self, rank: Rank) -> Option<usize> {
+        (1..self.count).rev().find(|&queue| {
+            let less_urgent = self.bounds[..self.count].get(queue + 1);
+            let pair_says_nothing = match queue % 2 {
+                0 => less_urgent.is_none_or(|&bound| bound == 0),
+                _ => true,
+            };
+            self.bounds[queue] <= rank && !(rank == 0 && pair_says_nothing)
+        })
+    }
+
+    fn enqueue_on_chip(&mut self, packet: Packet) -> Verdict {
+        let queue = self.fitting_on_chip(packet.rank).unwrap_or(0);
+        if queue == 0 {
+            let cost = self.bounds[0].saturating_sub(packet.rank);
+            for bound in &mut self.bounds[1..] {
+                *bound = bound.saturating_sub(cost);
+            }
+        }
+        self.bounds[queue] = packet.rank;
+        self.queues.enqueue(queue, packet)
+    }
+}
+
+impl Scheduler for SpPifo {
+    fn enqueue(&mut self, _now: Nanos, packet: Packet) -> Verdict {
+        match self.on {
+            Target::V1model => self.enqueue_by_paper(packet),
+            Target::Tna | Target::T2na => self.enqueue_on_chip(packet),
+        }
+    }
+
     fn dequeue(&mut self, _now: Nanos) -> Option<Packet> {
         self.queues.dequeue()
     }
@@ -82,8 +132,7 @@ impl Scheduler for SpPifo {
 }
 
 impl Reference for SpPifo {
-    /// Queue sizes in packets, the most urgent queue first.
-    type Config = Vec<usize>;
+    type Config = SpPifoConfig;
 
     const P4: P4 = P4 {
         program: "sp_pifo",
@@ -98,46 +147,82 @@ impl Reference for SpPifo {
         verdicts: true,
     };
 
-    fn model(sizes: &Vec<usize>) -> Result<SpPifo, ConfigError> {
-        SpPifo::new(sizes)
+    fn model(config: &SpPifoConfig) -> Result<SpPifo, ConfigError> {
+        let on = config.on;
+        Ok(SpPifo {
+            on,
+            ..SpPifo::new(&config.queue_sizes)?
+        })
     }
 
     /// The number of queues may change too. A queue that is gone loses its bound at the next arrival.
-    fn reconfigure(&mut self, sizes: &Vec<usize>) -> Result<(), ConfigError> {
-        self.queues.replace(sizes)?;
-        self.count = sizes.len();
+    fn reconfigure(&mut self, config: &SpPifoConfig) -> Result<(), ConfigError> {
+        self.queues.replace(&config.queue_sizes)?;
+        self.count = config.queue_sizes.len();
         self.bounds.resize(self.bounds.len().max(self.count), 0);
+        self.on = config.on;
         Ok(())
     }
 
-    fn config(sizes: &Sizes) -> Result<Vec<usize>, ConfigError> {
-        Ok(sizes.each())
+    fn config(sizes: &Sizes) -> Result<SpPifoConfig, ConfigError> {
+        let (queue_sizes, on) = (sizes.each(), Target::V1model);
+        Ok(SpPifoConfig { queue_sizes, on })
     }
 
-    fn draw(random: &mut dyn RngCore, _before: Option<&Vec<usize>>) -> Vec<usize> {
+    fn draw(random: &mut dyn RngCore, _before: Option<&SpPifoConfig>) -> SpPifoConfig {
         let count = config::draw_count(random);
-        config::draw_sizes(random, count)
+        let (queue_sizes, on) = (config::draw_sizes(random, count), Target::V1model);
+        SpPifoConfig { queue_sizes, on }
     }
 
-    fn queue_sizes(sizes: &Vec<usize>) -> &[usize] {
-        sizes
+    fn on(config: SpPifoConfig, target: Target) -> SpPifoConfig {
+        SpPifoConfig { on: target, ..config }
     }
 
-    fn arguments(_sizes: &Vec<usize>, sizes: &[usize]) -> Vec<u64> {
-        scheme::eight(sizes)
+    /// On a Tofino the traffic manager: ingress does not know how many packets wait.
+    fn tail_drop(target: Target) -> TailDrop {
+        match target {
+            Target::V1model => TailDrop::Program,
+            Target::Tna | Target::T2na => TailDrop::Queue,
+        }
     }
 
-    /// A register holds a bound and all that push-downs took off since; its top bit is 0 before the first push-up.
+    fn queue_sizes(config: &SpPifoConfig) -> &[usize] {
+        &config.queue_sizes
+    }
+
+    /// The program must know which queues there are, whoever drops.
+    fn arguments(config: &SpPifoConfig, _sizes: &[usize]) -> Vec<u64> {
+        scheme::eight(&config.queue_sizes)
+    }
+
+    /// In `p4/`, a register holds a bound and all that push-downs took off since; its top bit is 0 before the first push-up. On
+    /// a Tofino, a register holds the bounds of two queues, the less urgent one in its upper half.
     fn compare(&self, register: &dyn Fn(&str) -> u64) -> Option<Compared> {
-        let lowered = register("mapping.lowered_by") as u32;
-        let bound = |queue| match register(&format!("mapping.queue_{queue}.raised_bound")) {
-            raised if raised >> 32 == 1 => (raised as u32).wrapping_sub(lowered),
-            _ => 0,
+        let by_paper = |queue| {
+            let lowered = register("mapping.lowered_by") as u32;
+            match register(&format!("mapping.queue_{queue}.raised_bound")) {
+                raised if raised >> 32 == 1 => (raised as u32).wrapping_sub(lowered),
+                _ => 0,
+            }
+        };
+        let on_chip = |queue| match queue {
+            1 => register("mapping.queue_1.bound_1") as u32,
+            2 => register("mapping.queue_2.bound_2") as u32,
+            _ => {
+                let less_urgent = (queue + 1) / 2 * 2;
+                let pair = register(&format!("mapping.queues_{less_urgent}_{}.bounds", less_urgent - 1));
+                (pair >> if queue == less_urgent { 32 } else { 0 }) as u32
+            }
+        };
+        let bounds: Vec<u32> = match self.on {
+            Target::V1model => (1..=self.count).map(by_paper).collect(),
+            Target::Tna | Target::T2na => (1..=self.count).map(on_chip).collect(),
         };
         Some(Compared {
             name: "bounds",
             model: self.bounds().iter().map(|&bound| u64::from(bound)).collect(),
-            program: (1..=self.count).map(|queue| u64::from(bound(queue))).collect(),
+            program: bounds.into_iter().map(u64::from).collect(),
         })
     }
 }

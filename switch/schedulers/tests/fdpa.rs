@@ -1,7 +1,7 @@
 //! FDPA: which band a user is in, how it is paid for, and what a pause changes.
 
 use p4sched_schedulers::fdpa::{Estimator, Fdpa, FdpaConfig, UNCLASSIFIED, UNIT_SCALE, band_edges, queue_sizes};
-use p4sched_schedulers::{Nanos, Packet, Reference, Scheduler, Verdict};
+use p4sched_schedulers::{Nanos, Packet, Reference, Scheduler, Target, Verdict};
 
 const MS: Nanos = 1_000_000;
 
@@ -20,6 +20,7 @@ fn config(estimator: Estimator) -> FdpaConfig {
         estimator,
         flowlet_gap_us: 0,
         queue_sizes: vec![100_000; 5],
+        on: Target::V1model,
     }
 }
 
@@ -273,4 +274,49 @@ fn a_configuration_that_cannot_work_is_refused() {
         }))
         .is_err()
     );
+}
+
+/// As a Tofino runs it, with an interval that the chip has: 2^25 ns. The fair share is 10 kB in 30 ms.
+fn on_chip() -> FdpaConfig {
+    let estimator = Estimator::Average {
+        interval_us: 33_554,
+        edges: band_edges(11_185, 1000, 4, 500),
+    };
+    Fdpa::on(config(estimator), Target::Tna)
+}
+
+#[test]
+fn on_tofino_the_bands_are_the_same_if_the_interval_is_a_power_of_two() {
+    let mut fdpa = Fdpa::new(on_chip()).unwrap();
+    let gaps = [4 * MS, 5 * MS / 2, 17 * MS / 10, 13 * MS / 10, MS / 2];
+    let queues: Vec<usize> = (1..)
+        .zip(gaps)
+        .map(|(user, gap)| steady_queue(&mut fdpa, user, gap))
+        .collect();
+    assert_eq!(queues, [0, 1, 2, 3, 4]);
+}
+
+#[test]
+fn on_tofino_an_interval_without_packets_is_forgotten() {
+    let mut fdpa = Fdpa::new(on_chip()).unwrap();
+    let interval = 1 << 25;
+    let mut queue_at = |now| queue(fdpa.enqueue(now, packet(1, 1)));
+    let burst: Vec<usize> = (0..20).map(|step| queue_at(10 * interval + step)).collect();
+    assert_eq!(burst, [0; 20], "nothing is known of the interval before");
+    assert_eq!(queue_at(11 * interval), 2, "20 kB in the last interval");
+    assert_eq!(queue_at(13 * interval), 0, "none in the last one");
+}
+
+#[test]
+fn on_tofino_weights_are_rounded_to_powers_of_two() {
+    // 24 kB in an interval are in band 4. As half of it, they are in band 2.
+    for (scale, expected) in [(256, 3), (192, 3), (191, 1), (128, 1), (96, 1)] {
+        let mut fdpa = Fdpa::new(on_chip()).unwrap();
+        fdpa.set_user_scale(1, scale);
+        let interval = 1 << 25;
+        for step in 0..24 {
+            fdpa.enqueue(10 * interval + step, packet(1, 1));
+        }
+        assert_eq!(queue(fdpa.enqueue(11 * interval, packet(1, 1))), expected, "scale {scale}");
+    }
 }

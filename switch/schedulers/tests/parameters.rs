@@ -3,7 +3,7 @@
 use p4sched_schedulers::aifo::{Aifo, AifoConfig};
 use p4sched_schedulers::packs::{Occupancy, Packs, PacksConfig};
 use p4sched_schedulers::rifo::{Rifo, RifoConfig};
-use p4sched_schedulers::sp_pifo::SpPifo;
+use p4sched_schedulers::sp_pifo::{SpPifo, SpPifoConfig};
 use p4sched_schedulers::window::WindowConfig;
 use p4sched_schedulers::{Headroom, Packet, Rank, Reference, Scheduler, Target, Verdict};
 
@@ -86,7 +86,12 @@ fn a_change_of_parameters_loses_no_packet_and_applies_to_the_next() {
     })
     .unwrap();
     packs.reconfigure(&PacksConfig::new(&[1; 4], 4)).unwrap();
-    sp_pifo.reconfigure(&vec![1; 4]).unwrap();
+    sp_pifo
+        .reconfigure(&SpPifoConfig {
+            queue_sizes: vec![1; 4],
+            on: Target::V1model,
+        })
+        .unwrap();
     assert_eq!(
         aifo.enqueue(0, packet(3)),
         Verdict::DroppedByAdmission,

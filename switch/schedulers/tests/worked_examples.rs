@@ -6,7 +6,7 @@ use p4sched_schedulers::packs::{Packs, PacksConfig, batch_bounds};
 use p4sched_schedulers::pifo::Pifo;
 use p4sched_schedulers::priority_queues::PriorityQueues;
 use p4sched_schedulers::rifo::{Products, Rifo, RifoConfig};
-use p4sched_schedulers::sp_pifo::SpPifo;
+use p4sched_schedulers::sp_pifo::{SpPifo, SpPifoConfig};
 use p4sched_schedulers::window::{Window, WindowConfig};
 use p4sched_schedulers::{Headroom, Packet, Rank, Reference, Scheduler, Target, Verdict};
 
@@ -132,6 +132,7 @@ fn rifo_figure_4_rank_5_is_dropped_and_rank_4_admitted_into_the_last_slot() {
         tracking_range: 6,
         headroom: Headroom::NONE,
         products: Products::Exact,
+        on: Target::V1model,
     };
     let mut rifo = Rifo::new(no_headroom).unwrap();
     assert_eq!(rifo.enqueue(0, packet(1)), Verdict::Queued { queue: 0 });
@@ -176,6 +177,7 @@ fn rifo_on_tofino_shifts_by_the_next_power_of_two() {
             tracking_range: 100,
             headroom: Headroom::NONE,
             products,
+            on: Target::V1model,
         };
         let mut rifo = Rifo::new(config).unwrap();
         for rank in [1, 1, 1, 7] {
@@ -192,6 +194,7 @@ fn rifo_on_tofino_shifts_by_the_next_power_of_two() {
             tracking_range: 100,
             headroom: Headroom::NONE,
             products,
+            on: Target::V1model,
         };
         let mut rifo = Rifo::new(config).unwrap();
         rifo.enqueue(0, packet(1));
@@ -210,6 +213,7 @@ fn rifo_on_tofino_leaves_a_full_queue_to_tail_drop_too() {
             tracking_range: 100,
             headroom: Headroom::NONE,
             products,
+            on: Target::V1model,
         })
         .unwrap();
         for rank in [9, 1] {
@@ -294,6 +298,62 @@ fn sp_pifo_does_not_push_up_for_a_packet_it_drops() {
     assert_eq!(sp_pifo.bounds(), [0, 5]);
 }
 
+fn queues(sizes: &[usize]) -> SpPifoConfig {
+    SpPifoConfig {
+        queue_sizes: sizes.to_vec(),
+        on: Target::V1model,
+    }
+}
+
+/// SP-PIFO as a Tofino runs it.
+fn on_chip(sizes: &[usize]) -> SpPifo {
+    SpPifo::model(&SpPifo::on(queues(sizes), Target::Tna)).unwrap()
+}
+
+#[test]
+fn sp_pifo_on_tofino_pushes_up_for_a_packet_it_drops() {
+    let mut sp_pifo = on_chip(&[1, 1]);
+    sp_pifo.enqueue(0, packet(5));
+    assert_eq!(sp_pifo.enqueue(0, packet(9)), Verdict::DroppedFull);
+    assert_eq!(sp_pifo.bounds(), [0, 9]);
+}
+
+#[test]
+fn sp_pifo_on_tofino_pushes_down_as_the_papers_do() {
+    let mut sp_pifo = on_chip(&[4, 4, 4]);
+    for rank in [6, 4, 3, 1] {
+        sp_pifo.enqueue(0, packet(rank));
+    }
+    assert_eq!(sp_pifo.bounds(), [1, 2, 4]);
+}
+
+#[test]
+fn sp_pifo_on_tofino_sends_rank_0_to_queue_1_or_to_the_more_urgent_queue_of_a_pair() {
+    let mut sp_pifo = on_chip(&[4; 4]);
+    assert_eq!(sp_pifo.enqueue(0, packet(0)), Verdict::Queued { queue: 0 });
+    assert_eq!(sp_pifo.enqueue(0, packet(7)), Verdict::Queued { queue: 3 });
+    assert_eq!(sp_pifo.bounds(), [0, 0, 0, 7]);
+    assert_eq!(sp_pifo.enqueue(0, packet(0)), Verdict::Queued { queue: 2 });
+}
+
+#[test]
+fn rifo_on_tofino_counts_what_it_refuses_until_the_next_departure() {
+    let config = RifoConfig {
+        capacity: 4,
+        headroom: Headroom::NONE,
+        ..RifoConfig::paper()
+    };
+    let mut rifo = Rifo::new(Rifo::on(config, Target::Tna)).unwrap();
+    assert!(rifo.enqueue(0, packet(1)).is_queued());
+    // One packet waits, 3 of 4 places are free, which is as much as 4 in powers of two: only the lowest rank may enter.
+    assert_eq!(rifo.enqueue(0, packet(9)), Verdict::DroppedByAdmission);
+    assert_eq!(rifo.enqueue(0, packet(9)), Verdict::DroppedByAdmission);
+    assert_eq!(rifo.enqueue(0, packet(9)), Verdict::DroppedByAdmission);
+    assert_eq!(rifo.enqueue(0, packet(1)), Verdict::DroppedFull, "ingress has counted four");
+    rifo.dequeue(0);
+    assert!(rifo.enqueue(0, packet(9)).is_queued(), "the departure left an empty queue behind");
+}
+
 #[test]
 fn a_queue_that_comes_later_starts_with_the_bound_0_and_one_that_goes_is_still_served() {
     let mut sp_pifo = SpPifo::new(&[4, 4]).unwrap();
@@ -302,17 +362,17 @@ fn a_queue_that_comes_later_starts_with_the_bound_0_and_one_that_goes_is_still_s
     }
     // 5 and 9 raised b_2, 7 raised b_1; 4 < b_1 lowered both by 3.
     assert_eq!(sp_pifo.bounds(), [4, 6]);
-    sp_pifo.reconfigure(&vec![4, 4, 4]).unwrap();
+    sp_pifo.reconfigure(&queues(&[4, 4, 4])).unwrap();
     assert_eq!(sp_pifo.bounds(), [4, 6, 0]);
     assert_eq!(sp_pifo.enqueue(0, packet(8)), Verdict::Queued { queue: 2 });
     assert_eq!(sp_pifo.enqueue(0, packet(7)), Verdict::Queued { queue: 1 });
     assert_eq!(sp_pifo.bounds(), [4, 7, 8]);
-    sp_pifo.reconfigure(&vec![4]).unwrap();
+    sp_pifo.reconfigure(&queues(&[4])).unwrap();
     assert_eq!(sp_pifo.enqueue(0, packet(9)), Verdict::Queued { queue: 0 });
     let ranks: Vec<u32> = std::iter::from_fn(|| sp_pifo.dequeue(0))
         .map(|packet| packet.rank)
         .collect();
     assert_eq!(ranks, [7, 4, 9, 5, 9, 7, 8]);
-    sp_pifo.reconfigure(&vec![4, 4]).unwrap();
+    sp_pifo.reconfigure(&queues(&[4, 4])).unwrap();
     assert_eq!(sp_pifo.bounds(), [9, 0], "queue 2 was missing when 9 came");
 }

@@ -169,7 +169,7 @@ proptest! {
         let mut aifo = Aifo::new(AifoConfig { target, capacity, headroom, window, on: Target::V1model }).unwrap();
         prop_assert!(play(&mut aifo, &events, |_| ()).is_sorted_by_key(|packet| packet.id));
         for products in [Products::Exact, Products::PowersOfTwo] {
-            let mut rifo = Rifo::new(RifoConfig { capacity, tracking_range, headroom, products }).unwrap();
+            let mut rifo = Rifo::new(RifoConfig { capacity, tracking_range, headroom, products, on: Target::V1model }).unwrap();
             prop_assert!(play(&mut rifo, &events, |_| ()).is_sorted_by_key(|packet| packet.id));
         }
     }
@@ -179,7 +179,7 @@ proptest! {
         capacity in 1usize..100, headroom in headroom(), window in window(), ranks in prop::collection::vec(0u32..50, 1..300)
     ) {
         let mut aifo = Aifo::new(AifoConfig { target: capacity, capacity, headroom, window, on: Target::V1model }).unwrap();
-        let rifo = RifoConfig { capacity, tracking_range: 20, headroom, products: Products::Exact };
+        let rifo = RifoConfig { capacity, tracking_range: 20, headroom, products: Products::Exact, on: Target::V1model };
         let mut rifo = Rifo::new(rifo).unwrap();
         for (id, &rank) in ranks.iter().enumerate() {
             let within = |length: usize| length as u64 * headroom.unit() <= headroom.numerator() * capacity as u64;
@@ -199,7 +199,7 @@ proptest! {
         let headroom = Headroom::new(k, 16).unwrap();
         let window = WindowConfig::unsampled(1 << 16);
         let target = AifoConfig { target: size, capacity: size, headroom, window, on: Target::V1model };
-        let rifo = RifoConfig { capacity: size, tracking_range: 7, headroom, products };
+        let rifo = RifoConfig { capacity: size, tracking_range: 7, headroom, products, on: Target::V1model };
         let packs = PacksConfig { queue_sizes: vec![size], headroom, window, occupancy, window_shift };
         let mut schedulers: [Box<dyn Scheduler>; 4] = [
             Box::new(Aifo::new(target).unwrap()),
