@@ -376,6 +376,7 @@ impl Reference for Fdpa {
         ranks: false,
         verdicts: false,
     };
+    const TARGETS: &[Target] = &[Target::V1model, Target::Tna];
 
     fn model(config: &FdpaConfig) -> Result<Fdpa, ConfigError> {
         Fdpa::new(config.clone())

@@ -197,6 +197,7 @@ impl Reference for Rifo {
         ranks: true,
         verdicts: true,
     };
+    const TARGETS: &[Target] = &[Target::V1model, Target::Tna];
 
     fn model(config: &RifoConfig) -> Result<Rifo, ConfigError> {
         Rifo::new(*config)

@@ -146,6 +146,7 @@ impl Reference for SpPifo {
         ranks: true,
         verdicts: true,
     };
+    const TARGETS: &[Target] = &[Target::V1model, Target::Tna];
 
     fn model(config: &SpPifoConfig) -> Result<SpPifo, ConfigError> {
         let on = config.on;
