@@ -320,7 +320,7 @@ impl Engine {
             enq_length,
             length_after,
             start_ns,
-            arrival_ns,
+            mut arrival_ns,
             ..
         } = departure;
         self.length_changed(port, queue);
@@ -335,6 +335,11 @@ impl Engine {
         program
             .pipeline
             .egress(start_ns, item.packet, queueing, &mut self.outcomes);
+        if program.pipeline.has_bytes_between()
+            && let Some(transmit) = &self.outcomes.frame
+        {
+            arrival_ns = self.queues.resize_departure(port, transmit.frame.len() as u32);
+        }
         self.balance.egress_dropped += self.settle(item.clone_depth + 1, Some(arrival_ns), out);
     }
 

@@ -105,6 +105,8 @@ pub(crate) struct PortQueues<P> {
     link: Pace,
     /// When the last frame is at the far end. No later frame is there earlier, even if the delay becomes shorter.
     last_arrival_ns: Nanos,
+    /// The link and `last_arrival_ns` before the packet that left last.
+    before: (Pace, Nanos),
     /// When the buffer last became non-empty. The packets of a one-buffer discipline may leave from then on.
     backlogged_since: Nanos,
     backlog: u32,
@@ -121,6 +123,7 @@ impl<P> PortQueues<P> {
             config,
             link: Pace::default(),
             last_arrival_ns: 0,
+            before: (Pace::default(), 0),
             backlogged_since: 0,
             backlog: 0,
             arrivals: 0,
@@ -225,12 +228,8 @@ impl<P> PortQueues<P> {
         self.stats.queues[usize::from(packet.priority)].dequeued.add(packet.len);
 
         let start_ns = self.link.begin(due.max(packet.enq_ns));
-        let sent_ns = match self.config.rate_bps {
-            0 => start_ns,
-            rate => self.link.work(u64::from(packet.len) * 8, rate),
-        };
-        let arrival_ns = sent_ns.saturating_add(self.config.delay_ns).max(self.last_arrival_ns);
-        self.last_arrival_ns = arrival_ns;
+        self.before = (self.link, self.last_arrival_ns);
+        let arrival_ns = self.carry(packet.len);
         Some(Departure {
             port: self.port,
             queue: packet.priority,
@@ -242,6 +241,22 @@ impl<P> PortQueues<P> {
             arrival_ns,
             item: packet.item,
         })
+    }
+
+    /// The link carries so many bytes. Returns when the far end has them.
+    fn carry(&mut self, len: u32) -> Nanos {
+        let sent_ns = match self.config.rate_bps {
+            0 => self.link.free_ns(),
+            rate => self.link.work(u64::from(len) * 8, rate),
+        };
+        self.last_arrival_ns = sent_ns.saturating_add(self.config.delay_ns).max(self.last_arrival_ns);
+        self.last_arrival_ns
+    }
+
+    /// The packet that left last has this length on the link, another one than in its queue.
+    pub fn resize_departure(&mut self, len: u32) -> Nanos {
+        (self.link, self.last_arrival_ns) = self.before;
+        self.carry(len)
     }
 
     /// Takes a new configuration. Packets that wait stay, even beyond a smaller room, and keep their order of arrival

@@ -94,6 +94,15 @@ impl<P> TrafficManager<P> {
         Some(departure)
     }
 
+    /// The packet that left this port last has this length on the link: egress has put bytes in front of it, or taken them off. To
+    /// be called before anything else happens at the port. Returns when the far end has the packet.
+    pub fn resize_departure(&mut self, port: Port, len: u32) -> Nanos {
+        let place = self.place(port);
+        let arrival_ns = self.ports[place].resize_departure(len);
+        self.due[place] = self.ports[place].due();
+        arrival_ns
+    }
+
     /// Removes every packet from every queue, counted as flushed.
     pub fn flush(&mut self, mut removed: impl FnMut(Removed<P>)) {
         for (port, due) in self.ports.iter_mut().zip(&mut self.due) {

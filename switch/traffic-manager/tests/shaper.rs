@@ -131,6 +131,20 @@ fn a_shaped_frame_arrives_after_transmission_and_delay() {
 }
 
 #[test]
+fn a_frame_that_egress_made_shorter_occupies_the_link_for_its_new_length() {
+    let mut tm = port_1(PortConfig {
+        rate_bps: 10_000_000,
+        delay_ns: 1000,
+        ..Default::default()
+    });
+    tm.enqueue(0, packet(0, 1500, 0));
+    tm.enqueue(0, packet(0, 1250, 1));
+    tm.dequeue(0).unwrap();
+    assert_eq!(tm.resize_departure(1, 1250), 1_000_000 + 1000);
+    assert_eq!(tm.next_departure(), Some(1_000_000), "the next one follows at once");
+}
+
+#[test]
 fn a_late_caller_loses_nothing() {
     let run = |late: bool| {
         let mut tm = port_1(PortConfig {

@@ -69,6 +69,12 @@ impl Pipeline {
         }
     }
 
+    /// Whether ingress may put bytes in front of a frame that egress takes off again: the frame on the link then has another length
+    /// than in its queue.
+    pub fn has_bytes_between(&self) -> bool {
+        matches!(&self.architecture, Architecture::Tna(_))
+    }
+
     /// Whether the program has a ghost control, which wants to know the lengths of queues.
     pub fn has_ghost(&self) -> bool {
         matches!(&self.architecture, Architecture::Tna(way) if way.ghost.is_some())
