@@ -317,6 +317,10 @@ fn on_tofino_weights_are_rounded_to_powers_of_two() {
         for step in 0..24 {
             fdpa.enqueue(10 * interval + step, packet(1, 1));
         }
-        assert_eq!(queue(fdpa.enqueue(11 * interval, packet(1, 1))), expected, "scale {scale}");
+        assert_eq!(
+            queue(fdpa.enqueue(11 * interval, packet(1, 1))),
+            expected,
+            "scale {scale}"
+        );
     }
 }

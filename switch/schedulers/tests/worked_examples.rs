@@ -349,9 +349,16 @@ fn rifo_on_tofino_counts_what_it_refuses_until_the_next_departure() {
     assert_eq!(rifo.enqueue(0, packet(9)), Verdict::DroppedByAdmission);
     assert_eq!(rifo.enqueue(0, packet(9)), Verdict::DroppedByAdmission);
     assert_eq!(rifo.enqueue(0, packet(9)), Verdict::DroppedByAdmission);
-    assert_eq!(rifo.enqueue(0, packet(1)), Verdict::DroppedFull, "ingress has counted four");
+    assert_eq!(
+        rifo.enqueue(0, packet(1)),
+        Verdict::DroppedFull,
+        "ingress has counted four"
+    );
     rifo.dequeue(0);
-    assert!(rifo.enqueue(0, packet(9)).is_queued(), "the departure left an empty queue behind");
+    assert!(
+        rifo.enqueue(0, packet(9)).is_queued(),
+        "the departure left an empty queue behind"
+    );
 }
 
 #[test]

@@ -158,24 +158,42 @@ fn a_model_that_charges_a_user_a_byte_more_is_found_out() {
     assert!(report.contains("fdpa.p4 differs"), "{report}");
 }
 
-/// A directory like `p4/`, in which `include/rate_estimator.p4` has `new` for `old`.
-fn with_other_estimator(old: &str, new: &str) -> tempfile::TempDir {
-    let p4 = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../p4");
+/// The programs of all targets, in one of whose files `new` stands for `old`. The file is named from the target's folder.
+fn with_other_line(target: Target, file: &str, old: &str, new: &str) -> tempfile::TempDir {
+    let project = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
     let copy = tempfile::tempdir().unwrap();
-    for folder in ["", "include", "shared"] {
+    for folder in ["p4", "p4/include", "p4/shared", "tofino-port", "tofino-port/include"] {
         std::fs::create_dir_all(copy.path().join(folder)).unwrap();
-        for entry in std::fs::read_dir(p4.join(folder)).unwrap() {
+        for entry in std::fs::read_dir(project.join(folder)).unwrap() {
             let file = entry.unwrap().path();
             if file.extension().is_some_and(|extension| extension == "p4") {
                 std::fs::copy(&file, copy.path().join(folder).join(file.file_name().unwrap())).unwrap();
             }
         }
     }
-    let file = copy.path().join("include/rate_estimator.p4");
+    let file = copy.path().join(target.directory()).join(file);
     let text = std::fs::read_to_string(&file).unwrap();
     assert_eq!(text.matches(old).count(), 1, "'{old}' in {}", file.display());
     std::fs::write(&file, text.replace(old, new)).unwrap();
     copy
+}
+
+/// That some trial of the program with `new` for `old` ends in a mismatch.
+fn is_found_out(scheme: Scheme, target: Target, file: &str, old: &str, new: &str) {
+    let copy = with_other_line(target, file, old, new);
+    let program = Program::compile(&copy.path().join(target.directory()), scheme.p4().program, target).unwrap();
+    let found = (0..10).find(|&seed| {
+        let trial = Trial {
+            scheme,
+            target,
+            seed,
+            packets: 20_000,
+            mistake: None,
+        };
+        matches!(run(&program, &trial), Err(Mismatch::Differ(_)))
+    });
+    println!("'{new}' for '{old}': found by seed {found:?}");
+    assert!(found.is_some(), "'{new}' for '{old}' was not found out");
 }
 
 #[test]
@@ -190,20 +208,69 @@ fn a_wrong_shift_for_a_pause_of_any_length_is_found_out() {
         ("bytes >> 3", "bytes >> 4"),
         ("rate = 0", "rate = bytes >> 4"),
     ] {
-        let p4 = with_other_estimator(old, new);
-        let program = Program::compile(p4.path(), "fdpa", Target::V1model).unwrap();
-        let found = (0..10).find(|&seed| {
-            let trial = Trial {
-                scheme: Scheme::Fdpa,
-                target: Target::V1model,
-                seed,
-                packets: 20_000,
-                mistake: None,
-            };
-            matches!(run(&program, &trial), Err(Mismatch::Differ(_)))
-        });
-        println!("'{new}' for '{old}': found by seed {found:?}");
-        assert!(found.is_some(), "'{new}' for '{old}' was not found out");
+        is_found_out(Scheme::Fdpa, Target::V1model, "include/rate_estimator.p4", old, new);
+    }
+}
+
+#[test]
+fn a_wrong_line_in_a_program_for_tofino_is_found_out() {
+    for (scheme, file, old, new) in [
+        (Scheme::Rifo, "product", "other << 7", "other << 6"),
+        (Scheme::Rifo, "rank_range", "value >= last", "value > last"),
+        (Scheme::Rifo, "rifo_admission", "range == 0xffffffff", "range == 0"),
+        (
+            Scheme::Rifo,
+            "rifo_admission",
+            "surplus = score |-| share",
+            "surplus = share |-| score",
+        ),
+        (Scheme::Rifo, "rifo_admission", "3: shift_3()", "3: shift_2()"),
+        (
+            Scheme::SpPifo,
+            "sp_pifo_mapping",
+            "bound.more_urgent |-| cost",
+            "bound.more_urgent",
+        ),
+        (
+            Scheme::SpPifo,
+            "sp_pifo_mapping",
+            "excess = bound |-| rank",
+            "excess = 0",
+        ),
+        (Scheme::SpPifo, "sp_pifo_mapping", "taken != rank", "taken == rank"),
+        (
+            Scheme::SpPifo,
+            "sp_pifo_mapping",
+            "(0, 0, 1): scan_only_more()",
+            "(0, 0, 1): scan()",
+        ),
+        (Scheme::Fdpa, "rate_estimator", "age == 1", "age != 0"),
+        (
+            Scheme::Fdpa,
+            "rate_estimator",
+            "0x00000600 &&& 0xfffffe00: every_5()",
+            "0x00000600 &&& 0xfffffe00: every_4()",
+        ),
+        (
+            Scheme::Fdpa,
+            "rate_estimator",
+            "last_seen > before",
+            "last_seen >= before",
+        ),
+        (
+            Scheme::Fdpa,
+            "fdpa_bands",
+            "0x0060 &&& 0xffe0: less_1()",
+            "0x0060 &&& 0xffe0: less_2()",
+        ),
+        (
+            Scheme::Fdpa,
+            "fdpa_bands",
+            "rate |-| edges.edge_2",
+            "rate |-| edges.edge_1",
+        ),
+    ] {
+        is_found_out(scheme, Target::Tna, &format!("include/{file}.p4"), old, new);
     }
 }
 
