@@ -8,26 +8,28 @@ from pathlib import Path
 import pytest
 
 from p4sched.cli.main import run_command
+from p4sched.p4rt.compile import compiled
 from p4sched.p4rt.program import Program
 from p4sched.p4rt.reader import SessionError
+from p4sched.p4rt.target import Target
 from p4sched.p4rt.tofino import TofinoProgram
 
 BINARY = b"\0\0\0H\x02\0\0\0{}"
 Change = Callable[[Path], object]
 
 
-def as_on_tofino(p4info: str) -> str:
-    """A P4Info as the chip's compiler writes it: with `pipe.` in front of all names, and another architecture."""
-    named = re.sub(r'(preamble \{\n    id: \d+\n    name: ")', r"\1pipe.", p4info)
-    return named.replace('arch: "v1model"', 'arch: "tna"')
+@pytest.fixture(scope="module")
+def aifo() -> Program:
+    """AIFO's program for Tofino 1."""
+    return compiled("aifo", target=Target.TNA)
 
 
 @pytest.fixture
-def built(tmp_path: Path, ranked_programs: dict[str, Program]) -> Path:
+def built(tmp_path: Path, aifo: Program) -> Path:
     """The output folder of the chip's compiler for AIFO. The .conf has the paths of the machine where it will run."""
     folder = tmp_path / "aifo.tofino"
     (folder / "pipe").mkdir(parents=True)
-    p4info = as_on_tofino(ranked_programs["aifo"].p4info.read_text())
+    p4info = aifo.p4info.read_text()
     (folder / "p4info.txt").write_text(p4info)
     names = [{"name": name} for name in re.findall(r'^    name: "(.*)"', p4info, flags=re.MULTILINE)]
     (folder / "bfrt.json").write_text(json.dumps({"tables": names}))
@@ -72,6 +74,12 @@ def test_names_with_a_pipe_in_front_are_found_by_alias_and_by_full_name(built: P
     assert table is schema.tables["pipe.AifoIngress.aifo_params"]
     assert [action.alias for action in table.actions] == ["set_aifo"]
     assert schema.counters["rank_histogram"].name.startswith("pipe.")
+
+
+def test_the_pipe_in_front_of_the_names_may_be_left_out_of_p4info(built: Path) -> None:
+    edit("p4info.txt", 'name: "pipe.', 'name: "')(built)
+    schema = TofinoProgram(built).pipeline().schema
+    assert schema.tables["aifo_params"].name == "AifoIngress.aifo_params"
 
 
 def remove(name: str) -> Change:

@@ -1,7 +1,8 @@
 """The targets that programs are written for, and all that differs between them for whoever compiles or runs a program.
 
-Names differ as well: in the P4Info of a Tofino program each one has `pipe.` in front. So tables, actions and counters
-are always called by their alias, the shortest unique end of the name, which is the same on all targets.
+Names differ as well: in the P4Info of a Tofino program those of tables and externs may have `pipe.` in front. So
+tables, actions and counters are always called by their alias, the shortest unique end of the name, which is the same on
+all targets.
 """
 
 from collections.abc import Mapping

@@ -105,9 +105,11 @@ class TofinoProgram:
         return schema
 
     def _check_that_names_agree(self, schema: fy.P4Schema, runtime_names: bytes) -> None:
-        """P4Info and the driver's names are of one program: each table is in both."""
+        """P4Info and the driver's names are of one program: each table is in both. The driver's names begin with that
+        of the pipe. With --p4runtime-force-std-externs, those of P4Info do not."""
         tables = json.loads(runtime_names).get("tables", ())
-        known = {table.get("name") for table in tables if isinstance(table, Mapping)}
+        known = {str(table.get("name")) for table in tables if isinstance(table, Mapping)}
+        known |= {name.partition(".")[2] for name in known}
         for table in schema.tables:
             if table.name not in known:
                 raise SessionError(f"{self.folder / P4INFO} is of another program: the driver knows no '{table.name}'")
