@@ -1,5 +1,5 @@
 // FDPA: Fair Dynamic Priority Assignment (Cascone et al., "Towards Approximate Fair Bandwidth Sharing via Dynamic
-// Priority Queuing"). For Tofino 1: 12 stages. programs/fdpa.md says what is in which stage.
+// Priority Queuing"). For Tofino 1: 11 stages. programs/fdpa.md says what is in which stage.
 //
 // The arrival rate of a user selects a band, and the band a strict-priority queue: the faster a user sends, the less
 // urgent are its packets. Band 1 is about the user's fair share. TCP slows down when its packets wait or are lost in a late
@@ -26,7 +26,6 @@ control FdpaIngress(inout headers_t hdr, inout metadata_t meta, in ingress_intri
     fdpa_params_t params;
 
     bit<8> band;
-    bit<3> priority;
 
     // All parameters in one action, so that one write changes them together.
     //   interval_us       estimator interval, microseconds: the power of two of nanoseconds next to it, from 2^16 to 2^32
@@ -67,9 +66,9 @@ control FdpaIngress(inout headers_t hdr, inout metadata_t meta, in ingress_intri
         if (!meta.discard) {
             users.apply(hdr, meta);
             fdpa_params.apply();
+            choose_queue.apply(meta, ig_tm_md.ucast_egress_port, 0);
             bands.apply(hdr, meta, ig_prsr_md.global_tstamp, params, band);
-            select_queue.apply(band, priority);
-            choose_queue.apply(meta, ig_tm_md.ucast_egress_port, priority);
+            select_queue.apply(band, meta);
             admit.apply(hdr, meta, ig_dprsr_md, ig_tm_md, 0);
         }
     }

@@ -1,5 +1,5 @@
 // RIFO: range-in first-out ("RIFO: Pushing the Efficiency of Programmable Packet Schedulers").
-// For Tofino 1: 12 stages. programs/rifo.md says what is in which stage.
+// For Tofino 1: 11 stages. programs/rifo.md says what is in which stage.
 //
 // One queue. A packet is admitted by the place of its rank between the smallest and the largest of the recent ranks.
 // include/rifo_admission.p4 has the rule.
@@ -67,8 +67,8 @@ control RifoIngress(inout headers_t hdr, inout metadata_t meta, in ingress_intri
                 users.apply(hdr, meta);
                 ranking.apply(hdr, meta, ig_tm_md);
                 rifo_params.apply();
-                choose_queue.apply(meta, ig_tm_md.ucast_egress_port, 0);
                 rank_range.apply(ig_tm_md.ucast_egress_port, meta.rank, meta.inverse_rank, tracking_range, not_lowest, highest);
+                choose_queue.apply(meta, ig_tm_md.ucast_egress_port, 0);
                 read_length.apply(meta, size, length);
                 tail_drop.apply(length, size, full);
                 admission.apply(meta.rank, not_lowest, highest, length, size, headroom, full, verdict);

@@ -1,5 +1,5 @@
 // SP-PIFO (Alcoz et al., "SP-PIFO: Approximating Push-In First-Out Behaviors using Strict-Priority Queues", NSDI 2020).
-// For Tofino 1: 12 stages. programs/sp_pifo.md says what is in which stage.
+// For Tofino 1: 11 stages. programs/sp_pifo.md says what is in which stage.
 //
 // Up to 8 strict-priority queues. Each has a bound, and the bounds follow the ranks of the packets.
 // include/sp_pifo_mapping.p4 has the rule. The traffic manager drops at a full queue.
@@ -28,9 +28,11 @@ control SpPifoIngress(inout headers_t hdr, inout metadata_t meta, in ingress_int
 
     bit<3> priority;
 
-    //   size_1 .. size_8  queue sizes, packets; 0: there is no such queue. Queue i has priority 8 - i. Queue 1 must be there.
+    //   size_1 .. size_8  queue sizes, packets; 0: there is no such queue, and no less urgent one. Queue i has priority 8 - i.
     //                     The traffic manager must be told the same sizes: the program only asks which queues there are.
-    @action_restriction("size_1 != 0")
+    @action_restriction("size_1 != 0;"
+                        "size_3 != 0 -> size_2 != 0; size_4 != 0 -> size_3 != 0; size_5 != 0 -> size_4 != 0;"
+                        "size_6 != 0 -> size_5 != 0; size_7 != 0 -> size_6 != 0; size_8 != 0 -> size_7 != 0")
     action set_sp_pifo(bit<16> size_1, bit<16> size_2, bit<16> size_3, bit<16> size_4,
                        bit<16> size_5, bit<16> size_6, bit<16> size_7, bit<16> size_8) {
         sizes = { size_1, size_2, size_3, size_4, size_5, size_6, size_7, size_8 };

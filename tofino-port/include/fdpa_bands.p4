@@ -125,41 +125,48 @@ control SelectBand(in bit<32> rate, in band_edges_t edges, out bit<8> band) {
 }
 
 // The queue of a band: band q has priority 8 - q.
-control SelectQueue(in bit<8> band, out bit<3> priority) {
+control SelectQueue(in bit<8> band, inout metadata_t meta) {
     apply {
-        if (band == 1) { priority = 7; }
-        else if (band == 2) { priority = 6; }
-        else if (band == 3) { priority = 5; }
-        else if (band == 4) { priority = 4; }
-        else if (band == 5) { priority = 3; }
-        else if (band == 6) { priority = 2; }
-        else if (band == 7) { priority = 1; }
-        else { priority = 0; }
+        if (band == 1) { meta.queue[2:0] = 7; }
+        else if (band == 2) { meta.queue[2:0] = 6; }
+        else if (band == 3) { meta.queue[2:0] = 5; }
+        else if (band == 4) { meta.queue[2:0] = 4; }
+        else if (band == 5) { meta.queue[2:0] = 3; }
+        else if (band == 6) { meta.queue[2:0] = 2; }
+        else if (band == 7) { meta.queue[2:0] = 1; }
+        else { meta.queue[2:0] = 0; }
     }
 }
 
 // now: nanoseconds.
 control FdpaBands(in headers_t hdr, in metadata_t meta, in bit<48> now, in fdpa_params_t params, out bit<8> band) {
     Charge() charging;
+    NumberInterval() number_interval;
     AverageRate() average;
     SelectBand() select_band;
     FlowletBand() flowlets;
+    bit<32> units;
     bit<32> length;
+    bit<32> number;
     bit<32> charge;
     bit<32> gap;
+    bit<32> before;
     bit<32> rate;
 
     apply {
         band = 1;
+        units = now[47:16];
+        // The chip tells the length of a frame at egress only. An Ethernet header has 14 bytes.
+        length = (bit<32>) hdr.ipv4.total_len + 14;
+        number_interval.apply(units, params.interval, number);
+        gap = params.flowlet_gap >> 6;
+        before = units |-| gap;
         if (meta.user != 0) {
-            // The chip tells the length of a frame at egress only. An Ethernet header has 14 bytes.
-            length = (bit<32>) hdr.ipv4.total_len + 14;
             charging.apply(length, meta.scale, charge);
-            average.apply(meta.user, now[47:16], params.interval, charge, rate);
+            average.apply(meta.user, number, charge, rate);
             select_band.apply(rate, params.edges, band);
             if (params.flowlet_gap != 0) {
-                gap = params.flowlet_gap >> 6;
-                flowlets.apply(hdr, meta, now[47:16], gap, band);
+                flowlets.apply(hdr, meta, units, before, band);
             }
         }
     }

@@ -83,11 +83,10 @@ struct charges_t {
     bit<32> last_rate;
 }
 
-control AverageRate(in bit<16> user, in bit<32> now, in bit<32> interval, in bit<32> charge, out bit<32> rate) {
-    NumberInterval() number_interval;
+// number: of the interval under way.
+control AverageRate(in bit<16> user, in bit<32> number, in bit<32> charge, out bit<32> rate) {
     Register<bit<32>, bit<16>>(MAX_USERS) last_interval;
     Register<charges_t, bit<16>>(MAX_USERS) charges;
-    bit<32> number;
     bit<32> age;
 
     RegisterAction<bit<32>, bit<16>, bit<32>>(last_interval) enter_interval = {
@@ -118,7 +117,6 @@ control AverageRate(in bit<16> user, in bit<32> now, in bit<32> interval, in bit
     };
 
     apply {
-        number_interval.apply(now, interval, number);
         age = enter_interval.execute(user);
         if (age == 0) {
             rate = go_on.execute(user);
@@ -130,13 +128,13 @@ control AverageRate(in bit<16> user, in bit<32> now, in bit<32> interval, in bit
     }
 }
 
-// Flowlets (FDPA paper, section V): a flow keeps its band until it pauses for `gap`, so a burst is not reordered.
-control FlowletBand(in headers_t hdr, in metadata_t meta, in bit<32> now, in bit<32> gap, inout bit<8> band) {
+// Flowlets (FDPA paper, section V): a flow keeps its band until it pauses for a gap, so a burst is not reordered. before: now,
+// less the gap.
+control FlowletBand(in headers_t hdr, in metadata_t meta, in bit<32> now, in bit<32> before, inout bit<8> band) {
     Hash<bit<12>>(HashAlgorithm_t.CRC32) hash_flow;
     Register<bit<32>, bit<12>>(MAX_FLOWLETS) flowlet_last_seen;
     Register<bit<8>, bit<12>>(MAX_FLOWLETS) flowlet_band;
     bit<12> cell;
-    bit<32> before;
     bit<1> under_way;
 
     RegisterAction<bit<32>, bit<12>, bit<1>>(flowlet_last_seen) see = {
@@ -161,7 +159,6 @@ control FlowletBand(in headers_t hdr, in metadata_t meta, in bit<32> now, in bit
 
     apply {
         cell = hash_flow.get({ FIVE_TUPLE });
-        before = now |-| gap;
         under_way = see.execute(cell);
         if (under_way == 1) {
             band = keep.execute(cell);

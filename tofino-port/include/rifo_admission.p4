@@ -10,16 +10,48 @@
 
 #include "product.p4"
 
-// Exponent of the next power of two of a size, which is one more than `below`.
-control RoundUp(in bit<32> below, out bit<8> exponent) {
-    action round(bit<8> bucket) {
-        exponent = bucket;
+// The power of two that a number from 1 to 65535 is rounded up to: its exponent.
+control RoundUp(in bit<32> number, out bit<8> exponent) {
+    action round(bit<8> next) {
+        exponent = next;
     }
     table powers_of_two {
-        key = { below: lpm; }
+        key = { number[15:0]: lpm @name("number"); }
         actions = { round; }
-        default_action = round(0);
-        const entries = { HISTOGRAM_ENTRIES(round) }
+        const default_action = round(0);
+        const entries = {
+            0x8000 &&& 0xffff: round(15);
+            0x8000 &&& 0x8000: round(16);
+            0x4000 &&& 0xffff: round(14);
+            0x4000 &&& 0xc000: round(15);
+            0x2000 &&& 0xffff: round(13);
+            0x2000 &&& 0xe000: round(14);
+            0x1000 &&& 0xffff: round(12);
+            0x1000 &&& 0xf000: round(13);
+            0x0800 &&& 0xffff: round(11);
+            0x0800 &&& 0xf800: round(12);
+            0x0400 &&& 0xffff: round(10);
+            0x0400 &&& 0xfc00: round(11);
+            0x0200 &&& 0xffff: round(9);
+            0x0200 &&& 0xfe00: round(10);
+            0x0100 &&& 0xffff: round(8);
+            0x0100 &&& 0xff00: round(9);
+            0x0080 &&& 0xffff: round(7);
+            0x0080 &&& 0xff80: round(8);
+            0x0040 &&& 0xffff: round(6);
+            0x0040 &&& 0xffc0: round(7);
+            0x0020 &&& 0xffff: round(5);
+            0x0020 &&& 0xffe0: round(6);
+            0x0010 &&& 0xffff: round(4);
+            0x0010 &&& 0xfff0: round(5);
+            0x0008 &&& 0xffff: round(3);
+            0x0008 &&& 0xfff8: round(4);
+            0x0004 &&& 0xffff: round(2);
+            0x0004 &&& 0xfffc: round(3);
+            0x0002 &&& 0xffff: round(1);
+            0x0002 &&& 0xfffe: round(2);
+            0x0001 &&& 0xffff: round(0);
+        }
     }
     apply {
         powers_of_two.apply();
@@ -36,8 +68,6 @@ control RifoAdmission(in bit<32> rank, in bit<32> not_lowest, in bit<32> highest
     bit<32> waiting;
     bit<32> beyond;
     bit<32> free;
-    bit<32> size_below;
-    bit<32> free_below;
     bit<8> size_exponent;
     bit<8> free_exponent;
     bit<8> shift;
@@ -94,21 +124,17 @@ control RifoAdmission(in bit<32> rank, in bit<32> not_lowest, in bit<32> highest
     }
 
     apply {
-        product.apply(headroom, size, guaranteed);
         waiting = length << 8;
-        beyond = waiting |-| guaranteed;
-
         free = size |-| length;
-        size_below = size - 1;
-        free_below = free - 1;
-        round_size.apply(size_below, size_exponent);
-        round_free.apply(free_below, free_exponent);
+        round_size.apply(size, size_exponent);
+        round_free.apply(free, free_exponent);
+        product.apply(headroom, size, guaranteed);
         shift = size_exponent - free_exponent;
-
         range = highest + not_lowest;
         score = highest - rank;
         shift_range.apply();
         surplus = score |-| share;
+        beyond = waiting |-| guaranteed;
 
         if (full) {
             // The rule admits any rank: no room is free.

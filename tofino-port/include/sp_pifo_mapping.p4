@@ -21,8 +21,8 @@ struct bounds_t {
     bit<32> more_urgent;
 }
 
-// The step of the scan for two queues. there_less, there_more: whether they exist;  less: priority of the less urgent one.
-// In the second pass both bounds fall by `cost`.
+// The step of the scan for two queues. there_less, there_more: whether they exist, the less urgent one never without the other;
+// less: priority of the less urgent one. In the second pass both bounds fall by `cost`.
 //
 // taken: 0 if neither queue took the packet, else the bound of the less urgent one afterwards. So it is the packet's rank if
 // that one took the packet, and larger if the other one did.
@@ -38,15 +38,6 @@ control SpPifoPair(in bit<9> port, in bit<32> rank, in bit<1> there_less, in bit
                 afterwards = bound.less_urgent;
             } else if (bound.more_urgent <= rank) {
                 bound.more_urgent = rank;
-                afterwards = bound.less_urgent;
-            }
-        }
-    };
-    RegisterAction<bounds_t, bit<9>, bit<32>>(bounds) scan_less = {
-        void apply(inout bounds_t bound, out bit<32> afterwards) {
-            afterwards = 0;
-            if (bound.less_urgent <= rank) {
-                bound.less_urgent = rank;
                 afterwards = bound.less_urgent;
             }
         }
@@ -70,10 +61,6 @@ control SpPifoPair(in bit<9> port, in bit<32> rank, in bit<1> there_less, in bit
         taken = scan_both.execute(port);
         priority = less;
     }
-    action scan_only_less() {
-        taken = scan_less.execute(port);
-        priority = less;
-    }
     action scan_only_more() {
         taken = scan_more.execute(port);
         priority = less + 1;
@@ -87,15 +74,13 @@ control SpPifoPair(in bit<9> port, in bit<32> rank, in bit<1> there_less, in bit
             there_less: exact;
             there_more: exact;
         }
-        actions = { scan; scan_only_less; scan_only_more; lower; @defaultonly NoAction; }
+        actions = { scan; scan_only_more; lower; @defaultonly NoAction; }
         const default_action = NoAction();
         const entries = {
             (0, 1, 1): scan();
-            (0, 1, 0): scan_only_less();
             (0, 0, 1): scan_only_more();
             (1, 0, 0): lower();
             (1, 0, 1): lower();
-            (1, 1, 0): lower();
             (1, 1, 1): lower();
         }
     }
@@ -155,7 +140,7 @@ control SpPifoFirst(in bit<9> port, in bit<32> rank, in bit<1> second_pass, in b
     }
 }
 
-// sizes: 0 for a queue that is not there; queue 1 always is. fell_by: the cost that the second pass brings.
+// sizes: 0 for a queue that is not there, and for all less urgent ones; queue 1 always is. fell_by: the cost that the second pass brings.
 // cost: not 0 if the packet must come back.
 control SpPifoMapping(in bit<9> port, in bit<32> rank, in queue_sizes_t sizes, in bit<1> second_pass, in bit<32> fell_by,
                       out bit<32> cost, out bit<3> priority) {
