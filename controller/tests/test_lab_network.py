@@ -48,9 +48,13 @@ def pings(network: Dumbbell, source: str, address: str) -> bool:
 
 @pytest.mark.parametrize("switch", [EMBEDDED, BMV2])
 @pytest.mark.parametrize("name", ["fifo", "fdpa"])
-def test_every_user_reaches_the_server_and_is_counted(switch: str, name: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize("target", [Target.V1MODEL, Target.TNA])
+def test_every_user_reaches_the_server_and_is_counted(switch: str, name: str, target: Target, tmp_path: Path) -> None:
+    if switch == "bmv2" and target is not Target.V1MODEL:
+        pytest.skip(f"BMv2 runs no programs for {target}")
+
     async def count(network: Dumbbell) -> dict[int, int]:
-        scheme = schemes.scheme(name, LINK, Bands.parse("1+4*0.5"))
+        scheme = schemes.scheme(name, LINK, Bands.parse("1+4*0.5")).on(target)
         weights = {seat.user: 1.0 for seat in network.seats}
         async with programmed(network, scheme, LINK, weights) as testbed:
             answered = [pings(network, seat.host, seat.address) for seat in network.seats]
@@ -87,12 +91,13 @@ def test_what_the_program_drops_ahead_of_a_full_queue_is_told_from_what_the_queu
 
 
 @ON_EMBEDDED
-def test_a_worker_brings_what_egress_knows_to_ingress(tmp_path: Path) -> None:
+@pytest.mark.parametrize("target", [Target.V1MODEL, Target.TNA])
+def test_a_worker_brings_what_egress_knows_to_ingress(target: Target, tmp_path: Path) -> None:
     async def brought(network: Dumbbell) -> int:
-        aifo = named("aifo").usual()
-        worked = with_depth(aifo, Depth.WORKER)
+        aifo = named("aifo").usual().on(target)
+        worked = with_depth(aifo, Depth.WORKER, target)
         async with ranked_testbed(network, worked, LINK, RankSource.HEADER, [1]) as testbed:
-            await Worker(PROGRAMS[Target.V1MODEL].recirculation_port, 1_000_000).start(network, testbed)
+            await Worker(PROGRAMS[target].recirculation_port, 1_000_000).start(network, testbed)
             port = network.bottleneck_port
             await testbed.session.finsy.modify([fy.P4RegisterEntry("queue_length_egress", index=port, data=7)])
             deadline = time.monotonic() + 10

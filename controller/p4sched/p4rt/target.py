@@ -41,6 +41,9 @@ class Programs:
     """What is sent to it comes back to ingress."""
     largest_window: int
     """Ranks that the window of AIFO and PACKS can hold."""
+    bridge_bytes: int = 0
+    """Of the header that ingress puts in front of a frame for egress (tofino-port/include/target.p4). A byte counter of
+    egress counts it."""
     length_reports: bool = False
     """Each departure reports the length of its queue to ingress: a mirror session brings the report to the
     recirculation port (tofino-port/include/length_report.p4)."""
@@ -56,6 +59,7 @@ PROGRAMS: Mapping[Target, Programs] = {
         "Tofino 1 (TNA)",
         68,
         16,
+        bridge_bytes=3,
         length_reports=True,
     ),
     Target.T2NA: Programs(
@@ -66,6 +70,7 @@ PROGRAMS: Mapping[Target, Programs] = {
         "Tofino 2 (T2NA)",
         6,
         16,
+        bridge_bytes=3,
     ),
 }
 

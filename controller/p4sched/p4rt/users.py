@@ -10,6 +10,7 @@ import finsy as fy
 
 from p4sched.errors import UsageError, require
 from p4sched.p4rt.reader import Count, Reader
+from p4sched.p4rt.target import PROGRAMS, written_for
 
 TABLES = ("users_by_prefix", "users_by_flow")
 ACTIONS = ("set_user", "set_flow_user")
@@ -70,4 +71,6 @@ async def user_counters(reader: Reader) -> dict[int, UserCounter]:
 
 async def departures(reader: Reader, users: Sequence[int]) -> Mapping[int, Count]:
     """Packets and bytes delivered for each of these users so far, in one Read."""
-    return await reader.counts(DEPARTURES, users)
+    counted = await reader.counts(DEPARTURES, users)
+    more = PROGRAMS[written_for(reader.schema.arch)].bridge_bytes
+    return {user: Count(count.packets, count.bytes - more * count.packets) for user, count in counted.items()}
