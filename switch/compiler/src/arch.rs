@@ -26,6 +26,15 @@ impl Arch {
         }
     }
 
+    /// The package that `main` is an instance of.
+    #[must_use]
+    pub fn package(self) -> &'static str {
+        match self {
+            Arch::V1model => "V1Switch",
+            Arch::Tna | Arch::T2na => "Switch",
+        }
+    }
+
     /// The generation of the chip, which programs read in the macro `__TARGET_TOFINO__`.
     #[must_use]
     pub fn tofino(self) -> Option<u32> {

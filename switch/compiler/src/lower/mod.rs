@@ -202,13 +202,18 @@ impl Lowerer<'_> {
 
     fn run(&mut self) {
         let Some(main) = self.program.main else {
-            let message = "no instance 'main' of a package: V1Switch(...) main;";
+            let wanted = match self.ir.arch {
+                Arch::V1model => "V1Switch(...) main;",
+                Arch::Tna | Arch::T2na => "Pipeline(...) pipe; Switch(pipe) main;",
+            };
+            let message = format!("no instance 'main' of a package: {wanted}");
             self.error(self.map.end_of_program(), message);
             return;
         };
         let instance = &self.program.instances[main.index()];
         let Maker::Package(package, _) = &instance.maker else {
-            self.error(instance.span, "'main' must be an instance of the package V1Switch");
+            let message = format!("'main' must be an instance of the package {}", self.ir.arch.package());
+            self.error(instance.span, message);
             return;
         };
         let package = &self.program.packages[package.index()];

@@ -133,7 +133,7 @@ impl Preprocessor<'_> {
             }
             match (pasted, out.pop(), piece.split_first()) {
                 (true, Some(left), Some((first, rest))) => {
-                    out.push(paste(&left, first));
+                    out.extend(paste(&left, first));
                     out.extend_from_slice(rest);
                 }
                 (_, left, _) => {
@@ -152,19 +152,24 @@ fn is_paste(body: &[Token], i: usize) -> bool {
     hash(i) && hash(i + 1) && body[i + 1].joined
 }
 
-fn paste(left: &Token, right: &Token) -> Token {
-    let text = render(std::slice::from_ref(&Token {
-        starts_line: false,
-        ..left.clone()
-    })) + &render(std::slice::from_ref(&Token {
-        starts_line: false,
-        ..right.clone()
-    }));
-    let tok = lexer::tokens(&text, 0)
-        .into_iter()
-        .next()
-        .map_or(Tok::Bad("empty paste".into()), |t| t.tok);
-    Token { tok, ..left.clone() }
+/// The one token that both make, or both as they are: programs write `##` also where it has nothing to join, as in
+/// `[##n-1:0]`, and the C preprocessor lets it pass.
+fn paste(left: &Token, right: &Token) -> Vec<Token> {
+    let text = |token: &Token| {
+        render(std::slice::from_ref(&Token {
+            starts_line: false,
+            ..token.clone()
+        }))
+    };
+    let joined = lexer::tokens(&(text(left) + &text(right)), 0);
+    match &joined[..] {
+        [Token { tok: Tok::Bad(_), .. }] => vec![left.clone(), right.clone()],
+        [Token { tok, .. }] => vec![Token {
+            tok: tok.clone(),
+            ..left.clone()
+        }],
+        _ => vec![left.clone(), right.clone()],
+    }
 }
 
 /// The arguments of the call whose `(` is at `open`, and the index after its `)`.

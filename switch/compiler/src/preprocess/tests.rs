@@ -88,6 +88,7 @@ fn macros_expand_within_macros_but_not_within_themselves() {
 fn text_is_pasted_and_quoted() {
     check("#define F(x) a_##x x##_b\nF(q)", "a_q q_b");
     check("#define F(x) p_##x\nF(1)", "p_1");
+    check("#define F(x) a[##x-1:0]\nF(8)", "a[8-1:0]");
     check("#define S(x) #x\nS(a + 1)", "\"a + 1\"");
 }
 

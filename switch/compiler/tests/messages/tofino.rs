@@ -216,6 +216,36 @@ fn the_blocks_of_a_pipeline() {
 }
 
 #[test]
+fn a_missing_pipe() {
+    let main = |text: &str| program("", "").replace("Switch(pipe) main;", text);
+    says(
+        Arch::Tna,
+        &main(""),
+        &["18:49: no instance 'main' of a package: Pipeline(...) pipe; Switch(pipe) main;"],
+    );
+    says(
+        Arch::Tna,
+        &main("Switch() main;"),
+        &["19:10: Switch takes 4 argument(s), not 0: 'pipe0' is missing"],
+    );
+    says(
+        Arch::Tna,
+        &main("Switch(pip) main;"),
+        &["19:8: no name 'pip' is declared here; did you mean 'pipe'?"],
+    );
+    says(
+        Arch::Tna,
+        &main("Pipeline(IP(), I(), ID(), EP(), E(), ED()) main;"),
+        &["19:44: 'main' must be an instance of Switch(Pipeline(...)), not of Pipeline"],
+    );
+    says(
+        Arch::Tna,
+        &main("Register<bit<8>, bit<8>>(4) main;"),
+        &["19:29: 'main' must be an instance of the package Switch"],
+    );
+}
+
+#[test]
 fn this_outside_of_a_method() {
     says(
         Arch::Tna,
