@@ -173,6 +173,7 @@ impl Reference for Aifo {
         ranks: true,
         verdicts: true,
     };
+    const TARGETS: &[Target] = Target::ALL;
 
     fn model(config: &AifoConfig) -> Result<Aifo, ConfigError> {
         Aifo::new(*config)

@@ -75,6 +75,7 @@ impl Reference for Fifo {
         ranks: true,
         verdicts: false,
     };
+    const TARGETS: &[Target] = &[Target::V1model, Target::Tna];
 
     fn model(&capacity: &usize) -> Result<Fifo, ConfigError> {
         Fifo::new(capacity)

@@ -217,6 +217,7 @@ impl Reference for Packs {
         ranks: true,
         verdicts: true,
     };
+    const TARGETS: &[Target] = &[Target::V1model, Target::T2na];
 
     fn model(config: &PacksConfig) -> Result<Packs, ConfigError> {
         Packs::new(config.clone())
