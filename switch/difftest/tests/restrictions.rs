@@ -25,8 +25,13 @@ fn id<'a>(preambles: impl Iterator<Item = Option<&'a Preamble>>, name: &str) -> 
 
 impl Switch {
     fn new(program: &str) -> Switch {
-        let directory = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../p4");
-        let compiled = Program::compile(&directory, program, Target::V1model).unwrap_or_else(|error| panic!("{error}"));
+        Switch::on(Target::V1model, program)
+    }
+
+    fn on(target: Target, program: &str) -> Switch {
+        let project = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+        let directory = project.join(target.directory());
+        let compiled = Program::compile(&directory, program, target).unwrap_or_else(|error| panic!("{error}"));
         let config = compiled.config();
         let mut device = Device::new(1, Engine::new(), Box::new(|_| false));
         let program = p4sched_device::Program::new(config.clone()).unwrap_or_else(|fault| panic!("{fault}"));
@@ -337,5 +342,33 @@ fn users_are_below_4096_and_weigh_something_and_groups_have_64_buckets() {
             .map(|fault| fault.message);
         let expected = problem.map(|problem| format!("FdpaIngress.forwarding.ecmp_paths: its entries: {problem}"));
         assert_eq!(said, expected);
+    }
+}
+
+#[test]
+fn a_tofino_has_a_window_of_16_ranks_no_gaps_between_queues_and_no_ranks_of_stfq() {
+    let (table, action) = ("pipe.PacksIngress.packs_params", "PacksIngress.set_packs");
+    let mut packs = Switch::on(Target::T2na, "packs");
+    let legal = [10, 20, 30, 0, 0, 0, 0, 0, 0, 16, 1];
+    assert_eq!(packs.set_default(table, action, &legal), Ok(()));
+    for (at, value) in [(9, 17), (0, 0), (1, 0), (5, 1), (10, 0)] {
+        let mut broken = legal;
+        broken[at] = value;
+        let fault = packs
+            .set_default(table, action, &broken)
+            .expect_err("it is out of range");
+        assert!(fault.message.contains("breaks the restriction"), "{fault}");
+    }
+    for target in [Target::Tna, Target::T2na] {
+        let mut aifo = Switch::on(target, "aifo");
+        let (table, action) = ("pipe.AifoIngress.aifo_params", "AifoIngress.set_aifo");
+        assert_eq!(aifo.set_default(table, action, &[20, 20, 26, 16, 15]), Ok(()));
+        assert!(aifo.set_default(table, action, &[20, 20, 26, 17, 15]).is_err());
+        let (table, action) = (
+            "pipe.AifoIngress.ranking.rank_sources",
+            "AifoIngress.ranking.set_rank_source",
+        );
+        assert_eq!(aifo.set_default(table, action, &[2]), Ok(()));
+        assert!(aifo.set_default(table, action, &[3]).is_err());
     }
 }

@@ -24,10 +24,15 @@ const SERVICE: Nanos = 1100;
 const TARGET: usize = 40;
 const MICROSECOND: Nanos = 1000;
 
+/// The targets whose AIFO is written for worker packets.
+const TARGETS: [Target; 2] = [Target::V1model, Target::Tna];
+
 /// AIFO on a link of 10 Gbit/s, built with these macros.
-fn aifo(macros: &[&str]) -> Switch {
-    let p4 = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../p4");
-    let program = Program::compile_with(&p4, "aifo", Target::V1model, macros).unwrap_or_else(|error| panic!("{error}"));
+fn aifo(target: Target, macros: &[&str]) -> Switch {
+    let p4 = Path::new(env!("CARGO_MANIFEST_DIR"))
+        .join("../..")
+        .join(target.directory());
+    let program = Program::compile_with(&p4, "aifo", target, macros).unwrap_or_else(|error| panic!("{error}"));
     let mut switch = Switch::new(&program, Scheme::Aifo).unwrap();
     switch.route_ranked(PORT);
     let config = Config::Aifo(AifoConfig {
@@ -37,7 +42,7 @@ fn aifo(macros: &[&str]) -> Switch {
         window: WindowConfig::unsampled(32),
         on: Target::V1model,
     });
-    let parameters = Parameters::new(config, Target::V1model);
+    let parameters = Parameters::new(config, target);
     switch.set_port(PORT, &parameters, true, RATE_BPS);
     switch
 }
@@ -69,26 +74,33 @@ fn longest_queue(mut switch: Switch, pass: Option<Nanos>) -> u64 {
 
 #[test]
 fn a_worker_tells_ingress_what_the_last_departure_left_behind_one_round_later() {
-    let mut switch = aifo(&["WORKER_PACKETS"]);
-    let mut sent = Sent::default();
-    let pass = 100;
-    switch.start_worker(PORTS, pass, &mut sent);
-    let known = |switch: &Switch| switch.register("queue_length_ingress", usize::from(PORT));
-    // The first packet leaves at once and finds nobody behind it; each later one leaves one fewer behind.
-    for id in 0..10 {
-        switch.receive(0, &frame(id, 1), &mut sent);
-    }
-    let round = u64::from(PORTS) * pass;
-    switch.advance(round, &mut sent);
-    assert_eq!((length(&switch), known(&switch)), (9, 0));
-    for departure in 1..10 {
-        let at = departure * SERVICE;
-        switch.advance(at - 1, &mut sent);
-        let before = known(&switch);
-        switch.advance(at, &mut sent);
-        assert_eq!(known(&switch), before, "no worker can have come by in no time");
-        switch.advance(at + round, &mut sent);
-        assert_eq!((length(&switch), known(&switch)), (9 - departure, 9 - departure));
+    for target in TARGETS {
+        let mut switch = aifo(target, &["WORKER_PACKETS"]);
+        let mut sent = Sent::default();
+        let pass = 100;
+        switch.start_worker(PORTS, pass, &mut sent);
+        let known = |switch: &Switch| switch.register("queue_length_ingress", usize::from(PORT));
+        // The first packet leaves at once and finds nobody behind it; each later one leaves one fewer behind.
+        for id in 0..10 {
+            switch.receive(0, &frame(id, 1), &mut sent);
+        }
+        let round = u64::from(PORTS) * pass;
+        switch.advance(round, &mut sent);
+        assert_eq!((length(&switch), known(&switch)), (9, 0), "{target:?}");
+        for departure in 1..10 {
+            let at = departure * SERVICE;
+            switch.advance(at - 1, &mut sent);
+            let before = known(&switch);
+            switch.advance(at, &mut sent);
+            assert_eq!(
+                known(&switch),
+                before,
+                "{target:?}: no worker can have come by in no time"
+            );
+            switch.advance(at + round, &mut sent);
+            let left = 9 - departure;
+            assert_eq!((length(&switch), known(&switch)), (left, left), "{target:?}");
+        }
     }
 }
 
@@ -96,31 +108,41 @@ fn a_worker_tells_ingress_what_the_last_departure_left_behind_one_round_later() 
 fn without_a_worker_ingress_takes_the_queue_for_empty() {
     // Nobody is refused: what the link has not begun to send by the last arrival waits.
     let begun = 19_999 * MICROSECOND / SERVICE + 1;
-    let longest = longest_queue(aifo(&["WORKER_PACKETS"]), None);
-    assert_eq!(longest, 20_000 - begun);
+    for target in TARGETS {
+        let longest = longest_queue(aifo(target, &["WORKER_PACKETS"]), None);
+        assert_eq!(longest, 20_000 - begun, "{target:?}");
+    }
 }
 
 #[test]
 fn the_slower_the_worker_the_further_the_queue_overshoots_its_target() {
-    let exact = longest_queue(aifo(&[]), None);
-    assert!(exact <= TARGET as u64, "{exact}");
-    // Between a departure and the next, two packets may arrive; the round of 200 ns adds none.
-    let fast = longest_queue(aifo(&["WORKER_PACKETS"]), Some(100));
-    assert!(fast <= TARGET as u64 + 2, "{fast}");
-    // While a round of 1 ms lasts, 1000 packets arrive and 909 leave.
-    let slow = longest_queue(aifo(&["WORKER_PACKETS"]), Some(500 * MICROSECOND));
-    assert!(slow > TARGET as u64 + 20 && slow <= TARGET as u64 + 92, "{slow}");
+    for target in TARGETS {
+        // On a Tofino 1, departures report instead, and ingress counts arrivals in between.
+        let exact = longest_queue(aifo(target, &[]), None);
+        assert!(exact <= TARGET as u64, "{target:?}: {exact}");
+        // Between a departure and the next, two packets may arrive; the round of 200 ns adds none.
+        let fast = longest_queue(aifo(target, &["WORKER_PACKETS"]), Some(100));
+        assert!(fast <= TARGET as u64 + 2, "{target:?}: {fast}");
+        // While a round of 1 ms lasts, 1000 packets arrive and 909 leave.
+        let slow = longest_queue(aifo(target, &["WORKER_PACKETS"]), Some(500 * MICROSECOND));
+        assert!(
+            slow > TARGET as u64 + 20 && slow <= TARGET as u64 + 92,
+            "{target:?}: {slow}"
+        );
+    }
 }
 
 #[test]
 fn a_worker_that_a_host_sends_is_dropped() {
-    let mut switch = aifo(&["WORKER_PACKETS"]);
-    let mut sent = Sent::default();
-    let mut forged = vec![0; 22];
-    forged[12..14].copy_from_slice(&[0x88, 0xb5]);
-    forged[14..].copy_from_slice(&[0, 2, 0, 1, 0, 0, 0, 99]);
-    switch.receive(0, &forged, &mut sent);
-    switch.advance(1_000_000, &mut sent);
-    assert_eq!(switch.register("queue_length_ingress", usize::from(PORT)), 0);
-    assert!(sent.frames.is_empty() && switch.next_event().is_none());
+    for target in TARGETS {
+        let mut switch = aifo(target, &["WORKER_PACKETS"]);
+        let mut sent = Sent::default();
+        let mut forged = vec![0; 22];
+        forged[12..14].copy_from_slice(&[0x88, 0xb5]);
+        forged[14..].copy_from_slice(&[0, 2, 0, 1, 0, 0, 0, 99]);
+        switch.receive(0, &forged, &mut sent);
+        switch.advance(1_000_000, &mut sent);
+        assert_eq!(switch.register("queue_length_ingress", usize::from(PORT)), 0);
+        assert!(sent.frames.is_empty() && switch.next_event().is_none());
+    }
 }

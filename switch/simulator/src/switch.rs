@@ -347,7 +347,7 @@ impl Switch {
         count.unwrap_or_else(|error| panic!("{error}"))
     }
 
-    /// A register cell of at most 64 bits.
+    /// A register cell of at most 64 bits. `name`: as below the pipe.
     ///
     /// # Panics
     /// If the program has no such register or cell.
@@ -359,7 +359,7 @@ impl Switch {
     }
 
     fn register_id(&self, name: &str) -> Option<RegisterId> {
-        self.pipeline().register(name)
+        self.pipeline().register(&format!("{}{name}", self.target.prefix()))
     }
 }
 

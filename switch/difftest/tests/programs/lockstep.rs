@@ -385,7 +385,7 @@ impl<'a> Lockstep<'a> {
                 program: vec![self.switch.register("virtual_time", port)],
             });
         }
-        let ingress = self.switch.ingress();
+        let ingress = p4.ingress();
         let register = |name: &str| self.switch.register(&format!("{ingress}.{name}"), port);
         compared.extend(model.model().compare(&register));
         compared
