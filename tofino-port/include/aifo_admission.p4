@@ -7,45 +7,22 @@
 //   without multiplication:  log q + log C + log (256 - K)  <=  log |W| + log (C - c) + log 256
 //   a queue longer than its target (c > C) admits nothing
 
-#include "log2.p4"
+#include "log_share.p4"
 
 // smaller: q;  window_size: |W|, at most 16;  length: c;  target: C;  headroom: K;  full: the queue has no room.
 control AifoAdmission(in bit<8> smaller, in bit<32> window_size, in bit<32> length, in bit<32> target, in bit<16> headroom,
                       in bool full, out bit<2> verdict) {
     Log2() log_target;
+    AddShare() add_share;
     Log2() log_free;
     // Both saturate at 0.
     bit<32> free;
     bit<32> beyond;
-    // 256 - K.
-    bit<16> rest;
     // Logarithms: of what the packet needs for each q, of what is free, and of how many q that is enough for.
     bit<32> needed;
     bit<32> available;
     bit<32> margin;
 
-    // log C - log |W| - log 256. Five logarithms are rounded by half a unit each, so less than 3 units are a tie.
-    action for_window(bit<32> inverse_log) {
-        needed = needed + inverse_log;
-    }
-    table window_logs {
-        key = { window_size[7:0]: exact @name("window_size"); }
-        actions = { for_window; }
-        const default_action = for_window(0);
-        const entries = { MINUS_LOG2_ENTRIES(for_window, -32w0x80003) }
-        size = 16;
-    }
-    action for_rest(bit<32> log) {
-        needed = needed + log;
-    }
-    table rest_logs {
-        key = { rest: ternary; }
-        actions = { for_rest; }
-        // K = 0.
-        const default_action = for_rest(8 << 16);
-        const entries = { LOG2_ENTRIES_TO_255(for_rest) }
-        size = 256;
-    }
     action always() {
         margin = 0;
     }
@@ -62,10 +39,8 @@ control AifoAdmission(in bit<8> smaller, in bit<32> window_size, in bit<32> leng
     apply {
         free = target |-| length;
         beyond = length |-| target;
-        rest = 256 - headroom;
         log_target.apply(target[15:0], needed);
-        window_logs.apply();
-        rest_logs.apply();
+        add_share.apply(window_size, headroom, needed);
         log_free.apply(free[15:0], available);
         margin = available - needed;
         quantile_logs.apply();

@@ -13,13 +13,14 @@
 // queue, so ingress would have to read them in this order too, and the sum decides which queue it is.
 
 #include "../../p4/shared/queue_sizes.p4"
-#include "log2.p4"
+#include "log_share.p4"
 
 // smaller: q;  window_size: |W|, at most 16;  sizes: B_i, together less than 65536, all that there are in front;  headroom: K;
 // total_length: b. Chooses meta.queue.
 control PacksMapping(inout metadata_t meta, in bit<9> port, in bit<8> smaller, in bit<32> window_size,
                      in queue_sizes_t sizes, in bit<16> headroom, out bit<32> total_length, out bit<2> verdict) {
     ReadPortLength() read_total;
+    AddShare() add_share;
     Log2() log_total;
     Log2() log_free;
     bit<16> size_1_2;
@@ -30,8 +31,6 @@ control PacksMapping(inout metadata_t meta, in bit<9> port, in bit<8> smaller, i
     bit<16> size_5_8;
     bit<16> total_size;
     bit<16> free;
-    // 256 - K.
-    bit<16> rest;
     // Logarithms: of the left side without q and B; of B; of B - b; of the left side. The last one is the place of the packet
     // among the queues: up to log i it is for queue i.
     bit<32> needed;
@@ -66,28 +65,6 @@ control PacksMapping(inout metadata_t meta, in bit<9> port, in bit<8> smaller, i
             (_, _, _, _, _, _, 0): for_queues(183983);
         }
         size = 8;
-    }
-    // Seven logarithms are rounded by half a unit each, so less than 4 units are a tie.
-    action for_window(bit<32> inverse_log) {
-        needed = needed + inverse_log;
-    }
-    table window_logs {
-        key = { window_size[7:0]: exact @name("window_size"); }
-        actions = { for_window; }
-        const default_action = for_window(0);
-        const entries = { MINUS_LOG2_ENTRIES(for_window, -32w0x80004) }
-        size = 16;
-    }
-    action for_rest(bit<32> log) {
-        needed = needed + log;
-    }
-    table rest_logs {
-        key = { rest: ternary; }
-        actions = { for_rest; }
-        // K = 0.
-        const default_action = for_rest(8 << 16);
-        const entries = { LOG2_ENTRIES_TO_255(for_rest) }
-        size = 256;
     }
     // q = 0: the most urgent queue, whatever is free.
     action most_urgent() {
@@ -169,10 +146,8 @@ control PacksMapping(inout metadata_t meta, in bit<9> port, in bit<8> smaller, i
         size_1_4 = size_1_2 + size_3_4;
         size_5_8 = size_5_6 + size_7_8;
         total_size = size_1_4 + size_5_8;
-        rest = 256 - headroom;
         queue_logs.apply();
-        window_logs.apply();
-        rest_logs.apply();
+        add_share.apply(window_size, headroom, needed);
         log_total.apply(total_size, total_log);
         free = total_size |-| total_length[15:0];
         log_free.apply(free, available);

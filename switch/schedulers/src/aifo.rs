@@ -13,7 +13,7 @@
 //!
 //! A Tofino has no products either (`tofino-port/include/aifo_admission.p4`). There the rule is
 //!
-//!   log q + log C + log (2^m - K) <= log |W| + log (C - c) + m + 3 * 2^-16
+//!   log q + log C + log (2^m - K) <= log |W| + log (C - c) + m + 4 * 2^-16
 //!
 //! with the logarithms of `log2`: as the exact rule where the two sides differ by more than 2^-13 and no number is above 255, else
 //! with C and C - c up to 1/128 smaller than they are. And on Tofino 1, ingress does not see the queue. c is what the last
@@ -26,7 +26,7 @@ use rand::{Rng, RngCore};
 use crate::config::{ConfigError, Headroom, MAX_PACKETS, Sizes, in_range};
 use crate::fifo::Fifo;
 use crate::scheduler::{Nanos, Packet, Rank, Scheduler, Verdict};
-use crate::log2::log2;
+use crate::log2::{ROUNDING, log2};
 use crate::scheme::{Compared, Discipline, P4, Reference, TailDrop, Target};
 use crate::window::{Window, WindowConfig};
 
@@ -80,9 +80,6 @@ pub struct Aifo {
     /// c on Tofino 1.
     counted: u64,
 }
-
-/// Five logarithms are rounded by half a unit each: less than this is a tie.
-const ROUNDING: i64 = 3;
 
 impl Aifo {
     /// An empty queue and an empty window.

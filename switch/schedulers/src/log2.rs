@@ -8,6 +8,9 @@ const OF_ZERO: i64 = -0x40_0000;
 const FRACTION: i64 = 1 << 16;
 const MANTISSA_BITS: u32 = 7;
 
+/// The rules have at most seven logarithms, each rounded by half a unit. Sums that differ by no more than this count as equal.
+pub(crate) const ROUNDING: i64 = 4;
+
 /// The logarithm of a number of 16 bits.
 pub(crate) fn log2(number: u64) -> i64 {
     let Some(first) = number.checked_ilog2() else {

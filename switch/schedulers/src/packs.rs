@@ -26,7 +26,7 @@ use rand::RngCore;
 use crate::config::{self, ConfigError, Headroom, Sizes};
 use crate::priority_queues::PriorityQueues;
 use crate::scheduler::{Nanos, Packet, Rank, Scheduler, Verdict};
-use crate::log2::log2;
+use crate::log2::{ROUNDING, log2};
 use crate::scheme::{self, Compared, Discipline, P4, Reference, TailDrop, Target};
 use crate::window::{Window, WindowConfig};
 
@@ -41,9 +41,6 @@ pub enum Occupancy {
     /// As the total, by logarithms, and no other queue if the first one is full (`tofino-port/t2na/packs.p4`).
     TotalByLogarithms,
 }
-
-/// Seven logarithms are rounded by half a unit each: less than this is a tie.
-const ROUNDING: i64 = 4;
 
 /// Parameters of [`Packs`].
 #[derive(Clone, Debug, PartialEq, Eq)]
