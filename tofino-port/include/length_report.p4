@@ -8,6 +8,9 @@
 // has one access to a register. So it counts every arrival, also one that is then refused, but never beyond a limit that the
 // program sets. The next departure puts the register right.
 //
+// So a report that is lost does no harm, unless it is that of the last packet of a full queue: then ingress takes an empty queue
+// for full, and no departure tells otherwise. The recirculation port must have room for a report of each departure.
+//
 // The controller sets up the mirror session: port 68, cut to 32 bytes.
 
 // Packets in the queue of each (port, priority), as far as ingress knows.
