@@ -17,7 +17,7 @@ use crate::lockstep::{Mismatch, Trial};
 
 /// The ports of a trial. The first one's parameters are the default action, the others' are entries. The last one needs
 /// all nine bits.
-const PORTS: [Port; 3] = [1, 6, 300];
+const PORTS: [Port; 3] = [1, 7, 300];
 /// Decisions that a report shows.
 const HISTORY: usize = 8;
 
