@@ -207,11 +207,11 @@ impl Reference for SpPifo {
                 _ => 0,
             }
         };
-        let on_chip = |queue| match queue {
+        let on_chip = |queue: usize| match queue {
             1 => register("mapping.queue_1.bound_1") as u32,
             2 => register("mapping.queue_2.bound_2") as u32,
             _ => {
-                let less_urgent = (queue + 1) / 2 * 2;
+                let less_urgent = queue.div_ceil(2) * 2;
                 let pair = register(&format!("mapping.queues_{less_urgent}_{}.bounds", less_urgent - 1));
                 (pair >> if queue == less_urgent { 32 } else { 0 }) as u32
             }

@@ -7,7 +7,7 @@ use p4sched_schedulers::fifo::Fifo;
 use p4sched_schedulers::packs::{Occupancy, Packs, PacksConfig};
 use p4sched_schedulers::pifo::Pifo;
 use p4sched_schedulers::rifo::{Products, Rifo, RifoConfig};
-use p4sched_schedulers::sp_pifo::SpPifo;
+use p4sched_schedulers::sp_pifo::{SpPifo, SpPifoConfig};
 use p4sched_schedulers::window::WindowConfig;
 use p4sched_schedulers::{Headroom, Packet, Rank, Reference, Scheduler, Target, Verdict};
 use p4sched_simulator::adversary::batch;
@@ -146,7 +146,8 @@ proptest! {
     ) {
         let mut sp_pifo = SpPifo::new(&[3]).unwrap();
         for count in counts {
-            sp_pifo.reconfigure(&vec![3; count]).unwrap();
+            let config = SpPifoConfig { queue_sizes: vec![3; count], on: Target::V1model };
+            sp_pifo.reconfigure(&config).unwrap();
             for (id, event) in events.iter().enumerate() {
                 let Event::Arrival(rank) = *event else {
                     sp_pifo.dequeue(0);
