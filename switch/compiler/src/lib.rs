@@ -12,14 +12,12 @@ mod check;
 pub mod diagnostics;
 mod emit;
 mod include;
-#[allow(dead_code, reason = "what only the Tofino architectures have is not lowered yet")]
 mod ir;
 mod lower;
 mod preprocess;
 pub mod source;
 pub mod stages;
 mod syntax;
-#[allow(dead_code, reason = "what only the Tofino architectures have is not lowered yet")]
 mod typed;
 
 pub use arch::Arch;

@@ -6,15 +6,23 @@ mod common;
 use std::sync::LazyLock;
 
 use common::{Lab, lab_program};
-use p4sched_compiler::{EmbeddedIncludes, Input, Options, compile, preprocess};
+use p4sched_compiler::{Arch, EmbeddedIncludes, Input, Options, compile, preprocess};
 use p4sched_dataplane::Pipeline;
 use proptest::prelude::*;
 
 /// Compiles a program after the architecture's files; what compiles must load.
 fn exercise(text: &str) -> Result<(), TestCaseError> {
-    let text = &format!("#include <core.p4>\n#include <v1model.p4>\n{text}");
+    exercise_for(Arch::V1model, text)
+}
+
+fn exercise_for(arch: Arch, text: &str) -> Result<(), TestCaseError> {
+    let text = &format!("#include <core.p4>\n#include <{}.p4>\n{text}", arch.name());
     let input = Input { name: "test.p4", text };
-    match compile(&input, &EmbeddedIncludes, &Options::default()) {
+    let options = Options {
+        arch,
+        ..Options::default()
+    };
+    match compile(&input, &EmbeddedIncludes, &options) {
         Ok(compiled) => {
             let loaded = Pipeline::from_json(compiled.json.as_bytes());
             prop_assert!(
@@ -76,6 +84,90 @@ control E(inout headers_t hdr, inout meta_t meta, inout standard_metadata_t sm) 
 control C(inout headers_t hdr, inout meta_t meta) { apply { update_checksum(hdr.h.isValid(), { hdr.h.a }, hdr.h.c, HashAlgorithm.csum16); } }
 control D(packet_out p, in headers_t hdr) { apply { p.emit(hdr); } }
 V1Switch(P(), V(), I(), E(), C(), D()) main;
+";
+
+/// A program that uses most externs of Tofino 1.
+const CHIP: &str = "
+header h_t { bit<8> a; bit<8> b; bit<16> c; }
+header front_t { bit<8> kind; bit<16> c; }
+struct headers_t { front_t front; h_t h; }
+struct pair_t { bit<16> low; bit<16> high; }
+struct meta_t { bit<8> kept; bool wrong; bit<16> rest; front_t front; }
+Register<bit<32>, bit<8>>(20, 7) shared;
+parser IP(packet_in p, out headers_t hdr, out meta_t meta, out ingress_intrinsic_metadata_t ig) {
+    Checksum() sum;
+    ParserCounter() left;
+    state start { p.extract(ig); transition select(ig.resubmit_flag) { 1: again; default: port; } }
+    state again { p.advance(PORT_METADATA_SIZE); transition headers; }
+    state port { meta.rest = port_metadata_unpack<bit<16>>(p); transition headers; }
+    state headers { p.extract(hdr.h); sum.add(hdr.h); meta.wrong = sum.verify(); sum.subtract({ hdr.h.c });
+        left.set(hdr.h.a, 7, 0, 3, 1); transition select(hdr.h.b, left.is_zero()) { (1, false): accept; (2 .. 9, _): reject; } }
+}
+control Counted(inout headers_t hdr, in bit<8> index)(bit<16> step) {
+    Register<pair_t, bit<8>>(64, { 1, 2 }) cells;
+    MathUnit<bit<16>>(MathOp_t.SQRT, 3, 2) root;
+    RegisterAction<pair_t, bit<8>, bit<16>>(cells) grow = {
+        void apply(inout pair_t value, out bit<16> result) {
+            if (value.low < hdr.h.c || value.high == 3) { value.low = value.low + step; } else { value.high = root.execute(value.low); }
+            result = this.predicate(hdr.h.a == 1, hdr.h.b > 2);
+        }
+    };
+    apply { hdr.h.c = grow.execute(index); }
+}
+control I(inout headers_t hdr, inout meta_t meta, in ingress_intrinsic_metadata_t ig,
+          in ingress_intrinsic_metadata_from_parser_t from, inout ingress_intrinsic_metadata_for_deparser_t dprsr,
+          inout ingress_intrinsic_metadata_for_tm_t tm) {
+    Counted(5) counted;
+    CRCPolynomial<bit<16>>(0x1021, false, false, false, 0xffff, 0) coefficients;
+    Hash<bit<16>>(HashAlgorithm_t.CUSTOM, coefficients) custom;
+    Hash<bit<8>>(HashAlgorithm_t.IDENTITY) same;
+    Random<bit<4>>() random;
+    Counter<bit<32>, bit<8>>(8, CounterType_t.BYTES) counter;
+    Meter<bit<8>>(8, MeterType_t.PACKETS) meter;
+    DirectCounter<bit<32>>(CounterType_t.PACKETS) hits;
+    DirectRegister<bit<16>>(3) of_entry;
+    DirectRegisterAction<bit<16>, bit<16>>(of_entry) step = { void apply(inout bit<16> value, out bit<16> r) { r = value; value = max(value, hdr.h.c) - 1; } };
+    RegisterAction<bit<32>, bit<8>, bit<32>>(shared) put = { void apply(inout bit<32> value) { value = (bit<32>) hdr.h.a; } };
+    ActionProfile(16) members;
+    ActionSelector(members, custom, SelectorMode_t.FAIR, 4, 4) chosen;
+    action go(PortId_t port) { tm.ucast_egress_port = port; hits.count(); }
+    action note() { hdr.h.c = step.execute(); put.execute(hdr.h.a); }
+    action pick(bit<3> q) { tm.qid = (bit<5>) q; }
+    table ports {
+        key = { hdr.h.a: exact; hdr.h.c: ternary; hdr.h.b[3:0]: range @name(\"low\"); }
+        actions = { go; note; NoAction; }
+        const default_action = NoAction;
+        counters = hits;
+        registers = of_entry;
+        const entries = { (1, _, 2): go(3); (2, 0x10 &&& 0xf0, 1 .. 3): note(); }
+    }
+    table choose { key = { hdr.h.a: exact; hdr.h.c: selector; } actions = { pick; } implementation = chosen; }
+    apply {
+        if (!meta.wrong && from.parser_err == 0) { ports.apply(); } else { dprsr.drop_ctl = 1; }
+        if (choose.apply().hit) { hdr.h.b = same.get({ hdr.h.c, hdr.h.a }); }
+        hdr.h.c[7:4] = random.get(); counter.count(hdr.h.a); meta.kept = meter.execute(hdr.h.b);
+        if (shared.read(3) == 7) { shared.write(4, 1); invalidate(tm.ucast_egress_port); }
+        counted.apply(hdr, meta.kept);
+        meta.rest = custom.get({ hdr.h.a, meta.rest }); dprsr.mirror_type = 1; meta.front = { 1, meta.rest }; hdr.front.setValid();
+    }
+}
+control ID(packet_out p, inout headers_t hdr, in meta_t meta, in ingress_intrinsic_metadata_for_deparser_t dprsr) {
+    Mirror() mirror; Resubmit() resubmit; Digest<pair_t>(2) digest; Checksum() sum;
+    apply {
+        hdr.h.c = sum.update({ hdr.h.a, hdr.h.b, meta.rest }, true);
+        if (dprsr.mirror_type == 1) { mirror.emit<front_t>(5, { 1, hdr.h.c }); } else if (dprsr.resubmit_type == 2) { resubmit.emit<front_t>(meta.front); }
+        digest.pack({ meta.rest, hdr.h.c }); p.emit(hdr);
+    }
+}
+parser EP(packet_in p, out headers_t hdr, out meta_t meta, out egress_intrinsic_metadata_t eg) {
+    state start { p.extract(eg); transition select(p.lookahead<bit<8>>()) { 1: front; default: rest; } }
+    state front { p.extract(hdr.front); transition rest; }
+    state rest { p.extract(hdr.h); transition accept; }
+}
+control E(inout headers_t hdr, inout meta_t meta, in egress_intrinsic_metadata_t eg) { apply { hdr.h.b = eg.enq_qdepth[7:0]; hdr.front.setInvalid(); } }
+control ED(packet_out p, inout headers_t hdr, in meta_t meta) { apply { p.emit(hdr.h); } }
+Pipeline(IP(), I(), ID(), EP(), E(), ED()) pipe;
+Switch(pipe) main;
 ";
 
 /// Programs to change: the mixed one, and those of the lab with what they include.
@@ -216,6 +308,13 @@ fn the_programs_to_change_are_right() {
     }
 }
 
+#[test]
+fn the_program_for_tofino_is_right() {
+    let said = common::messages_for(Arch::Tna, &format!("#include <core.p4>\n#include <tna.p4>\n{CHIP}"));
+    assert_eq!(said, "");
+    assert!(exercise_for(Arch::Tna, CHIP).is_ok());
+}
+
 proptest! {
     #![proptest_config(ProptestConfig { cases: 600, failure_persistence: None, ..ProptestConfig::default() })]
 
@@ -233,6 +332,19 @@ proptest! {
     fn words_in_place_of_others_get_a_message_or_load(swaps in prop::collection::vec((any::<usize>(), any::<usize>()), 1..3)) {
         let changes: Vec<Change> = swaps.into_iter().map(|(at, other)| Change::Other(at, other)).collect();
         exercise(&changed(&PROGRAMS[0], &changes))?;
+    }
+
+    #[test]
+    fn a_changed_program_for_tofino_gets_a_message_or_loads(changes in prop::collection::vec(change(), 1..4)) {
+        exercise_for(Arch::Tna, &changed(CHIP, &changes))?;
+    }
+
+    #[test]
+    fn words_in_place_of_others_get_a_message_or_load_for_tofino(
+        swaps in prop::collection::vec((any::<usize>(), any::<usize>()), 1..3)
+    ) {
+        let changes: Vec<Change> = swaps.into_iter().map(|(at, other)| Change::Other(at, other)).collect();
+        exercise_for(Arch::Tna, &changed(CHIP, &changes))?;
     }
 
     #[test]

@@ -48,6 +48,8 @@ pub struct Register {
     pub ty: Type,
     /// What every cell holds at first.
     pub initial: BigInt,
+    /// Whether its cells are those of a table's entries.
+    pub direct: bool,
     pub annotations: Annotations,
     pub span: Span,
 }
@@ -112,6 +114,8 @@ pub struct Polynomial {
     pub reversed: bool,
     pub msb: bool,
     pub extended: bool,
+    /// Bits of the result that are wanted.
+    pub output_width: u32,
     pub init: BigInt,
     pub xor: BigInt,
 }

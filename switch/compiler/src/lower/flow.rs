@@ -296,6 +296,8 @@ impl Lowerer<'_> {
             size: 1024,
             counter: None,
             meter: None,
+            registers: Vec::new(),
+            cell: None,
             profile: None,
             timeout: false,
             annotations,

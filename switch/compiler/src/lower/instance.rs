@@ -190,6 +190,7 @@ impl Lowerer<'_> {
             width: scalar.width(),
             ty,
             initial: BigInt::ZERO,
+            direct: false,
             annotations,
             span,
         });

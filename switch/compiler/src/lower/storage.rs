@@ -7,6 +7,7 @@ use super::{
     value::{Loc, Value},
 };
 use crate::{
+    arch::Arch,
     ir::{Expr, Field, FieldRef, Header, HeaderRef, HeaderType, Stack, Ty, Union, UnionStack},
     source::Span,
     syntax::ast::Composite,
@@ -86,13 +87,7 @@ impl Lowerer<'_> {
         let name = crate::typed::annotations::name_of(&def.annotations).unwrap_or_else(|| def.name.to_string());
         let bits: u64 = fields.iter().filter(|f| !f.is_varbit).map(|f| u64::from(f.width)).sum();
         if def.kind == Composite::Header && !bits.is_multiple_of(8) {
-            let message = format!(
-                "the header {} has {bits} bits; BMv2 takes headers whose bits are a multiple of 8, \
-                 so {} more are needed",
-                def.name,
-                8 - bits % 8
-            );
-            self.error(def.span, message);
+            self.odd_header(id, bits);
         }
         let types = &self.ir.header_types;
         let taken = |name: &str| types.iter().any(|t| t.name == name);
@@ -101,6 +96,23 @@ impl Lowerer<'_> {
         let index = self.ir.header_types.len() - 1;
         self.header_types.insert(id, index);
         index
+    }
+
+    /// Refuses a header that does not fill its last byte. On the chip a header can do that if it is never part of a
+    /// packet, which is seen at the end.
+    fn odd_header(&mut self, id: StructId, bits: u64) {
+        let (name, span) = (&self.program.types.get(id).name, self.program.types.get(id).span);
+        let message = format!(
+            "the header {name} has {bits} bits; BMv2 takes headers whose bits are a multiple of 8, so {} more are needed",
+            8 - bits % 8
+        );
+        match self.ir.arch {
+            Arch::V1model => self.error(span, message),
+            Arch::Tna | Arch::T2na => {
+                let required = (!self.is_flexible(id)).then_some(message);
+                self.tna.odd_headers.push((self.ir.header_types.len(), required, span));
+            }
+        }
     }
 
     fn header(&mut self, name: &str, id: StructId, metadata: bool) -> usize {

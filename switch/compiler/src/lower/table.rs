@@ -6,9 +6,11 @@ use num_bigint::BigInt;
 
 use super::{
     Lowerer, Object,
+    storage::SCALARS,
     value::{Loc, Value},
 };
 use crate::{
+    arch::Arch,
     check::wrap,
     ir::{self, Action, ActionCall, ActionParam, Entry, Key, Match, Outcome, Stmt, Table, Ty},
     source::Span,
@@ -21,15 +23,20 @@ use crate::{
 
 /// Entries of a table whose size the program does not give, as in p4c.
 const DEFAULT_SIZE: u64 = 1024;
+/// Name of the variables that keys are put in; others have the path of their control in front.
+const KEY: &str = "key";
 
 impl Lowerer<'_> {
     pub(super) fn apply_table(&mut self, id: TableId, outcome: Outcome, span: Span, out: &mut Vec<Stmt>) {
         let source = &self.program.tables[id.index()];
-        let mut keys = Vec::new();
-        for field in &source.key {
-            keys.extend(self.key(field, out));
-        }
         let known = self.frame.borrow().tables.get(&id).copied();
+        let mut keys = Vec::new();
+        for (i, field) in source.key.iter().enumerate() {
+            let before = known
+                .and_then(|t| self.ir.tables[t].keys.get(i))
+                .map(|k| k.target.clone());
+            keys.extend(self.key(field, before, out));
+        }
         let table = match known {
             Some(table) => {
                 let same = self.ir.tables[table]
@@ -48,7 +55,8 @@ impl Lowerer<'_> {
         out.push(Stmt::Apply(table, outcome, span));
     }
 
-    fn key(&mut self, field: &tree::KeyField, out: &mut Vec<Stmt>) -> Option<Key> {
+    /// A field of the key. What is not a field is put in a variable: that of `before`, if the table has been applied.
+    fn key(&mut self, field: &tree::KeyField, before: Option<ir::FieldRef>, out: &mut Vec<Stmt>) -> Option<Key> {
         let span = field.expr.span;
         let (expr, mask) = match &field.expr.kind {
             ExprKind::Binary(BinaryOp::BitAnd, a, b) if b.as_int().is_some() => (&**a, b.as_int().cloned()),
@@ -67,7 +75,10 @@ impl Lowerer<'_> {
             ir::ExprKind::Valid(header @ ir::HeaderRef::Static(_)) => ir::FieldRef::new(header, usize::MAX),
             kind => {
                 let ty = value.ty;
-                let variable = self.scalar("key", ty, span);
+                let variable = match before {
+                    Some(field) if self.is_key_variable(&field) => Loc::Field(field, ty),
+                    _ => self.scalar(KEY, ty, span),
+                };
                 self.assign(&variable, Value::Scalar(ir::Expr::new(kind, ty)), span, out);
                 super::assign::target(&variable)?
             }
@@ -87,6 +98,14 @@ impl Lowerer<'_> {
             ty,
             annotations,
         })
+    }
+
+    fn is_key_variable(&self, field: &ir::FieldRef) -> bool {
+        let name = &self.ir.field(field).name;
+        let number = name
+            .strip_prefix(KEY)
+            .map(|rest| rest.trim_start_matches(|c: char| c == '_' || c.is_ascii_digit()));
+        field.header == ir::HeaderRef::Static(SCALARS) && number == Some("")
     }
 
     fn make_table(&mut self, id: TableId, keys: Vec<Key>) -> usize {
@@ -116,6 +135,8 @@ impl Lowerer<'_> {
             size: size.and_then(|s| u64::try_from(s).ok()).unwrap_or(DEFAULT_SIZE),
             counter: None,
             meter: None,
+            registers: Vec::new(),
+            cell: None,
             profile: None,
             timeout: false,
             annotations: source.annotations.clone(),
@@ -229,7 +250,7 @@ impl Lowerer<'_> {
         let is_range = matches!(key.kind, ExprKind::Range(..));
         let is_mask = matches!(key.kind, ExprKind::Mask(..));
         match kind {
-            "exact" if !is_range && mask == all => Some(Match::Exact(low)),
+            "exact" | "atcam_partition_index" | "dleft_hash" if !is_range && mask == all => Some(Match::Exact(low)),
             "ternary" | "optional" if !is_range => Some(Match::Ternary(low, mask)),
             "range" if !is_mask => Some(Match::Range(low, high)),
             "lpm" if !is_range => {
@@ -259,16 +280,26 @@ impl Lowerer<'_> {
                 ("meters", Value::Object(Object::Meter(m))) if self.ir.meters[m].direct => {
                     self.bind_direct(index, false, m, value.span);
                 }
+                ("registers", Value::Object(Object::Register(r))) if self.ir.registers[r].direct => {
+                    self.bind_register(index, r, value.span);
+                }
                 ("implementation", Value::Object(Object::Profile(p))) => self.use_profile(index, p, value.span),
-                ("support_timeout", Value::Scalar(e)) => {
+                ("support_timeout" | "idle_timeout", Value::Scalar(e)) => {
                     self.ir.tables[index].timeout = e.kind == ir::ExprKind::Bool(true);
                 }
                 ("largest_priority_wins" | "priority_delta", _) | (_, Value::Nothing) => {}
+                // How the chip stores the table.
+                ("implementation" | "alpm" | "atcam" | "proxy_hash", Value::Object(Object::Tna(_))) => {}
+                (_, Value::Object(Object::Unsupported)) => {}
                 (name, _) => {
-                    let wanted = match name {
-                        "counters" => "a direct_counter",
-                        "meters" => "a direct_meter",
-                        "implementation" => "an action_profile or action_selector",
+                    let wanted = match (name, self.ir.arch) {
+                        ("counters", Arch::V1model) => "a direct_counter",
+                        ("counters", _) => "a DirectCounter",
+                        ("meters", Arch::V1model) => "a direct_meter",
+                        ("meters", _) => "a DirectMeter",
+                        ("implementation", Arch::V1model) => "an action_profile or action_selector",
+                        ("implementation", _) => "an ActionProfile or ActionSelector",
+                        ("registers", _) => "a DirectRegister",
                         _ => "a bool",
                     };
                     self.error(value.span, format!("the property '{name}' must be {wanted}"));

@@ -58,6 +58,7 @@ impl Program {
             width,
             ty: Type::bit(width),
             initial: BigInt::ZERO,
+            direct: false,
             annotations: no_annotations(),
             span: Span::default(),
         });
@@ -133,6 +134,8 @@ impl Program {
             const_entries: false,
             size,
             counter: None,
+            registers: Vec::new(),
+            cell: None,
             meter: None,
             profile: None,
             timeout: false,

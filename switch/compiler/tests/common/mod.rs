@@ -3,6 +3,7 @@
 
 #[path = "../../../dataplane/tests/common/mod.rs"]
 pub mod switch;
+pub mod tofino;
 
 use std::path::Path;
 

@@ -14,6 +14,7 @@ mod operands;
 mod parsers;
 mod statements;
 mod tables;
+mod tofino;
 
 /// Declarations and statements of a program about `h_t { bit<8> a; bit<8> b; bit<16> c; }`, with frames and what comes
 /// out for each.

@@ -3,6 +3,7 @@
 #[path = "../common/mod.rs"]
 mod common;
 
+mod chip;
 mod language;
 mod limits;
 mod target;

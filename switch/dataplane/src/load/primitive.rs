@@ -10,6 +10,7 @@ use super::statement::Statement;
 use crate::bits::mask;
 use crate::ids::DROP_PORT;
 use crate::run::expr::{Arithmetic, Bool, Data, HeaderExpr};
+use crate::run::intrinsic::UNWRITTEN;
 use crate::run::layout::register;
 use crate::run::ops::{HeaderOp, LogMessage, Op};
 
@@ -169,6 +170,7 @@ impl<'j> Lowering<'_, '_, '_, 'j> {
             }),
             "recirculate" => want(1).and_then(|()| self.set_register(register::RECIRCULATE, &args[0], mask(16), 0)),
             "generate_digest" => want(2).and_then(|()| self.set_register(register::DIGEST, &args[1], mask(16), 0)),
+            "invalidate" => want(1).and_then(|()| self.invalidate(&args[0])),
             "register_read" => {
                 want(3)?;
                 let register = named(self.objects.registers, &args[1], "register")?;
@@ -309,6 +311,24 @@ impl<'j> Lowering<'_, '_, '_, 'j> {
             let (b, m) = (self.code.builder.constant(flag), self.code.builder.constant(u64::MAX));
             self.code.builder.push(Op::Or { d: slot, a: slot, b, m });
         }
+        Ok(())
+    }
+
+    /// Makes a field of a Tofino's metadata what it is before the program writes it.
+    fn invalidate(&mut self, json: &Json) -> Load<()> {
+        let field = match self.code.scope.data(json)? {
+            Data::Field(field) => &self.code.builder.layout.fields[field as usize],
+            _ => return json.error("should be a field"),
+        };
+        if field.width > 32 {
+            return json.error("should be a field of at most 32 bits");
+        }
+        let d = field.slot;
+        let (a, m) = (
+            self.code.builder.constant(UNWRITTEN),
+            self.code.builder.constant(u64::MAX),
+        );
+        self.code.builder.push(Op::Move { d, a, m });
         Ok(())
     }
 

@@ -255,7 +255,10 @@ impl Emitter<'_> {
             Arg::Union(u) => json!({"type": "header_union", "value": self.ir.unions[*u].name}),
             Arg::UnionStack(s) => json!({"type": "header_union_stack", "value": self.ir.union_stacks[*s].name}),
             Arg::Named(kind, name) => json!({"type": kind, "value": name}),
-            Arg::Number(value) => json!({"type": "hexstr", "value": format!("0x{value:x}")}),
+            Arg::Number(value) => {
+                let sign = if value.sign() == Sign::Minus { "-" } else { "" };
+                json!({"type": "hexstr", "value": format!("{sign}0x{:x}", value.magnitude())})
+            }
             Arg::Text(text) => json!({"type": "string", "value": &**text}),
             Arg::Values(values) => {
                 let list: Vec<Value> = values.iter().map(|v| self.argument(v)).collect();

@@ -293,6 +293,9 @@ impl Emitter<'_> {
             if r.initial != BigInt::ZERO {
                 out.insert("initial_value".to_owned(), json!(hex(&r.initial, r.width)));
             }
+            if r.direct {
+                out.insert("is_direct".to_owned(), json!(true));
+            }
             Value::Object(out)
         };
         self.ir.registers.iter().enumerate().map(register).collect()
@@ -313,6 +316,7 @@ impl Emitter<'_> {
                     "reversed": p.reversed,
                     "msb": p.msb,
                     "extended": p.extended,
+                    "output_width": p.output_width,
                     "init": hex(&p.init, p.width),
                     "xor": hex(&p.xor, p.width),
                 });

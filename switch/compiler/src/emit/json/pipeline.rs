@@ -67,6 +67,7 @@ impl Emitter<'_> {
     fn key(&self, key: &Key) -> Value {
         let kind = match &*key.kind {
             "optional" => "ternary",
+            "atcam_partition_index" | "dleft_hash" => "exact",
             kind => kind,
         };
         let mask = key.mask.as_ref().map(|m| hex(m, key.width));
@@ -109,6 +110,15 @@ impl Emitter<'_> {
         out.insert("support_timeout".to_owned(), json!(table.timeout));
         let meter = table.meter.map(|m| self.ir.meters[m].name.as_str());
         out.insert("direct_meters".to_owned(), json!(meter));
+        if let Some(cell) = &table.cell {
+            let names: Vec<&str> = table
+                .registers
+                .iter()
+                .map(|r| self.ir.registers[*r].name.as_str())
+                .collect();
+            let registers = json!({"cell": self.field_name(cell), "registers": names});
+            out.insert("direct_registers".to_owned(), registers);
+        }
         self.outcomes(&mut out, table, next, conditions);
         if table.profile.is_none() {
             let (id, data) = self.call(&table.default);

@@ -92,7 +92,7 @@ fn collect(program: &Program, ir: &Ir, symbols: &mut Symbols, reporter: &mut Rep
             add(kind, &cells.name, &cells.annotations, cells.span);
         }
     }
-    for register in &ir.registers {
+    for register in ir.registers.iter().filter(|r| !r.direct) {
         add(Kind::Register, &register.name, &register.annotations, register.span);
     }
     for digest in &ir.learn_lists {

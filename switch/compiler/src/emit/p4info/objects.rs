@@ -126,7 +126,8 @@ impl Emitter<'_> {
     }
 
     pub(super) fn registers(&mut self) {
-        for register in &self.ir.registers {
+        // P4Runtime has no registers that belong to a table.
+        for register in self.ir.registers.iter().filter(|r| !r.direct) {
             let preamble = self.preamble(Kind::Register, &register.name, &register.annotations, &[]);
             let type_spec = Some(self.type_spec(&register.ty));
             let size = small(register.size);

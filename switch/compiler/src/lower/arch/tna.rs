@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use super::{Block, instance_of};
 use crate::{
-    ir::{Deparser, Expr, Gress, Header, HeaderRef, Stmt},
+    ir::{Deparser, Expr, Gress, Header, HeaderRef, ParserOp, Stmt},
     lower::{
         FrameRef, Lowerer, Object,
         externs::tna::Extern,
@@ -15,8 +15,9 @@ use crate::{
     source::Span,
     syntax::ast::Composite,
     typed::{
+        annotations::has,
         tree::{self, Maker},
-        types::{InstanceId, StructId, Type, VarId},
+        types::{FieldDef, InstanceId, StructId, Type, VarId},
     },
 };
 
@@ -52,6 +53,10 @@ pub(in crate::lower) struct State {
     pub register_actions: HashMap<(String, String), usize>,
     /// The index of the cell while the body of a register action is lowered.
     pub executing: Option<Expr>,
+    /// Where tables leave the cell of the entry that matched.
+    pub entry_cell: Option<Loc>,
+    /// Header types that do not fill their last byte: index, what is said if one is part of a packet, place.
+    pub odd_headers: Vec<(usize, Option<String>, Span)>,
     /// Numbers for green, yellow and red, by meter.
     pub colours: HashMap<usize, [u64; 3]>,
 }
@@ -105,6 +110,32 @@ impl Lowerer<'_> {
         let metadata: Vec<usize> = self.ir.headers.iter().filter(|h| h.metadata).map(|h| h.ty).collect();
         metadata.into_iter().for_each(|ty| self.pad(ty, "_padding"));
         self.note_parser_errors();
+        self.odd_headers();
+    }
+
+    /// Headers that hold only metadata are filled to whole bytes; others must fill them.
+    fn odd_headers(&mut self) {
+        let ops = self.ir.parsers.iter().flat_map(|p| &p.states).flat_map(|s| &s.ops);
+        let extracted = ops.filter_map(|op| match op {
+            ParserOp::Extract(header, _) => Some(self.ir.header_type(header)),
+            _ => None,
+        });
+        let emitted = self.ir.deparsers.iter().flat_map(|d| &d.order);
+        let in_packets: Vec<usize> = extracted.chain(emitted.map(|h| self.ir.headers[*h].ty)).collect();
+        for (ty, message, span) in std::mem::take(&mut self.tna.odd_headers) {
+            match message.filter(|_| in_packets.contains(&ty)) {
+                Some(message) => self.error(span, message),
+                None => self.pad(ty, "_padding"),
+            }
+        }
+    }
+
+    /// Whether the compiler may lay out a header as it likes (`@flexible`), since only the program itself reads it.
+    pub(in crate::lower) fn is_flexible(&self, id: StructId) -> bool {
+        let def = self.program.types.get(id);
+        let inner = |ty: &Type| matches!(ty, Type::Struct(id) if self.is_flexible(*id));
+        let marked = |f: &FieldDef| has(&f.annotations, "flexible") || inner(&f.ty);
+        has(&def.annotations, "flexible") || def.fields.iter().any(marked)
     }
 
     /// The blocks of a pipe (of several parsers the first), and its name on the control plane.

@@ -46,9 +46,10 @@ impl Lowerer<'_> {
 
     /// The list of fields put in front of the packet; its values are copied to new variables unless they are fields.
     fn front(&mut self, what: &str, args: Args, i: usize, span: Span, out: &mut Vec<Stmt>) -> BigInt {
-        let Some(Some(_)) = args.get(i) else {
+        let Some(Some(arg)) = args.get(i) else {
             return BigInt::from(-1);
         };
+        let flexible = matches!(arg.ty, Type::Struct(id) if self.is_flexible(id));
         let data = self.value_arg(args, i, out);
         let mut fields = Vec::new();
         for value in self.inputs(data, span, out) {
@@ -63,7 +64,10 @@ impl Lowerer<'_> {
             fields.push(value);
         }
         let bits: u32 = fields.iter().map(|f| f.ty.width()).sum();
-        if !bits.is_multiple_of(8) {
+        let missing = bits.next_multiple_of(8) - bits;
+        if missing != 0 && flexible {
+            fields.push(Expr::number(0, missing));
+        } else if missing != 0 {
             self.error(
                 span,
                 format!("{what} puts {bits} bits in front of the packet; these must be whole bytes"),

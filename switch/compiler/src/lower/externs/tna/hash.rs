@@ -12,7 +12,6 @@ use crate::{
         value::Value,
     },
     source::Span,
-    syntax::ast::BinaryOp,
     typed::{
         tree::{ExprKind, Instance},
         types::Type,
@@ -32,8 +31,6 @@ pub(in crate::lower) struct Hash {
 enum Algorithm {
     /// The last bits of the data.
     Identity,
-    /// The bitwise exclusive or of the data's bytes.
-    Xor8,
     Named(&'static str),
     Custom(Parameters),
 }
@@ -43,7 +40,6 @@ impl Hash {
     pub fn name(&self) -> &'static str {
         match &self.algorithm {
             Algorithm::Identity => "identity",
-            Algorithm::Xor8 => "xor16",
             Algorithm::Named(name) => name,
             Algorithm::Custom(_) => "crc32",
         }
@@ -65,6 +61,7 @@ impl Lowerer<'_> {
             reversed: flag(&reversed),
             msb: flag(&msb),
             extended: flag(&extended),
+            output_width: width,
             coefficient,
             init,
             xor,
@@ -80,7 +77,7 @@ impl Lowerer<'_> {
         let name = instance.args.first()?.as_ref().map(|a| self.algorithm(a))?;
         let algorithm = match &*name {
             "IDENTITY" => Algorithm::Identity,
-            "XOR8" => Algorithm::Xor8,
+            "XOR8" => Algorithm::Named("xor8"),
             "XOR16" => Algorithm::Named("xor16"),
             "XOR32" => Algorithm::Named("xor32"),
             "CRC8" => Algorithm::Named("crc8"),
@@ -114,17 +111,14 @@ impl Lowerer<'_> {
         let input = self.inputs(data, span, out);
         let parameters = match &hash.algorithm {
             Algorithm::Identity => return Value::Scalar(last_bits(input, hash.ty)),
-            Algorithm::Custom(parameters) => Some(parameters.clone()),
-            _ => None,
+            Algorithm::Custom(parameters) => Some(Parameters {
+                output_width: hash.ty.width(),
+                ..parameters.clone()
+            }),
+            Algorithm::Named(_) => None,
         };
         let name = if parameters.is_some() { "crc_poly" } else { hash.name() };
-        let width = hash.ty.width();
-        let result = self.hashed(name, parameters, input, width, span, out);
-        if matches!(hash.algorithm, Algorithm::Xor8) {
-            let byte = Ty::bit(8);
-            let (high, low) = (result.clone().slice(15, 8), result.slice(7, 0));
-            return Value::Scalar(Expr::binary(BinaryOp::BitXor, high, low, byte).cast(hash.ty));
-        }
+        let result = self.hashed(name, parameters, input, hash.ty.width(), span, out);
         Value::Scalar(result.cast(hash.ty))
     }
 
@@ -141,8 +135,6 @@ impl Lowerer<'_> {
         let calculation = self.calculation(algorithm.to_owned(), input, false, span);
         self.ir.calculations[calculation].parameters = parameters;
         let name = Arg::Named("calculation", self.ir.calculations[calculation].name.clone());
-        // Exclusive or of 8 bits is that of the two halves of 16.
-        let width = if algorithm == "xor16" { width.max(16) } else { width };
         let variable = self.temporary(Ty::bit(width), span);
         if let Some(field) = target(&variable) {
             let size = Expr::int(&(BigInt::from(1) << width), Ty::bit(width + 1));

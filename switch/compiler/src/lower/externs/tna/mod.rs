@@ -7,11 +7,9 @@ mod meter;
 mod parser;
 mod register;
 
-use num_bigint::BigInt;
-
 use super::Args;
 use crate::{
-    ir::{Expr, Stmt, Ty},
+    ir::{Arg, Expr, Stmt, Ty},
     lower::{
         Lowerer, Object,
         value::{Loc, Value},
@@ -47,6 +45,9 @@ pub(in crate::lower) enum Extern {
     Advice,
 }
 
+/// Fields of the chip's metadata that mean something only if the program has written them.
+const UNWRITTEN_AT_FIRST: [&str; 4] = ["ucast_egress_port", "mirror_type", "resubmit_type", "digest_type"];
+
 impl Lowerer<'_> {
     pub(in crate::lower) fn tna_object(
         &mut self,
@@ -66,13 +67,13 @@ impl Lowerer<'_> {
                 return Object::Counter(self.ir.counters.len() - 1);
             }
             "Meter" | "DirectMeter" => return self.colour_meter(kind == "DirectMeter", instance, plane),
+            "DirectRegister" => return self.direct_register(types, instance, plane),
             "Register" => return self.tna_register(types, instance, plane),
             "ActionProfile" => return self.profile(None, 0, instance, plane),
             "ActionSelector" => return self.tna_selector(instance, plane),
             "RegisterParam" => self.register_param(types, instance, plane).map(Extern::RegisterParam),
-            "RegisterAction" | "RegisterAction2" | "RegisterAction3" | "RegisterAction4" => {
-                self.declared(id, instance, plane).map(Extern::RegisterAction)
-            }
+            // Also direct ones, and those with several results of different types (a number at the end).
+            kind if kind.contains("RegisterAction") => self.declared(id, instance, plane).map(Extern::RegisterAction),
             "MathUnit" => self.math_unit(types, instance).map(Extern::Math),
             "CRCPolynomial" => self.polynomial(types, instance).map(Extern::Polynomial),
             "Hash" => self.hash_object(types, instance).map(Extern::Hash),
@@ -89,11 +90,6 @@ impl Lowerer<'_> {
                 self.digest_object(types, when, instance, plane).map(Extern::Digest)
             }
             "ParserPriority" | "Atcam" | "Alpm" | "IdleTimeout" => Some(Extern::Advice),
-            "DirectRegister" | "DirectRegisterAction" => {
-                let message = format!("{kind} is not supported: use a Register, and an action parameter as its index");
-                self.error(instance.span, message);
-                None
-            }
             other => {
                 self.error(
                     instance.span,
@@ -188,15 +184,12 @@ impl Lowerer<'_> {
                 Value::Nothing
             }
             "invalidate" => {
-                // What is invalid reads as if nothing had been written.
-                let place = self.place_arg(args, 0, out);
-                let ty = args.first().and_then(Option::as_ref).map(|e| e.ty.clone());
-                let value = match (self.is_port(&place), ty) {
-                    (true, _) => Value::Scalar(Expr::int(&BigInt::from(NO_PORT), Ty::bit(9))),
-                    (false, Some(ty)) => self.default_value(&ty),
-                    (false, None) => Value::Nothing,
-                };
-                self.assign(&place, value, span, out);
+                // A switch that knows no invalid fields leaves the others as they are.
+                if let Loc::Field(field, _) = self.place_arg(args, 0, out)
+                    && UNWRITTEN_AT_FIRST.contains(&self.ir.field(&field).name.as_str())
+                {
+                    Self::push(out, "invalidate", vec![Arg::Target(field)], span);
+                }
                 Value::Nothing
             }
             other => {
@@ -209,14 +202,6 @@ impl Lowerer<'_> {
         }
     }
 
-    /// Whether a place is the egress port that ingress chooses.
-    fn is_port(&self, place: &Loc) -> bool {
-        match place {
-            Loc::Field(field, _) => self.ir.field(field).name == "ucast_egress_port",
-            _ => false,
-        }
-    }
-
     /// The constructor's argument that says with which type in the chip's metadata an object is used.
     fn chosen_type(&mut self, instance: &Instance) -> Option<Expr> {
         let arg = instance.args.first()?.as_ref()?;
@@ -225,6 +210,3 @@ impl Lowerer<'_> {
         Some(Expr::int(&value, ty))
     }
 }
-
-/// The egress port of a packet that has none.
-const NO_PORT: u32 = 0x1ff;

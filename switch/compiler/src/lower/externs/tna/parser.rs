@@ -33,8 +33,11 @@ impl Lowerer<'_> {
         span: Span,
         out: &mut Vec<Stmt>,
     ) -> Value {
-        if (self.block == Block::Deparser) != (method == "update") {
-            let place = if method == "update" { "deparsers" } else { "parsers" };
+        let (block, place) = match method {
+            "update" => (Block::Deparser, "deparsers"),
+            _ => (Block::Parser, "parsers"),
+        };
+        if self.block != block {
             self.error(span, format!("'{method}' of a Checksum can be called in {place} only"));
             return Value::Nothing;
         }
@@ -66,11 +69,9 @@ impl Lowerer<'_> {
             }
             "subtract_all_and_deposit" => {
                 let place = self.place_arg(args, 0, out);
-                let value = match &place {
-                    Loc::Field(_, ty) => before.cast(*ty),
-                    _ => before,
-                };
-                self.assign(&place, Value::Scalar(value), span, out);
+                if let Loc::Field(_, ty) = &place {
+                    self.assign(&place, Value::Scalar(before.cast(*ty)), span, out);
+                }
                 Value::Nothing
             }
             "get" => Value::Scalar(before),

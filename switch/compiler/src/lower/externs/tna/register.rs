@@ -3,7 +3,7 @@
 use num_bigint::BigInt;
 
 use crate::{
-    ir::{self, Arg, Expr, FieldRef, Register, RegisterAction, Stmt, Ty},
+    ir::{self, Arg, Expr, Register, RegisterAction, Stmt, Ty},
     lower::{
         FrameRef, Lowerer, Named, Object,
         assign::target,
@@ -12,9 +12,9 @@ use crate::{
         value::{Loc, Value},
     },
     source::Span,
-    syntax::ast::{BinaryOp, Direction},
+    syntax::ast::{BinaryOp, Composite, Direction},
     typed::{
-        tree::{Instance, Local, Maker, VarKind},
+        tree::{Instance, Local, VarKind},
         types::{InstanceId, Type, VarId},
     },
 };
@@ -41,8 +41,17 @@ impl Lowerer<'_> {
     /// `Register<T, I>(size [, initial value])`
     pub(super) fn tna_register(&mut self, types: &[Type], instance: &Instance, name: String) -> Object {
         let size = self.size_arg(instance, 0);
-        self.cells(types, size, 1, instance, name)
-            .map_or(Object::Unsupported, Object::Register)
+        let made = self.cells(types, size, 1, instance, name);
+        made.map_or(Object::Unsupported, Object::Register)
+    }
+
+    /// `DirectRegister<T>([initial value])`
+    pub(super) fn direct_register(&mut self, types: &[Type], instance: &Instance, name: String) -> Object {
+        let Some(made) = self.cells(types, 0, 0, instance, name) else {
+            return Object::Unsupported;
+        };
+        self.ir.registers[made].direct = true;
+        Object::Register(made)
     }
 
     /// `RegisterParam<T>(value)`: one cell.
@@ -81,6 +90,7 @@ impl Lowerer<'_> {
             width,
             ty,
             initial,
+            direct: false,
             annotations: instance.annotations.clone(),
             span: instance.span,
         });
@@ -93,7 +103,9 @@ impl Lowerer<'_> {
             return (!matches!(scalar, Ty::Varbit(_))).then(|| vec![scalar]);
         }
         let parts: Vec<Type> = match self.program.types.base(ty) {
-            Type::Struct(id) => self.program.types.get(id).fields.iter().map(|f| f.ty.clone()).collect(),
+            Type::Struct(id) if self.program.types.get(id).kind == Composite::Struct => {
+                self.program.types.get(id).fields.iter().map(|f| f.ty.clone()).collect()
+            }
             Type::Tuple(types) => types.to_vec(),
             _ => return None,
         };
@@ -136,50 +148,47 @@ impl Lowerer<'_> {
         }
     }
 
-    /// The index of a cell: modulo the size, rounded up to a power of two.
-    fn cell_index(&self, register: usize, index: Expr) -> Expr {
-        let cells = self.ir.registers[register].size.max(1).next_power_of_two();
-        let index = index.cast(INDEX);
-        if let Some(known) = index.as_int() {
-            return Expr::int(&(known % cells), INDEX);
-        }
-        let mask = Expr::int(&BigInt::from(cells - 1), INDEX);
-        Expr::binary(BinaryOp::BitAnd, index, mask, INDEX)
-    }
-
-    /// `stmts` if the index is that of a cell.
-    fn if_inside(&self, register: usize, index: &Expr, stmts: Vec<Stmt>, span: Span, out: &mut Vec<Stmt>) {
-        let size = self.ir.registers[register].size;
-        if size.is_power_of_two() {
-            return out.extend(stmts);
-        }
-        let size = Expr::int(&BigInt::from(size), INDEX);
-        let inside = Expr::binary(BinaryOp::Less, index.clone(), size, Ty::Bool);
-        match inside.kind {
-            ir::ExprKind::Bool(true) => out.extend(stmts),
-            _ => out.push(Stmt::If(inside, stmts, Vec::new(), span)),
-        }
-    }
-
     fn read_to(&mut self, register: usize, index: &Expr, cell: &Loc, span: Span, out: &mut Vec<Stmt>) {
         let Some(field) = target(cell) else { return };
-        if !self.ir.registers[register].size.is_power_of_two() {
-            let zero = Expr::int(&BigInt::ZERO, Ty::bit(self.ir.registers[register].width));
-            self.assign(cell, Value::Scalar(zero), span, out);
-        }
         let name = Arg::Named("register_array", self.ir.registers[register].name.clone());
-        let mut read = Vec::new();
         let args = vec![Arg::Target(field), name, Arg::Value(index.clone())];
-        Self::push(&mut read, "register_read", args, span);
-        self.if_inside(register, index, read, span, out);
+        Self::push(out, "register_read", args, span);
     }
 
     fn write_from(&mut self, register: usize, index: &Expr, value: Expr, span: Span, out: &mut Vec<Stmt>) {
         let name = Arg::Named("register_array", self.ir.registers[register].name.clone());
-        let mut write = Vec::new();
         let args = vec![name, Arg::Value(index.clone()), Arg::Value(value)];
-        Self::push(&mut write, "register_write", args, span);
-        self.if_inside(register, index, write, span, out);
+        Self::push(out, "register_write", args, span);
+    }
+
+    /// The index that a call gives as its first argument, and its other arguments. That of a register that belongs to a
+    /// table is the cell of the entry that matched.
+    fn cell_index<'c>(&mut self, register: usize, args: Args<'c>, out: &mut Vec<Stmt>) -> (Expr, Args<'c>) {
+        if self.ir.registers[register].direct {
+            return (self.entry_cell(), args);
+        }
+        let index = self.number_arg(args, 0, out).cast(INDEX);
+        (index, args.get(1..).unwrap_or_default())
+    }
+
+    /// The variable in which a table leaves the cell of the entry that matched, for all its registers.
+    fn entry_cell(&mut self) -> Expr {
+        let known = self.tna.entry_cell.clone();
+        let cell = known.unwrap_or_else(|| self.scalar("entry_cell", INDEX, Span::default()));
+        self.tna.entry_cell = Some(cell.clone());
+        cell.read().scalar()
+    }
+
+    /// Gives a table a register with a cell for each of its entries.
+    pub(in crate::lower) fn bind_register(&mut self, table: usize, register: usize, span: Span) {
+        self.entry_cell();
+        let bound = &mut self.ir.registers[register];
+        if bound.size != 0 {
+            return self.error(span, "a DirectRegister belongs to one table only");
+        }
+        bound.size = self.ir.tables[table].size;
+        self.ir.tables[table].registers.push(register);
+        self.ir.tables[table].cell = self.tna.entry_cell.as_ref().and_then(target);
     }
 
     /// The value of a cell, in new variables.
@@ -188,9 +197,6 @@ impl Lowerer<'_> {
             self.ir.registers[register].ty.clone(),
             self.ir.registers[register].width,
         );
-        let index = self
-            .saved(Value::Scalar(self.cell_index(register, index)), span, out)
-            .scalar();
         let cell = self.temporary(Ty::bit(width), span);
         self.read_to(register, &index, &cell, span, out);
         let value = self.storage("tmp", &ty, span);
@@ -207,18 +213,15 @@ impl Lowerer<'_> {
         span: Span,
         out: &mut Vec<Stmt>,
     ) -> Value {
-        let index = self.number_arg(args, 0, out);
+        let (index, args) = self.cell_index(register, args, out);
         match method {
             "read" => self.read_cell(register, index, span, out),
             "write" => {
-                let value = self.value_arg(args, 1, out).read();
+                let value = self.value_arg(args, 0, out).read();
                 let ty = self.ir.registers[register].ty.clone();
                 let Some(value) = self.packed(value, &ty) else {
                     return Value::Nothing;
                 };
-                let index = self
-                    .saved(Value::Scalar(self.cell_index(register, index)), span, out)
-                    .scalar();
                 self.write_from(register, &index, value, span, out);
                 Value::Nothing
             }
@@ -261,25 +264,22 @@ impl Lowerer<'_> {
         let Some(made) = self.register_action(action) else {
             return Value::Nothing;
         };
-        let index = self.number_arg(args, 0, out);
-        let index = self.cell_index(action.register, index);
+        let (index, args) = self.cell_index(action.register, args, out);
         let name = self.ir.register_actions[made].name.clone();
         let mut list = vec![Arg::Named("register_action", name), Arg::Value(index)];
-        let results = self.ir.register_actions[made].results.clone();
         let mut first = Value::Nothing;
         let mut after = Vec::new();
-        for (i, result) in results.iter().enumerate() {
-            let wanted = i == 0 || args.get(i).is_some_and(Option::is_some);
+        for (i, ty) in self.result_types(action).into_iter().enumerate() {
+            let wanted = i == 0 || args.get(i - 1).is_some_and(Option::is_some);
             if !wanted {
                 break;
             }
-            let ty = self.field_type(result);
             let variable = self.temporary(ty, span);
             list.extend(target(&variable).map(Arg::Target));
             if i == 0 {
                 first = variable.read();
             } else {
-                after.push((self.place_arg(args, i, out), variable.read()));
+                after.push((self.place_arg(args, i - 1, out), variable.read()));
             }
         }
         Self::push(out, EXECUTE, list, span);
@@ -298,19 +298,15 @@ impl Lowerer<'_> {
         span: Span,
         out: &mut Vec<Stmt>,
     ) -> Value {
+        if !matches!(method, "predicate" | "address") {
+            return self.no_method(method, span);
+        }
         let Some(index) = self.tna.executing.clone() else {
-            self.error(
-                span,
-                format!("'{method}' can be called in the body of a RegisterAction only"),
-            );
+            let message = format!("'{method}' can be called in the body of a RegisterAction only");
+            self.error(span, message);
             return Value::Nothing;
         };
-        let program = self.program;
-        let result = match &program.instances[action.id.index()].maker {
-            Maker::Extern(_, types) => types.get(2).and_then(|t| self.scalar_type(t)),
-            _ => None,
-        };
-        let result = result.unwrap_or(INDEX);
+        let result = self.result_types(action).first().copied().unwrap_or(INDEX);
         let value = match method {
             "predicate" => {
                 let mut place = Expr::number(0, 32);
@@ -323,8 +319,7 @@ impl Lowerer<'_> {
                 }
                 Expr::binary(BinaryOp::Shl, Expr::number(1, 32), place, INDEX)
             }
-            "address" => index,
-            _ => return self.no_method(method, span),
+            _ => index,
         };
         Value::Scalar(value.cast(result))
     }
@@ -339,12 +334,13 @@ impl Lowerer<'_> {
         }
     }
 
-    fn field_type(&self, field: &FieldRef) -> Ty {
-        let field = self.ir.field(field);
-        Ty::Bits {
-            signed: field.signed,
-            width: field.width,
-        }
+    /// The types of what an action returns.
+    fn result_types(&self, action: &Declared) -> Vec<Ty> {
+        let methods = &self.program.instances[action.id.index()].methods;
+        let apply = methods.iter().find(|(name, _)| &**name == "apply");
+        let params = apply.map(|(_, apply)| apply.params.as_slice()).unwrap_or_default();
+        let results = params.iter().skip(1).map(|v| &self.program.vars[v.index()].ty);
+        results.filter_map(|ty| self.leaves(ty)).flatten().collect()
     }
 
     /// The action with what its body sees now; made when it is first executed.
@@ -383,12 +379,8 @@ impl Lowerer<'_> {
         body: &crate::typed::tree::Block,
         span: Span,
     ) -> Option<RegisterAction> {
-        let (ty, width) = (
-            self.ir.registers[register].ty.clone(),
-            self.ir.registers[register].width,
-        );
+        let ty = self.ir.registers[register].ty.clone();
         let index = self.scalar(&format!("{name}.index"), INDEX, span);
-        let cell = self.scalar(&format!("{name}.cell"), Ty::bit(width), span);
         let mut value = Loc::Nowhere;
         let mut results = Vec::new();
         for (i, var) in params.iter().enumerate() {
@@ -403,25 +395,20 @@ impl Lowerer<'_> {
                 results.push(loc);
             }
         }
-        let at = index.read().scalar();
-        self.tna.executing = Some(at.clone());
+        self.tna.executing = Some(index.read().scalar());
         let mut inner = Vec::new();
         self.returning(None, &mut inner, |l, out| l.block(body, out));
         let inner = flattened(inner);
         self.tna.executing = None;
         let mut all = Vec::new();
-        self.read_to(register, &at, &cell, span, &mut all);
-        self.unpack(&cell.read().scalar(), &value, span, &mut all);
         for result in results.iter().flat_map(parts) {
             if let Loc::Field(_, ty) = &result {
-                let zero = Expr::int(&BigInt::ZERO, *ty);
+                let zero = Expr::number(0, ty.width()).cast(*ty);
                 self.assign(&result, Value::Scalar(zero), span, &mut all);
             }
         }
         all.extend(inner.iter().cloned());
-        if let Some(packed) = self.packed(value.read(), &ty) {
-            self.write_from(register, &at, packed, span, &mut all);
-        }
+        let all = self.around(name, register, &index, &value, all, span);
         let code = self.action_code(&all, span);
         let fields = |locs: &[Loc]| locs.iter().flat_map(parts).filter_map(|p| target(&p)).collect();
         Some(RegisterAction {
@@ -434,6 +421,35 @@ impl Lowerer<'_> {
             code,
             span,
         })
+    }
+
+    /// Statements between reading a cell to `value` and writing it from there.
+    fn around(
+        &mut self,
+        name: &str,
+        register: usize,
+        index: &Loc,
+        value: &Loc,
+        stmts: Vec<Stmt>,
+        span: Span,
+    ) -> Vec<Stmt> {
+        let (ty, width) = (
+            self.ir.registers[register].ty.clone(),
+            self.ir.registers[register].width,
+        );
+        let cell = match value {
+            Loc::Field(_, ty) if *ty == Ty::bit(width) => value.clone(),
+            _ => self.scalar(&format!("{name}.cell"), Ty::bit(width), span),
+        };
+        let index = index.read().scalar();
+        let mut all = Vec::new();
+        self.read_to(register, &index, &cell, span, &mut all);
+        self.unpack(&cell.read().scalar(), value, span, &mut all);
+        all.extend(stmts);
+        if let Some(packed) = self.packed(value.read(), &ty) {
+            self.write_from(register, &index, packed, span, &mut all);
+        }
+        all
     }
 
     /// What the parameters of the control around a declaration stand for, as text.

@@ -1,0 +1,130 @@
+//! What the compiler says to programs for Tofino that are wrong, or that need what the switch does not have.
+
+use p4sched_compiler::Arch;
+
+use super::common::tofino::{Chip, messages_for};
+
+#[track_caller]
+fn chip_says(chip: Chip, expected: &[&str]) {
+    let said = chip.messages();
+    assert_eq!(said.lines().collect::<Vec<_>>(), expected, "to\n{}", chip.source());
+}
+
+#[track_caller]
+fn ingress_says(ingress: &str, apply: &str, expected: &[&str]) {
+    let chip = Chip {
+        ingress,
+        ingress_apply: apply,
+        ..Chip::default()
+    };
+    chip_says(chip, expected);
+}
+
+#[test]
+fn externs_that_the_switch_does_not_have() {
+    ingress_says(
+        "Wred<bit<19>, bit<8>>(4, 1, 0) red; Lpf<bit<32>, bit<8>>(4) low;",
+        "",
+        &[
+            "the extern Wred is not supported by this switch",
+            "the extern Lpf is not supported by this switch",
+        ],
+    );
+}
+
+#[test]
+fn registers_and_their_actions() {
+    ingress_says(
+        "Register<h_t, bit<8>>(4) cells;",
+        "",
+        &["a cell of a register is a number or a struct of numbers of at most 128 bits, not h_t"],
+    );
+    ingress_says(
+        "Register<bit<8>, bit<8>>(4) cells;
+        RegisterAction<bit<8>, bit<8>, bit<8>>(cells) one = { void apply(inout bit<8> value) { value = 1; } };
+        RegisterAction<bit<8>, bit<8>, bit<8>>(cells) two = {
+            void apply(inout bit<8> value) { value = one.execute(0); }
+        };",
+        "two.execute(0);",
+        &["a register action cannot execute another"],
+    );
+    ingress_says(
+        "Register<bit<8>, bit<8>>(4, hdr.h.a) cells;",
+        "",
+        &["the first value of a register must be known when compiling"],
+    );
+    ingress_says(
+        "Register<bit<8>, bit<8>>(4) cells;
+        RegisterAction<bit<8>, bit<8>, bit<8>>(cells) log = { void apply(inout bit<8> value) { value = 1; } };",
+        "log.execute_log();",
+        &["the method 'execute_log' is not supported by this switch"],
+    );
+}
+
+#[test]
+fn deparsers() {
+    let conditional = Chip {
+        deparser: "if (dprsr.mirror_type == 1) { p.emit(hdr.h); }",
+        ..Chip::default()
+    };
+    chip_says(
+        conditional,
+        &["headers are emitted without condition; make those invalid that are not to be sent"],
+    );
+    let odd = Chip {
+        types: "header seven_t { bit<7> a; }",
+        deparser_locals: "Mirror() mirror;",
+        deparser: "mirror.emit<seven_t>(1, { 1 });",
+        ..Chip::default()
+    };
+    chip_says(
+        odd,
+        &["mirror puts 7 bits in front of the packet; these must be whole bytes"],
+    );
+    ingress_says(
+        "Mirror() mirror;",
+        "mirror.emit(1);",
+        &["'emit' can be called in deparsers only"],
+    );
+    ingress_says(
+        "Checksum() sum;",
+        "sum.add(hdr.h);",
+        &["'add' of a Checksum can be called in parsers only"],
+    );
+}
+
+#[test]
+fn headers_of_packets_fill_their_bytes() {
+    let metadata = Chip {
+        types: "header bridge_t { bit<3> kind; }",
+        metadata: "bridge_t bridge;",
+        ingress_apply: "meta.bridge.kind = 1;",
+        ..Chip::default()
+    };
+    chip_says(metadata, &[]);
+    let extracted = Chip {
+        parser: "state frame { p.extract(meta.bridge); transition accept; }",
+        ..metadata
+    };
+    chip_says(
+        extracted,
+        &["the header bridge_t has 3 bits; BMv2 takes headers whose bits are a multiple of 8, so 5 more are needed"],
+    );
+}
+
+#[test]
+fn pipes() {
+    let text = Chip::default().source();
+    let other = "control J(inout headers_t hdr, inout meta_t meta, in ingress_intrinsic_metadata_t ig,
+          in ingress_intrinsic_metadata_from_parser_t from, inout ingress_intrinsic_metadata_for_deparser_t dprsr,
+          inout ingress_intrinsic_metadata_for_tm_t tm) { apply { } }
+        Pipeline(IP(), J(), ID(), EP(), E(), ED()) second;";
+    let two = text.replace("Switch(pipe) main;", &format!("{other} Switch(pipe, second) main;"));
+    let warning = "pipe1 differs from pipe0; this switch runs the program of pipe0 in all pipes\n";
+    assert_eq!(messages_for(Arch::Tna, &two), warning);
+    let same = text.replace(
+        "Switch(pipe) main;",
+        "Pipeline(IP(), I(), ID(), EP(), E(), ED()) second; Switch(pipe, second) main;",
+    );
+    assert_eq!(messages_for(Arch::Tna, &same), "");
+}
