@@ -177,15 +177,15 @@ def test_a_port_that_cannot_be_is_refused() -> None:
         RankedLoop(None, CONFIGS["aifo"], 512)  # type: ignore[arg-type]
 
 
-@pytest.mark.parametrize("name", CONFIGS)
+@pytest.mark.parametrize(("name", "target"), [(name, each) for name in CONFIGS for each in SCHEMES[name].targets])
 async def test_the_controller_as_a_process(
-    embedded_switch: RunningSwitch, ranked_programs: dict[str, Program], name: str, tmp_path: Path
+    embedded_switch: RunningSwitch, name: str, target: Target, tmp_path: Path
 ) -> None:
     log = tmp_path / "decisions.jsonl"
     process = await asyncio.create_subprocess_exec(
         *(Path(sys.prefix) / "bin" / "p4sched", "control", embedded_switch.address, "--scheme", name),
         *("--rate", "100mbit", "--delay", "2ms", "--port", str(PORT), "--fix", "k=0.25"),
-        *("--program", ranked_programs[name].json.parent, "--log", log),
+        *("--program", program_of(name, target, embedded_switch).json.parent, "--log", log),
         stdout=asyncio.subprocess.PIPE,
         stderr=asyncio.subprocess.STDOUT,
     )

@@ -196,9 +196,9 @@ class State:
 
     @classmethod
     def take_over(cls, parameters: Parameters | None) -> Self:
-        """State of a controller that finds `parameters` on the switch. None, or the program's own defaults: it is the
-        first controller."""
-        if parameters is None or parameters == type(parameters)():
+        """State of a controller that finds `parameters` on the switch. None, or the defaults of the program of some
+        target: it is the first controller."""
+        if parameters is None or parameters in [type(parameters)().on(target) for target in Target]:
             return cls()
         return cls(parameters=parameters)
 
