@@ -46,3 +46,17 @@ control ReadPortLength(in bit<9> port, out bit<32> length) {
         length = read.execute(port[7:0]);
     }
 }
+
+// Ingress. length: of the packet's queue, in packets, before the packet at hand. The limit is for programs that count arrivals
+// (length_report.p4).
+control ReadLength(in metadata_t meta, in bit<32> limit, out bit<32> length) {
+    RegisterAction<bit<32>, bit<11>, bit<32>>(queue_depths) read = {
+        void apply(inout bit<32> value, out bit<32> now) {
+            now = value;
+        }
+    };
+
+    apply {
+        length = read.execute(meta.queue[10:0]);
+    }
+}

@@ -52,3 +52,20 @@ control MakeLengthReport(in egress_headers_t hdr, inout egress_metadata_t meta, 
         }
     }
 }
+
+// Ingress, for other packets. length: of the packet's queue, in packets, before the packet at hand;  limit: arrivals are counted
+// up to this length.
+control ReadLength(in metadata_t meta, in bit<32> limit, out bit<32> length) {
+    RegisterAction<bit<32>, bit<12>, bit<32>>(queue_depths) count_arrival = {
+        void apply(inout bit<32> value, out bit<32> before) {
+            before = value;
+            if (value < limit) {
+                value = value + 1;
+            }
+        }
+    };
+
+    apply {
+        length = count_arrival.execute(meta.queue);
+    }
+}

@@ -1,7 +1,7 @@
 // Queue lengths at ingress, and how a packet enters and leaves its queue.
 //
 // v1model's programs read and write one register on both sides of the queue. Here, ingress and egress have registers of their
-// own, and a packet has one access to each. lab.p4 says how ingress learns the lengths.
+// own, and a packet has one access to each. ReadLength is in the file that brings the lengths to ingress (lab.p4).
 
 // The cell of (port, priority).
 control ChooseQueue(inout metadata_t meta, in bit<9> port, in bit<3> priority) {
@@ -10,49 +10,6 @@ control ChooseQueue(inout metadata_t meta, in bit<9> port, in bit<3> priority) {
         meta.queue[2:0] = priority;
     }
 }
-
-// length: of the packet's queue, in packets, before the packet at hand;  limit: arrivals are counted up to this length, if it
-// is ingress that counts them.
-#if defined(LENGTH_REPORTS) || defined(WORKER_PACKETS) || defined(GHOST_THREAD)
-control ReadLength(in metadata_t meta, in bit<32> limit, out bit<32> length) {
-#ifdef LENGTH_REPORTS
-    RegisterAction<bit<32>, bit<12>, bit<32>>(queue_depths) count_arrival = {
-        void apply(inout bit<32> value, out bit<32> before) {
-            before = value;
-            if (value < limit) {
-                value = value + 1;
-            }
-        }
-    };
-#endif
-#ifdef WORKER_PACKETS
-    RegisterAction<bit<32>, bit<9>, bit<32>>(queue_length_ingress) read = {
-        void apply(inout bit<32> value, out bit<32> now) {
-            now = value;
-        }
-    };
-#endif
-#ifdef GHOST_THREAD
-    RegisterAction<bit<32>, bit<11>, bit<32>>(queue_depths) read = {
-        void apply(inout bit<32> value, out bit<32> now) {
-            now = value;
-        }
-    };
-#endif
-
-    apply {
-#ifdef LENGTH_REPORTS
-        length = count_arrival.execute(meta.queue);
-#endif
-#ifdef WORKER_PACKETS
-        length = read.execute(meta.queue[11:3]);
-#endif
-#ifdef GHOST_THREAD
-        length = read.execute(meta.queue[10:0]);
-#endif
-    }
-}
-#endif
 
 // Tail drop. length, size: of the packet's queue, in packets. A size of 0 leaves the tail drop to the queue itself.
 control TailDrop(in bit<32> length, in bit<32> size, out bool full) {
