@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use p4sched_dataplane::{Enqueue, Nanos, Outcomes, Packet, Pipeline, Port, Queueing, RegisterId};
+use p4sched_dataplane::{Enqueue, Nanos, Outcomes, Packet, Pipeline, Port, Queueing, Recirculated, RegisterId};
 use p4sched_traffic_manager::{Departure, Enqueued, Offered, PortStats, QUEUES, TrafficManager};
 use thiserror::Error;
 
@@ -212,7 +212,8 @@ impl Engine {
         }
         self.settings.insert(port, settings);
         for queue in 0..QUEUES as u8 {
-            self.length_changed(port, queue);
+            self.tell_ghost(port, queue);
+            self.store_length(port, queue);
         }
         Ok(())
     }
@@ -335,10 +336,12 @@ impl Engine {
         program
             .pipeline
             .egress(start_ns, item.packet, queueing, &mut self.outcomes);
+        let transmitted = self.outcomes.frame.as_ref().map(|transmit| transmit.frame.len() as u32);
+        let sent = transmitted.or_else(|| self.outcomes.recirculate.first().map(Recirculated::frame_len));
         if program.pipeline.has_bytes_between()
-            && let Some(transmit) = &self.outcomes.frame
+            && let Some(bytes) = sent
         {
-            arrival_ns = self.queues.resize_departure(port, transmit.frame.len() as u32);
+            arrival_ns = self.queues.resize_departure(port, bytes);
         }
         self.balance.egress_dropped += self.settle(item.clone_depth + 1, Some(arrival_ns), out);
     }
@@ -424,21 +427,29 @@ impl Engine {
 
     /// Tells the program the length of a queue: its ghost control, and the registers that hold lengths.
     fn length_changed(&mut self, port: Port, queue: u8) {
+        if self.pipeline().is_some_and(Pipeline::has_ghost) {
+            let one_buffer = self.queues.one_buffer(port);
+            self.tell_ghost(port, if one_buffer { 0 } else { queue });
+        }
+        self.store_length(port, queue);
+    }
+
+    /// To the ghost control one buffer is one queue, the first; the others are empty.
+    fn tell_ghost(&mut self, port: Port, queue: u8) {
         let Some(program) = &mut self.program else { return };
-        if program.pipeline.has_ghost() {
-            // One buffer is one queue to the program, the first.
-            let told = if self.queues.one_buffer(port) { 0 } else { queue };
-            let length = self.queues.length(port, queue);
-            program.pipeline.ghost(self.clock, port, told, length);
-        }
-        if !program.length_registers.is_empty() {
-            self.store_length(port, queue);
-        }
+        let length = match queue {
+            1.. if self.queues.one_buffer(port) => 0,
+            queue => self.queues.length(port, queue),
+        };
+        program.pipeline.ghost(self.clock, port, queue, length);
     }
 
     /// Updates the register cells of a queue: its own, or all of the port where one buffer serves all priorities.
     fn store_length(&mut self, port: Port, queue: u8) {
-        let Some(program) = &mut self.program else { return };
+        let registers = |program: &&mut Program| !program.length_registers.is_empty();
+        let Some(program) = self.program.as_mut().filter(registers) else {
+            return;
+        };
         let length = self.queues.length(port, queue);
         if self.queues.one_buffer(port) {
             for queue in 0..QUEUES as u8 {

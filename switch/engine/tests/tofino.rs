@@ -379,6 +379,14 @@ fn one_buffer_is_one_queue_to_the_ghost_control() {
         switch.engine.advance(0, &mut switch.out);
     }
     assert_eq!((switch.told(2, 0), switch.told(2, 3), switch.told(2, 7)), (2, 0, 0));
+    // Of eight queues each has its own packets; back in one buffer they are one queue again.
+    switch
+        .engine
+        .set_port(2, shaped(8_000_000, Discipline::Strict))
+        .unwrap();
+    assert_eq!((switch.told(2, 0), switch.told(2, 3), switch.told(2, 7)), (0, 1, 1));
+    switch.engine.set_port(2, shaped(8_000_000, Discipline::Fifo)).unwrap();
+    assert_eq!((switch.told(2, 0), switch.told(2, 3), switch.told(2, 7)), (2, 0, 0));
 }
 
 #[test]

@@ -94,6 +94,17 @@ impl<'a> Json<'a> {
         }
     }
 
+    /// The element of an array member with this `name`; `user` is who misses it.
+    pub fn named(&self, key: &str, name: &str, user: &str) -> Load<Json<'a>> {
+        let list = self.get(key)?;
+        for json in list.items()? {
+            if json.get("name")?.value().as_str() == Some(name) {
+                return Ok(json);
+            }
+        }
+        list.error(format!("no '{name}', which {user} needs"))
+    }
+
     pub fn str(&self) -> Load<&'a str> {
         match self.value.as_str() {
             Some(text) => Ok(text),

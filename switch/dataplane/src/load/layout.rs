@@ -244,6 +244,20 @@ impl Layout {
         (self.words - 1) as u32
     }
 
+    /// The headers that a deparser emits, in order.
+    pub fn emitted(&self, deparser: &Json) -> Load<Vec<u32>> {
+        let mut headers = Vec::new();
+        for name in deparser.list("order")? {
+            let header = self.header(&name)?;
+            let fixed_bits = self.headers[header as usize].fixed_bits;
+            if !fixed_bits.is_multiple_of(8) {
+                return name.error(format!("{fixed_bits} bits are not a whole number of bytes"));
+            }
+            headers.push(header);
+        }
+        Ok(headers)
+    }
+
     pub fn header(&self, json: &Json) -> Load<u32> {
         lookup(&self.header_names, json, "header")
     }

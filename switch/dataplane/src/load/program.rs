@@ -154,17 +154,6 @@ fn check_version(root: &Json) -> Load<()> {
     }
 }
 
-/// The element of a root list with this name; `user` is who misses it.
-pub(super) fn member<'a>(root: &Json<'a>, key: &str, name: &str, user: &str) -> Load<Json<'a>> {
-    let list = root.get(key)?;
-    for json in list.items()? {
-        if json.get("name")?.value().as_str() == Some(name) {
-            return Ok(json);
-        }
-    }
-    list.error(format!("no '{name}', which {user} needs"))
-}
-
 fn fingerprint(bytes: &[u8]) -> u64 {
     use std::hash::{DefaultHasher, Hash, Hasher};
     let mut hasher = DefaultHasher::new();
@@ -179,20 +168,6 @@ fn blank(layout: &Layout) -> Vec<u64> {
         blank[header.valid as usize] = 1;
     }
     blank
-}
-
-/// The headers that a deparser emits, in order.
-pub(super) fn emitted(json: &Json, layout: &Layout) -> Load<Vec<u32>> {
-    let mut headers = Vec::new();
-    for name in json.list("order")? {
-        let header = layout.header(&name)?;
-        let fixed_bits = layout.headers[header as usize].fixed_bits;
-        if !fixed_bits.is_multiple_of(8) {
-            return name.error(format!("{fixed_bits} bits are not a whole number of bytes"));
-        }
-        headers.push(header);
-    }
-    Ok(headers)
 }
 
 fn digests(root: &Json, layout: &Layout) -> Load<Vec<Digest>> {

@@ -8,7 +8,6 @@ use super::flow;
 use super::json::{Json, Load};
 use super::parser;
 use super::primitive::Objects;
-use super::program::{emitted, member};
 use crate::bits::mask;
 use crate::run::calculation::Input;
 use crate::run::intrinsic::Chip;
@@ -33,7 +32,7 @@ pub(crate) struct Controls {
 
 impl Controls {
     pub fn load(root: &Json, chip: Chip, flows: &mut flow::Loader) -> Load<Controls> {
-        let mut control = |name| flows.pipeline(&member(root, "pipelines", name, user(chip))?);
+        let mut control = |name| flows.pipeline(&root.named("pipelines", name, user(chip))?);
         let (ingress, ingress_deparser) = (control("ingress")?, control("ingress_deparser")?);
         let (egress, egress_deparser) = (control("egress")?, control("egress_deparser")?);
         let has_ghost = (root.list("pipelines")?.iter()).any(|json| {
@@ -76,15 +75,15 @@ impl Tna {
         let word = |name: &str| metadata(root, layout, user, name);
         let errors = Errors::load(root)?;
         let mut gress = |name: &str, short: &str, control, deparser| -> Load<Gress> {
-            let parser_json = member(root, "parsers", &format!("{name}_parser"), user)?;
-            let deparser_json = member(root, "deparsers", &format!("{name}_deparser"), user)?;
+            let parser_json = root.named("parsers", &format!("{name}_parser"), user)?;
+            let deparser_json = root.named("deparsers", &format!("{name}_deparser"), user)?;
             let builder = &mut *builder;
             let loader = &mut parser::Loader { builder, objects, sets };
             Ok(Gress {
                 parser: loader.load(&parser_json, errors.clone())?,
                 control,
                 deparser,
-                emit: emitted(&deparser_json, layout)?,
+                emit: layout.emitted(&deparser_json)?,
                 timestamp: word(&format!("{short}_intr_md_from_prsr.global_tstamp"))?,
                 parser_error: word(&format!("{short}_intr_md_from_prsr.parser_err"))?,
                 drop_ctl: word(&format!("{short}_intr_md_for_dprsr.drop_ctl"))?,
@@ -105,7 +104,9 @@ impl Tna {
             chip,
             ingress,
             egress,
-            parser_errors_read: member(root, "parsers", "ingress_parser", user)?.flag("parser_errors_read")?,
+            parser_errors_read: root
+                .named("parsers", "ingress_parser", user)?
+                .flag("parser_errors_read")?,
             ghost,
             prefixes: prefixes(root, layout)?,
             metadata: Metadata::load(&word)?,

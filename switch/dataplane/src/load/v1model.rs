@@ -8,7 +8,6 @@ use super::flow;
 use super::json::{Json, Load};
 use super::parser;
 use super::primitive::{self, Objects};
-use super::program::{emitted, member};
 use crate::bits::mask;
 use crate::run::layout::{Layout, Place};
 use crate::run::ops::{Address, Op};
@@ -27,8 +26,8 @@ pub(crate) struct Controls {
 impl Controls {
     pub fn load(root: &Json, flows: &mut flow::Loader) -> Load<Controls> {
         Ok(Controls {
-            ingress: flows.pipeline(&member(root, "pipelines", "ingress", USER)?)?,
-            egress: flows.pipeline(&member(root, "pipelines", "egress", USER)?)?,
+            ingress: flows.pipeline(&root.named("pipelines", "ingress", USER)?)?,
+            egress: flows.pipeline(&root.named("pipelines", "egress", USER)?)?,
         })
     }
 }
@@ -43,10 +42,10 @@ impl V1model {
     ) -> Load<V1model> {
         let layout = builder.layout;
         let metadata = Intrinsic::load(root, layout)?;
-        let parser_json = member(root, "parsers", "parser", USER)?;
+        let parser_json = root.named("parsers", "parser", USER)?;
         let errors = Errors::load(root)?;
         let parser = parser::Loader { builder, objects, sets }.load(&parser_json, errors)?;
-        let deparser = member(root, "deparsers", "deparser", USER)?;
+        let deparser = root.named("deparsers", "deparser", USER)?;
         let primitives = deparser.list("primitives")?;
         let deparser_code = match primitives.is_empty() {
             true => None,
@@ -60,7 +59,7 @@ impl V1model {
             verify,
             update,
             deparser_code,
-            emit: emitted(&deparser, layout)?,
+            emit: layout.emitted(&deparser)?,
             field_lists: field_lists(root, layout)?,
             metadata,
         })
