@@ -79,7 +79,7 @@ impl Estimator {
             edges.push(edges.last().map_or(1000, |edge| edge + 1000));
         }
         if random.random() {
-            let interval_us = 1 << random.random_range(4..16);
+            let interval_us = [2, 3][random.random_range(0..2)] << random.random_range(3..15);
             return Estimator::Average { interval_us, edges };
         }
         let bits = random.random_range(8..=28);

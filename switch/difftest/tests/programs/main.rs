@@ -260,12 +260,6 @@ fn a_wrong_line_in_a_program_for_tofino_is_found_out() {
         (
             Scheme::Fdpa,
             "fdpa_bands",
-            "0x0060 &&& 0xffe0: less_1()",
-            "0x0060 &&& 0xffe0: less_2()",
-        ),
-        (
-            Scheme::Fdpa,
-            "fdpa_bands",
             "rate |-| edges.edge_2",
             "rate |-| edges.edge_1",
         ),
