@@ -176,6 +176,45 @@ fn a_target_has_its_own_architectures() {
 }
 
 #[test]
+fn stages_prints_where_tables_are_instead_of_compiling() {
+    let program = |arch: &str, apply: &str| {
+        let text = include_str!("stages/mixed.p4");
+        let start = text.find("        meta.flag =").expect("the first statement");
+        let end = text.find("    }\n}\ncontrol ID(").expect("the end of ingress");
+        let includes = format!("#include <core.p4>\n#include <{arch}.p4>\n");
+        format!("{includes}{}{apply}\n{}", &text[..start], &text[end..])
+    };
+    let long = "meta.x = meta.x + hdr.h.d; ".repeat(13) + "hdr.h.d = meta.x;";
+    let place = Place::new(&[
+        ("short.p4", &program("tna", "hdr.h.a = 1;")),
+        ("long.p4", &program("tna", &long)),
+        ("second.p4", &program("t2na", &long)),
+        ("v1.p4", PROGRAM),
+    ]);
+    let report = place.succeeds(&["--stages", "short.p4"]);
+    let first = "short.p4: 2 of the 12 stages of Tofino 1 (ingress 1, egress 2)";
+    assert!(report.starts_with(first), "{report}");
+    let report = place.succeeds(&["--stages", "--arch", "t2na", "second.p4"]);
+    assert!(
+        report.starts_with("second.p4: 14 of the 20 stages of Tofino 2"),
+        "{report}"
+    );
+    // Too many stages are an error, but the report shows what is where.
+    let output = place.run(&["--stages", "long.p4"]);
+    assert_eq!(output.status.code(), Some(1));
+    let report = String::from_utf8_lossy(&output.stdout);
+    assert!(
+        report.starts_with("long.p4: 14 of the 12 stages of Tofino 1"),
+        "{report}"
+    );
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert!(said.contains("the 12 stages of Tofino 1 have no room for"), "{said}");
+    let (code, said) = place.fails(&["--stages", "--arch", "v1model", "v1.p4"]);
+    let expected = "p4sched-p4c: v1model has no stages; --stages takes --arch tna or t2na\n";
+    assert_eq!((code, said.as_str()), (1, expected));
+}
+
+#[test]
 fn d_defines_a_macro_and_u_takes_it_back() {
     let place = Place::new(&[("a.p4", PROGRAM)]);
     let width = |args: &[&str]| {

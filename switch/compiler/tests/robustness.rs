@@ -6,7 +6,7 @@ mod common;
 use std::sync::LazyLock;
 
 use common::{Lab, lab_program};
-use p4sched_compiler::{Arch, EmbeddedIncludes, Input, Options, compile, preprocess};
+use p4sched_compiler::{Arch, EmbeddedIncludes, Input, Options, compile, place, preprocess};
 use p4sched_dataplane::Pipeline;
 use proptest::prelude::*;
 
@@ -187,6 +187,25 @@ static PROGRAMS: LazyLock<Vec<String>> = LazyLock::new(|| {
     list
 });
 
+/// A program for Tofino that uses much of what a chip's stages have.
+const TOFINO: &str = include_str!("stages/mixed.p4");
+
+/// Places a program after the architecture's files; there is a message or a report.
+fn exercise_stages(arch: Arch, text: &str) -> Result<(), TestCaseError> {
+    let text = &format!("#include <core.p4>\n#include <{}.p4>\n{text}", arch.name());
+    let input = Input { name: "test.p4", text };
+    let options = Options {
+        arch,
+        ..Options::default()
+    };
+    let placed = place(&input, &EmbeddedIncludes, &options);
+    match &placed.report {
+        Some(report) => prop_assert!(!report.to_string().is_empty()),
+        None => prop_assert!(placed.messages.has_errors(), "neither placed nor refused\n{text}"),
+    }
+    Ok(())
+}
+
 /// The pieces of a program: words, numbers, blanks, single characters.
 fn pieces(text: &str) -> Vec<&str> {
     let class = |c: char| match c {
@@ -306,6 +325,17 @@ fn the_programs_to_change_are_right() {
             ""
         );
     }
+    let text = format!("#include <core.p4>\n#include <tna.p4>\n{TOFINO}");
+    let input = Input {
+        name: "test.p4",
+        text: &text,
+    };
+    let options = Options {
+        arch: Arch::Tna,
+        ..Options::default()
+    };
+    let placed = place(&input, &EmbeddedIncludes, &options);
+    assert_eq!(placed.messages.to_string(), "");
 }
 
 #[test]
@@ -345,6 +375,21 @@ proptest! {
     ) {
         let changes: Vec<Change> = swaps.into_iter().map(|(at, other)| Change::Other(at, other)).collect();
         exercise_for(Arch::Tna, &changed(CHIP, &changes))?;
+    }
+
+    #[test]
+    fn a_changed_program_is_placed_or_gets_a_message(
+        second in any::<bool>(),
+        changes in prop::collection::vec(change(), 1..4),
+    ) {
+        let arch = if second { Arch::T2na } else { Arch::Tna };
+        exercise_stages(arch, &changed(TOFINO, &changes))?;
+    }
+
+    #[test]
+    fn words_in_place_of_others_are_placed_or_get_a_message(swaps in prop::collection::vec((any::<usize>(), any::<usize>()), 1..3)) {
+        let changes: Vec<Change> = swaps.into_iter().map(|(at, other)| Change::Other(at, other)).collect();
+        exercise_stages(Arch::Tna, &changed(TOFINO, &changes))?;
     }
 
     #[test]

@@ -118,7 +118,7 @@ fn one_operation(ir: &Ir, chip: &Chip, to: &FieldRef, e: &Expr) -> Result<(), St
         ExprKind::Unary(UnaryOp::Not, a) if is_source(a) => Ok(()),
         ExprKind::Unary(UnaryOp::Complement, a) => one_operation(ir, chip, to, a),
         ExprKind::Binary(op, a, b) => {
-            if matches!(op, B::Concat) && parts(e).into_iter().all(is_source) {
+            if is_joined(e) {
                 return Ok(());
             }
             if !is_source(a) || !is_source(b) {
@@ -137,15 +137,27 @@ fn one_operation(ir: &Ir, chip: &Chip, to: &FieldRef, e: &Expr) -> Result<(), St
     }
 }
 
-/// The parts of `a ++ b ++ c`.
-fn parts(e: &Expr) -> Vec<&Expr> {
-    match &strip(e).kind {
-        ExprKind::Binary(B::Concat, a, b) => {
-            let mut list = parts(a);
-            list.extend(parts(b));
-            list
-        }
-        _ => vec![strip(e)],
+/// Whether an expression joins sources bit by bit: `a ++ b`, which the lowering makes a shift and an or.
+fn is_joined(e: &Expr) -> bool {
+    let part = |e: &Expr| is_source(e) || is_joined(e);
+    match &widened(e).kind {
+        ExprKind::Binary(B::Concat, a, b) => part(a) && part(b),
+        ExprKind::Binary(B::BitOr, high, low) => match &widened(high).kind {
+            ExprKind::Binary(B::Shl, high, by) => {
+                let low = widened(low);
+                by.as_int().is_some_and(|by| by >= low.ty.width().into()) && part(widened(high)) && part(low)
+            }
+            _ => false,
+        },
+        _ => false,
+    }
+}
+
+/// An expression without zeros in front.
+fn widened(e: &Expr) -> &Expr {
+    match &e.kind {
+        ExprKind::Cast(inner) if inner.ty.width() <= e.ty.width() => widened(inner),
+        _ => e,
     }
 }
 

@@ -79,8 +79,8 @@ fn ask(ir: &Ir, e: &Expr, seen: &mut Seen) -> Result<Rows, String> {
         ExprKind::Binary(B::Eq | B::NotEq, a, b) => equal(ir, a, b, seen),
         ExprKind::Binary(op @ (B::Less | B::LessEq | B::Greater | B::GreaterEq), a, b) => {
             match (a.as_int(), b.as_int()) {
-                (_, Some(constant)) => range(ir, a, matches!(op, B::LessEq | B::Greater), constant, seen),
-                (Some(constant), _) => range(ir, b, matches!(op, B::GreaterEq | B::Less), constant, seen),
+                (_, Some(constant)) => range(ir, e, a, matches!(op, B::LessEq | B::Greater), constant, seen),
+                (Some(constant), _) => range(ir, e, b, matches!(op, B::GreaterEq | B::Less), constant, seen),
                 _ => {
                     let (a, b) = (show(ir, a), show(ir, b));
                     Err(format!(
@@ -158,7 +158,7 @@ fn narrow(e: &Expr) -> &Expr {
 }
 
 /// `a < constant` and its like; `next` when the constant itself belongs to the smaller side, as with `<=`.
-fn range(ir: &Ir, a: &Expr, next: bool, constant: BigInt, seen: &mut Seen) -> Result<Rows, String> {
+fn range(ir: &Ir, whole: &Expr, a: &Expr, next: bool, constant: BigInt, seen: &mut Seen) -> Result<Rows, String> {
     let a = narrow(a);
     if !is_operand(a) {
         return Err(computed(ir, a));
@@ -179,11 +179,10 @@ fn range(ir: &Ir, a: &Expr, next: bool, constant: BigInt, seen: &mut Seen) -> Re
         return Ok((1, 1));
     }
     if bits > GATEWAY_HASH_BITS {
-        let (a, most) = (show(ir, a), BigInt::from(1) << GATEWAY_HASH_BITS);
         return Err(format!(
-            "'{a}' is compared by size with {limit}, which takes {bits} bits; a gateway has {GATEWAY_HASH_BITS} for \
-             ranges. Use a power of two, a constant that is one of {most} multiples of one, a key of kind range, or a \
-             RegisterAction"
+            "'{}' compares by size on {bits} bits, but a gateway has {GATEWAY_HASH_BITS} for that. Compare with a power of \
+             two or a multiple of a large one, or use a key of kind range or a RegisterAction",
+            show(ir, whole)
         ));
     }
     let known = seen.ranges.entry(show(ir, a)).or_default();

@@ -183,7 +183,7 @@ impl Memory {
                     (bytes.max(1) - 1) % TCAM_PAIR_BYTES + 1,
                 );
                 let width = pairs * 2 + if rest > TCAM_BYTES { 2 } else { 1 };
-                need.tcam += width * (entries * rows).div_ceil(4 * TCAM_WORDS);
+                need.tcam += width * entries.saturating_mul(rows).div_ceil(4 * TCAM_WORDS);
                 need.ternary_bytes += bytes;
                 if self.overhead > 0 {
                     let bits = self.overhead.next_power_of_two().max(8);

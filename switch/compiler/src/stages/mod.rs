@@ -141,6 +141,15 @@ fn told(units: &[Unit], failure: Failure) -> (Span, String) {
             );
             (unit.span, message)
         }
+        Failure::Circle { unit, other } => {
+            let (unit, other) = (&units[unit], &units[other]);
+            let message = format!(
+                "'{}' and '{}' each must come before the other, as registers that they share with other statements are \
+                 accessed in opposite orders. Access the registers in one order in all controls and branches",
+                unit.name, other.name
+            );
+            (unit.span, message)
+        }
         Failure::Apart { unit, other } => {
             let (unit, other) = (&units[unit], &units[other]);
             let message = format!(

@@ -117,13 +117,26 @@ fn from(ir: &Ir, states: &[ParserState], at: usize, known: &mut Vec<Option<u64>>
     }
     // A loop comes back here and finds nothing more to add; the stack that it fills counts as a whole.
     known[at] = Some(0);
-    let own: u64 = extracted(ir, state).iter().map(|c| width(ir, c)).sum();
+    let loops = state.transitions.iter().any(|(_, to)| *to == Some(at));
+    let own: u64 = state.ops.iter().map(|op| taken(ir, op, loops)).sum();
     let next = state.transitions.iter().filter_map(|(_, to)| *to);
     let next: Vec<usize> = next.collect();
     let rest = next.into_iter().map(|to| from(ir, states, to, known, depth + 1)).max();
     let total = own + rest.unwrap_or(0);
     known[at] = Some(total);
     total
+}
+
+/// Bits that an operation takes from the packet; in a state that comes back to itself a stack counts as a whole.
+fn taken(ir: &Ir, op: &ParserOp, loops: bool) -> u64 {
+    let ParserOp::Extract(header, _) = op else { return 0 };
+    let each = headers(ir, header);
+    let times = if loops { each.len() } else { 1 };
+    let bits = each.first().map_or(0, |h| {
+        let fields = &ir.header_types[ir.headers[*h].ty].fields;
+        fields.iter().map(|f| u64::from(f.width)).sum()
+    });
+    bits * times as u64
 }
 
 /// The fields that a state extracts.

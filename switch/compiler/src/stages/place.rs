@@ -48,6 +48,8 @@ pub enum Failure {
     },
     /// Two units that must be in one stage, of which one waits for the other.
     Apart { unit: usize, other: usize },
+    /// Two units of which each must come before the other.
+    Circle { unit: usize, other: usize },
 }
 
 /// No program is placed beyond this.
@@ -135,7 +137,7 @@ fn groups(units: &[Unit], waits: &[Vec<Wait>]) -> Result<Vec<Group>, Failure> {
             }
         }
     }
-    behind(&mut groups).map_err(|(a, b)| Failure::Apart {
+    behind(&mut groups).map_err(|(a, b)| Failure::Circle {
         unit: groups[a].units[0],
         other: groups[b].units[0],
     })?;
@@ -146,18 +148,20 @@ fn groups(units: &[Unit], waits: &[Vec<Wait>]) -> Result<Vec<Group>, Failure> {
 fn behind(groups: &mut [Group]) -> Result<(), (usize, usize)> {
     // Each round passes on what is known by one wait, so a round for each group is enough unless they go in a circle.
     for _ in 0..=groups.len() {
-        let mut changed = None;
-        for later in 0..groups.len() {
-            for (earlier, stages) in groups[later].waits.clone() {
+        let mut changed = false;
+        // Most units wait for earlier ones, so from the last to the first nearly all is known after one round.
+        for later in (0..groups.len()).rev() {
+            for wait in 0..groups[later].waits.len() {
+                let (earlier, stages) = groups[later].waits[wait];
                 let wanted = groups[later].behind + stages;
                 if groups[earlier].behind < wanted {
                     groups[earlier].behind = wanted;
-                    changed = Some((later, earlier));
+                    changed = true;
                 }
             }
         }
-        if changed.is_none() {
-            return without_circle(groups);
+        if !changed {
+            break;
         }
     }
     without_circle(groups)

@@ -278,6 +278,10 @@ impl<'a> Units<'a> {
 
     fn application(&mut self, a: &Application, at: &mut Place) -> End {
         let unit = self.table(a, at);
+        let exits = |action: &usize| self.ir.actions[*action].code.iter().any(|p| p.op == "exit");
+        if self.ir.tables[a.table].actions.iter().any(|(action, _)| exits(action)) {
+            at.after.push(unit);
+        }
         let lists: Vec<&Vec<Node>> = a.branches.iter().collect();
         if lists.is_empty() {
             return End::default();
