@@ -51,8 +51,8 @@ pub fn check(ir: &Ir, chip: &Chip, code: &[Primitive]) -> Vec<(Span, String)> {
             Cells::new()
         };
         if let ("assign", [Arg::Target(to), Arg::Value(e)]) = (p.op, p.args.as_slice()) {
-            if is_operand(e) {
-                // Whoever reads the copy reads the original.
+            if is_operand(e) || is_joined(e) {
+                // Whoever reads the copy, or the joined fields, reads the originals.
                 made = Cells::new();
             } else if let Err(message) = one_operation(ir, chip, to, e) {
                 wrong.push((p.span, message));
@@ -145,7 +145,8 @@ fn is_joined(e: &Expr) -> bool {
         ExprKind::Binary(B::BitOr, high, low) => match &widened(high).kind {
             ExprKind::Binary(B::Shl, high, by) => {
                 let low = widened(low);
-                by.as_int().is_some_and(|by| by >= low.ty.width().into()) && part(widened(high)) && part(low)
+                let bits = low.as_int().map_or(u64::from(low.ty.width()), |v| v.bits());
+                by.as_int().is_some_and(|by| by >= bits.into()) && part(widened(high)) && part(low)
             }
             _ => false,
         },
