@@ -345,8 +345,14 @@ fn the_program_for_tofino_is_right() {
     assert!(exercise_for(Arch::Tna, CHIP).is_ok());
 }
 
+/// How many programs each test changes, unless `PROPTEST_CASES` says otherwise.
+fn cases() -> u32 {
+    let given = std::env::var("PROPTEST_CASES").ok();
+    given.and_then(|n| n.parse().ok()).unwrap_or(600)
+}
+
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 600, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: cases(), failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
     fn a_changed_program_gets_a_message_or_loads(
