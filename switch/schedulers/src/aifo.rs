@@ -25,8 +25,8 @@ use rand::{Rng, RngCore};
 
 use crate::config::{ConfigError, Headroom, MAX_PACKETS, Sizes, in_range};
 use crate::fifo::Fifo;
-use crate::scheduler::{Nanos, Packet, Rank, Scheduler, Verdict};
 use crate::log2::{ROUNDING, log2};
+use crate::scheduler::{Nanos, Packet, Rank, Scheduler, Verdict};
 use crate::scheme::{Compared, Discipline, P4, Reference, TailDrop, Target};
 use crate::window::{Window, WindowConfig};
 

@@ -24,9 +24,9 @@
 use rand::RngCore;
 
 use crate::config::{self, ConfigError, Headroom, Sizes};
+use crate::log2::{ROUNDING, log2};
 use crate::priority_queues::PriorityQueues;
 use crate::scheduler::{Nanos, Packet, Rank, Scheduler, Verdict};
-use crate::log2::{ROUNDING, log2};
 use crate::scheme::{self, Compared, Discipline, P4, Reference, TailDrop, Target};
 use crate::window::{Window, WindowConfig};
 
@@ -118,7 +118,9 @@ impl Packs {
         let quantile = smaller * self.buffer * self.config.headroom.rest();
         match self.config.occupancy {
             Occupancy::PerQueue => quantile <= threshold,
-            Occupancy::Total | Occupancy::TotalByLogarithms => quantile * self.queues.count() as u64 <= threshold * (queue as u64 + 1),
+            Occupancy::Total | Occupancy::TotalByLogarithms => {
+                quantile * self.queues.count() as u64 <= threshold * (queue as u64 + 1)
+            }
         }
     }
 
