@@ -1,6 +1,8 @@
 //! A program around the parts that a test is about, and a switch without queues to run it.
 #![allow(dead_code)]
 
+mod queues;
+
 use p4sched_compiler::{EmbeddedIncludes, Input, Options, compile};
 use p4sched_dataplane::{ActionCall, MatchKey, Nanos, Outcomes, Pipeline, Port, Queueing, TableId};
 
@@ -104,30 +106,12 @@ impl Switch {
 
     /// Sends a frame in; returns all frames that come out, in order, recirculated ones after another pass.
     pub fn send(&mut self, port: Port, frame: &[u8]) -> Vec<(Port, Vec<u8>)> {
-        let mut sent = Vec::new();
-        self.out.clear();
-        self.pipeline.ingress(self.now, port, frame, &mut self.out);
-        for _ in 0..100 {
-            if !self.out.enqueue.is_empty() {
-                let packet = self.out.enqueue.remove(0);
-                let queueing = Queueing {
-                    port: packet.port,
-                    enq_ns: self.now,
-                    ..self.queueing
-                };
-                self.pipeline.egress(self.now, packet.packet, queueing, &mut self.out);
-            } else if !self.out.recirculate.is_empty() {
-                let packet = self.out.recirculate.remove(0);
-                self.pipeline.reingress(self.now, packet, &mut self.out);
-            } else {
-                return sent;
-            }
-            if let Some(transmit) = self.out.frame.take() {
-                assert!(transmit.frame.len() < 1 << 16, "a frame that no port carries");
-                sent.push((transmit.port, transmit.frame));
-            }
-        }
-        panic!("the packet does not leave the switch");
+        let queueing = Queueing {
+            enq_ns: self.now,
+            ..self.queueing
+        };
+        let sent = queues::send(&mut self.pipeline, self.now, queueing, (port, frame), &mut self.out);
+        sent.into_iter().map(|(port, _, frame)| (port, frame)).collect()
     }
 
     /// The one frame that comes out.

@@ -1,6 +1,9 @@
 //! A handwritten program for Tofino: the actions of its controls are the tests'.
 #![allow(dead_code)]
 
+#[path = "queues.rs"]
+mod queues;
+
 use p4sched_dataplane::{Nanos, Outcomes, Pipeline, Port, Queueing};
 use serde_json::{Value, json};
 
@@ -254,31 +257,13 @@ impl Chip {
 
     /// Sends a frame in; returns the frames that come out, with their ports, and the queues they passed.
     pub fn send(&mut self, port: Port, frame: &[u8]) -> Vec<(Port, u8, Vec<u8>)> {
-        let mut sent = Vec::new();
-        self.out.clear();
-        self.pipeline.ingress(self.now, port, frame, &mut self.out);
-        let mut queue = 0;
-        for _ in 0..100 {
-            if !self.out.enqueue.is_empty() {
-                let packet = self.out.enqueue.remove(0);
-                queue = packet.priority;
-                let queueing = Queueing {
-                    port: packet.port,
-                    qid: packet.priority,
-                    ..self.queueing
-                };
-                self.pipeline.egress(self.now, packet.packet, queueing, &mut self.out);
-            } else if !self.out.recirculate.is_empty() {
-                let packet = self.out.recirculate.remove(0);
-                self.pipeline.reingress(self.now, packet, &mut self.out);
-            } else {
-                return sent;
-            }
-            if let Some(transmit) = self.out.frame.take() {
-                sent.push((transmit.port, queue, transmit.frame));
-            }
-        }
-        panic!("the packet does not leave the switch");
+        queues::send(
+            &mut self.pipeline,
+            self.now,
+            self.queueing,
+            (port, frame),
+            &mut self.out,
+        )
     }
 }
 
