@@ -1,12 +1,10 @@
 //! Corrupt programs are refused, hostile frames are forwarded or dropped; nothing panics or hangs.
 
 mod common;
-#[path = "common/tofino.rs"]
-mod tofino;
 
 use std::sync::LazyLock;
 
-use common::Parts;
+use common::{Parts, tofino};
 use p4sched_dataplane::{ActionCall, CloneSession, LoadError, MatchKey, Outcomes, Pipeline, Queueing};
 use proptest::prelude::*;
 use serde_json::{Value, json};

@@ -1,11 +1,10 @@
 //! What a Tofino does with a packet around the P4 code, by the public headers of its architectures.
 
-#[path = "common/tofino.rs"]
-mod tofino;
+mod common;
 
+use common::tofino::{Chip, Program, assign, binary, eh, field, h, local, number, op, register, tm, unless_equal};
 use p4sched_dataplane::{ActionCall, CloneSession, MatchKey, Queueing};
 use serde_json::json;
-use tofino::{Chip, Program, assign, binary, eh, field, h, local, number, op, register, tm, unless_equal};
 
 /// Sends to the port in the header.
 fn forward() -> Program {

@@ -1,11 +1,10 @@
 //! Programs for Tofino as the compiler makes them: what their externs do, packet by packet.
 
-#[path = "common/tofino.rs"]
-mod tofino;
+mod common;
 
+use common::tofino::Chip;
 use p4sched_compiler::{Arch, EmbeddedIncludes, Input, Options, compile};
 use p4sched_dataplane::CloneSession;
-use tofino::Chip;
 
 /// The parts of a program around one header; what a test leaves empty does nothing.
 #[derive(Clone, Copy, Default)]

@@ -1,15 +1,15 @@
 //! Programs for Tofino between queues and links: recirculation ports, mirrors, the ghost control; no packet is lost.
 
-#[path = "../../dataplane/tests/common/tofino.rs"]
-mod tofino;
+#[path = "../../dataplane/tests/common/mod.rs"]
+mod common;
 
+use common::tofino::{Program, Steps, assign, binary, eh, field, h, local, number, op, register, tm};
 use p4sched_dataplane::CloneSession;
 use p4sched_engine::{
     Balance, DigestMessage, Discipline, Engine, FrameSink, Nanos, Output, Port, PortConfig, PortSettings, QueueConfig,
 };
 use proptest::prelude::*;
 use serde_json::{Value, json};
-use tofino::{Program, Steps, assign, binary, eh, field, h, local, number, op, register, tm};
 
 const MILLISECOND: Nanos = 1_000_000;
 const LATENCY: Nanos = 10_000;

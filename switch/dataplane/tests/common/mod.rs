@@ -2,6 +2,7 @@
 #![allow(dead_code)]
 
 mod queues;
+pub mod tofino;
 
 use p4sched_compiler::{EmbeddedIncludes, Input, Options, compile};
 use p4sched_dataplane::{ActionCall, MatchKey, Nanos, Outcomes, Pipeline, Port, Queueing, TableId};

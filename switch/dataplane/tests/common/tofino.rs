@@ -1,9 +1,7 @@
 //! A handwritten program for Tofino: the actions of its controls are the tests'.
 #![allow(dead_code)]
 
-#[path = "queues.rs"]
-mod queues;
-
+use super::queues;
 use p4sched_dataplane::{Nanos, Outcomes, Pipeline, Port, Queueing};
 use serde_json::{Value, json};
 
