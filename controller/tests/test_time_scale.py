@@ -110,27 +110,41 @@ def test_a_time_scale_is_a_number_from_1_on_or_auto() -> None:
             time_scale.parse(text)
 
 
-def window(departures: int, idle_share: float, cpu_s: float) -> calibrate.Window:
-    switch = Fidelity(1_000_000_000, departures, 1, 2, 3, 4, 0, 0, 250_000_000)
+def window(departures: int, idle_share: float, cpu_s: float, lateness_p99_ns: int = 2) -> calibrate.Window:
+    switch = Fidelity(1_000_000_000, departures, 1, lateness_p99_ns, 3_000_000, 4_000_000, 0, 0, 250_000_000)
     return calibrate.Window(switch, MachineUse(idle_share, 0.0, 0), 1e9, cpu_s)
 
 
 def test_cpu_time_of_a_frame_is_what_traffic_took_beside_others() -> None:
     calm = MachineUse(idle_share=0.9, stolen_share=0.0, backlog_dropped=0)
-    found = from_windows(calm, [5], [7], window(100_000, 0.0, 2.0), window(50_000, 0.65, 0.3))
-    # half a second of two CPUs' two less a tenth for others: 25 % of them
-    assert found.frame_cpu_ns == pytest.approx(0.25 * found.cpus * 1e9 / 50_000)
-    assert found.switch_frame_cpu_ns == 5_000
+    paced = [window(25_000, 0.60, 0.1), window(25_000, 0.70, 0.2)]
+    found = from_windows(calm, [5], [7], window(100_000, 0.0, 2.0), paced)
+    # two seconds at 65 % idle, less a tenth for others: 25 % of all CPUs
+    assert found.frame_cpu_ns == pytest.approx(2 * 0.25 * found.cpus * 1e9 / 50_000)
+    assert found.switch_frame_cpu_ns == 10_000
     # where others leave nothing idle, the processes' own time is what is known
     full = MachineUse(idle_share=0.0, stolen_share=0.0, backlog_dropped=0)
-    found = from_windows(full, [5], [7], window(100_000, 0.0, 2.0), window(50_000, 0.0, 0.3))
+    found = from_windows(full, [5], [7], window(100_000, 0.0, 2.0), [window(50_000, 0.0, 0.3)])
     assert found.frame_cpu_ns == pytest.approx(0.3e9 / 50_000)
+
+
+def test_one_stall_of_the_machine_does_not_make_it_a_late_one() -> None:
+    calm = MachineUse(1.0, 0.0, 0)
+
+    def late(*found_ns: int) -> int:
+        paced = [window(50_000, 0.65, 0.3, lateness_ns) for lateness_ns in found_ns]
+        return from_windows(calm, [5], [7], window(100_000, 0.0, 2.0), paced).lateness_p99_ns
+
+    assert late(200_000, 190_000, 20_000_000, 210_000, 180_000) == 200_000
+    assert late(900_000, 190_000, 20_000_000, 850_000, 180_000) == 850_000, "a machine that is late most of the time"
 
 
 def test_a_switch_that_forwards_nothing_measures_no_machine() -> None:
     calm = MachineUse(1.0, 0.0, 0)
     with pytest.raises(LabError, match="no frame left the switch"):
-        from_windows(calm, [5], [7], window(0, 0.9, 0.0), window(1, 0.9, 0.0))
+        from_windows(calm, [5], [7], window(0, 0.9, 0.0), [window(1, 0.9, 0.0)])
+    with pytest.raises(LabError, match="no frame left the switch"):
+        from_windows(calm, [5], [7], window(1, 0.9, 0.0), [window(0, 0.9, 0.0)] * 2)
 
 
 def test_the_99th_percentile_of_1_to_1000() -> None:
