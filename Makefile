@@ -1,15 +1,20 @@
 # make demo   sets up and runs the FDPA fairness lab
+# make onos   sets up and runs the same lab with FDPA, first under the Python controller, then under ONOS
 # make test   sets up and runs every test and lint
 # make docs   builds the documentation as one site: build/site/index.html
 # make anchors  aims the links of all pages to lines of source files again
 # make setup  only installs and builds
 # make clean  ends what a crashed run left behind; removes build results
 
-.PHONY: demo test setup clean lint docs anchors
+.PHONY: demo onos test setup clean lint docs anchors
 
 demo:
 	@./setup.sh lab
 	@.venv/bin/p4sched run fdpa_fairness
+
+onos:
+	@./setup.sh onos
+	@.venv/bin/p4sched run fdpa_fairness --schemes fdpa --controller python,onos
 
 setup:
 	@./setup.sh lab
@@ -33,8 +38,9 @@ anchors:
 
 test: lint
 	PROPTEST_RNG_SEED=1 cargo test --manifest-path switch/Cargo.toml --locked --release --workspace
+	mvn --batch-mode --quiet --file controller/onos/pom.xml verify
 	.venv/bin/pytest
 
 clean:
 	@[ ! -x .venv/bin/p4sched ] || .venv/bin/p4sched clean
-	rm -rf build switch/target
+	rm -rf build switch/target controller/onos/*/target

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Installs what the lab needs on Debian 12: `setup.sh lab` to run it, `setup.sh dev` for all tests and lints as well,
-# `setup.sh docs` to build the documentation.
+# Installs what the lab needs on Debian 12: `setup.sh lab` to run it, `setup.sh onos` to run it with ONOS as its controller,
+# `setup.sh dev` for all tests and lints as well, `setup.sh docs` to build the documentation.
 # Steps that are done already are skipped. Needs root for Debian packages.
 set -euo pipefail
 cd "$(dirname "$0")"
@@ -8,10 +8,12 @@ cd "$(dirname "$0")"
 LAB_PACKAGES=(ca-certificates ethtool gcc iperf3 iproute2 iputils-ping libc6-dev make mininet procps python3 python3-venv)
 RUST_PACKAGES=(cargo-web rustc-web)
 RUST_LINT_PACKAGES=(rust-web-clippy rustfmt-web)
+ONOS_PACKAGES=(maven openjdk-17-jdk-headless)
 # The oldest Rust that builds the workspace: rust-version in switch/Cargo.toml.
 RUST_MINIMUM=$(sed -n 's/^rust-version = "\(.*\)"/\1/p' switch/Cargo.toml)
 
 stamps=build/setup
+ONOS_JAR=controller/onos/embedded/target/p4sched-onos-embedded.jar
 mkdir -p "$stamps"
 
 say() { printf '\033[1m==> %s\033[0m\n' "$*" >&2; }
@@ -86,10 +88,21 @@ switch_build() {
   cargo build --locked --release --quiet --manifest-path switch/Cargo.toml
 }
 
+# The application, and the ONOS that runs it in the lab. It holds the compiled programs of p4/ and tofino-port/.
+onos_build() {
+  local sources
+  mapfile -t sources < <(find controller/onos p4 tofino-port -type f -not -path '*/target/*' | sort)
+  done_already onos "${sources[@]}" && [ -f "$ONOS_JAR" ] && return
+  say "ONOS (the first build downloads its parts, which takes some minutes)"
+  mvn --batch-mode --quiet --file controller/onos/pom.xml -DskipTests package >"$stamps/maven.log" 2>&1 </dev/null ||
+    { tail -n 20 "$stamps/maven.log" >&2; die "Maven could not build ONOS; $stamps/maven.log has all that it said"; }
+  mark_done onos "${sources[@]}"
+}
+
 [ "$(uname -s)" = Linux ] || die "needs Linux"
 case "${1:-}" in
-  lab | dev | docs) ;;
-  *) die "usage: setup.sh lab|dev|docs" ;;
+  lab | onos | dev | docs) ;;
+  *) die "usage: setup.sh lab|onos|dev|docs" ;;
 esac
 debian "${LAB_PACKAGES[@]}"
 rust
@@ -97,5 +110,9 @@ environment .venv requirements.lock
 environment .venv-shell requirements-shell.lock
 python_package
 [ "$1" = docs ] && environment .venv-docs requirements-docs.lock
-[ "$1" = dev ] && rust_lints
+case "$1" in
+  dev) rust_lints; debian "${ONOS_PACKAGES[@]}" ;;
+  onos) debian "${ONOS_PACKAGES[@]}" ;;
+esac
 switch_build
+if [ "$1" = onos ]; then onos_build; fi

@@ -9,7 +9,7 @@ from lab import ON_EMBEDDED
 from p4sched.control.laws import aifo, packs, ranked, rifo
 from p4sched.lab import run
 from p4sched.lab.network import Dumbbell, dumbbell
-from p4sched.lab.ranked_schemes import decisions, ranked_testbed, write
+from p4sched.lab.ranked_schemes import decisions, ranked_testbed
 from p4sched.lab.ranked_traffic import RANK_PORT, GeneratedTraffic
 from p4sched.lab.schemes import Link
 from p4sched.p4rt.rank_source import RankSource
@@ -51,7 +51,7 @@ def test_a_parameter_change_during_traffic_loses_no_packet(name: str, tmp_path: 
                 await traffic.receive_udp([RANK_PORT], SECONDS + 1)
                 sending = traffic.send_udp(seat.host, [flow], seed=1)
                 for change in range(CHANGES):
-                    await write(testbed.session, (second, first)[change % 2])
+                    await testbed.controller.set_parameters((second, first)[change % 2])
                     await asyncio.sleep(SECONDS / CHANGES)
                 sent = (await traffic.report(sending, 10))[0]["packets"]
                 received = (await traffic.report("receive", 10))[0]["packets"]

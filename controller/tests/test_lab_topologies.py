@@ -14,16 +14,16 @@ import pytest
 from lab import BMV2, EMBEDDED, ON_EMBEDDED, P4SCHED, in_plain_mininet, living
 
 from mininet_topos.nodes import Bmv2Switch, EmbeddedSwitch, P4Switch
-from p4sched.control.loop import controlled
 from p4sched.control.parameters import equal_buffers
 from p4sched.control.replay import replay
 from p4sched.lab import run
+from p4sched.lab.controllers import Laws
 from p4sched.lab.errors import LabError
-from p4sched.lab.fabric import programmed_fabric
+from p4sched.lab.fabric import fabric_ports, host_ports, programmed_fabric
 from p4sched.lab.ledger import FOLDER, STATE_FILE, Ledger, interface_index
 from p4sched.lab.network import Fabric, NodeError, Shape, incast, leaf_spine
 from p4sched.lab.schemes import Link
-from p4sched.lab.tuned import law_config, ports_loop
+from p4sched.lab.tuned import decided, law_config
 from p4sched.p4rt.rank_source import RankSource
 from p4sched.schemes import LAWS, named
 
@@ -71,7 +71,7 @@ def test_flows_spread_over_the_spines_and_keep_their_path(tmp_path: Path) -> Non
             subprocess.run(network.host("h1").command(*words), check=True)
             ports = list(network.shape.uplinks().values())
             while True:
-                admitted = await seat.session.counts("port_admitted", ports)
+                admitted = await seat.reader.counts("port_admitted", ports)
                 counts = [admitted[port].packets for port in ports]
                 if sum(counts) == 3 * DATAGRAMS:
                     return counts
@@ -84,22 +84,26 @@ def test_flows_spread_over_the_spines_and_keep_their_path(tmp_path: Path) -> Non
     assert all(88 <= count // 3 <= 168 for count in counts)
 
 
+def laws_of(network: Fabric, switch: str, folder: Path) -> Laws:
+    """A law for each port of a switch; links between switches are twice as fast as those to hosts."""
+    rates = dict.fromkeys(host_ports(network, switch), LINK.rate_bps)
+    rates |= dict.fromkeys(fabric_ports(network, switch), 2 * LINK.rate_bps)
+    configs = {port: law_config("aifo", rate, 10_000_000, 64) for port, rate in rates.items()}
+    return Laws(configs, folder / switch, per_port=True)
+
+
 @ON_EMBEDDED
 def test_one_controller_tunes_every_port_of_every_switch(tmp_path: Path) -> None:
     async def tune(network: Fabric) -> None:
         ranked = named("aifo").alike(equal_buffers(64, 16))
-        async with programmed_fabric(network, ranked, LINK, 2 * LINK.rate_bps, RankSource.TOS, tuned=True) as testbed:
-            loops, decided = [], {}
+        laws = {name: laws_of(network, name, tmp_path) for name in network.switches}
+        programming = programmed_fabric(network, ranked, LINK, 2 * LINK.rate_bps, RankSource.TOS, laws=laws)
+        async with asyncio.timeout(20), programming as testbed:
+            logs = [log for seat in testbed.switches.values() for log in seat.controller.logs.values()]
+            while not all(log.exists() and decided(log)["rounds"] >= 3 for log in logs):
+                await asyncio.sleep(0.05)
             for name, seat in testbed.switches.items():
-                rate = {port: LINK.rate_bps * (1 if port in seat.host_ports else 2) for port in seat.ports}
-                laws = {port: law_config("aifo", bps, 10_000_000, 64) for port, bps in rate.items()}
-                loop, decided[name] = ports_loop(seat.session, laws, tmp_path / name)
-                loops.append(loop)
-            async with asyncio.timeout(20), controlled(*loops):
-                while not all(port.rounds >= 3 for ports in decided.values() for port in ports.values()):
-                    await asyncio.sleep(0.05)
-            for name, seat in testbed.switches.items():
-                entries = await seat.session.port_actions("aifo_params")
+                entries = await seat.reader.port_actions("aifo_params")
                 assert set(entries) == set(seat.ports)
                 for port in seat.ports:
                     # C = rate * 10 ms in packets of 1514 bytes

@@ -11,7 +11,6 @@ from experiments.control_laws.comparison import deadlines
 from experiments.control_laws.phases import PHASES, flows
 from experiments.control_laws.score import Ideal
 from experiments.control_laws.settings import QUEUE_PACKETS, Setting, config
-from p4sched.control.ranked_loop import RankedLoop
 from p4sched.lab.bench import bench
 from p4sched.lab.experiment import SchemeOutcome, Stage
 from p4sched.lab.network import dumbbell
@@ -64,15 +63,12 @@ async def _run(plan: Plan, setting: Setting | None, stage: Stage) -> SchemeOutco
     seconds = LEAD_S + plan.phase_s * len(PHASES)
     received = stage.folder / "received.csv"
     network = dumbbell(stage.lab, 1, stage.switch, stage.folder, hosts=1)
-    async with bench(stage, network, _scheme(name, setting), plan.link, RankSource.HEADER) as running:
+    law = config(name, plan.link.rate_bps, plan.deadline_ns) if setting is None else None
+    async with bench(stage, network, _scheme(name, setting), plan.link, RankSource.HEADER, law=law) as running:
         up, traffic = running.network, running.generated_traffic()
         seat = up.seats[0]
         planned = flows(plan.link.rate_bps, plan.phase_s, seat.address, up.server_address, LEAD_S)
         await traffic.receive_udp([RANK_PORT], seconds + DRAIN_S, received)
-        if setting is None:
-            law_config = config(name, plan.link.rate_bps, plan.deadline_ns)
-            log = stage.folder / "decisions.jsonl"
-            await running.control(RankedLoop(running.session, law_config, up.bottleneck_port, log=log))
         await running.observe()
         sending = traffic.send_udp(seat.host, planned, plan.seed)
         stage.tell(f"sending for {seconds:g} s")

@@ -14,7 +14,7 @@ from p4sched.cli.options import AtLeastRtts, OnBmv2, Quick, Scaled
 from p4sched.control.bands import Bands
 from p4sched.errors import UsageError, unknown_name
 from p4sched.lab import scenario, schemes
-from p4sched.lab.experiment import Asked, Choice, Experiment, Seed
+from p4sched.lab.experiment import Asked, Choice, ControllerKind, Experiment, Seed
 from p4sched.lab.schemes import Link
 from p4sched.lab.time_scale import Base
 from p4sched.lab.traffic import FILES, IPERF3
@@ -131,5 +131,6 @@ EXPERIMENT = Experiment(
     schemes=Choice(schemes.NAMES, DEFAULT["schemes"]),
     seed=Seed("Decides which users misbehave."),
     programs=[IPERF3],
+    controllers=tuple(ControllerKind),
     base=Base(Rate.parse(DEFAULT["rate"]), Duration.parse(DEFAULT["rtt"]), frames=2.5),
 )

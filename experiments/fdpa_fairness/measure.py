@@ -5,7 +5,6 @@ from dataclasses import dataclass
 
 from experiments.fdpa_fairness.summary import Measured, scheme_summary
 from p4sched.control.bands import Bands
-from p4sched.control.fdpa_loop import FdpaLoop
 from p4sched.control.laws import fdpa
 from p4sched.lab import schemes
 from p4sched.lab.bench import Bench, bench
@@ -50,12 +49,11 @@ async def measure(setting: Setting, stage: Stage) -> SchemeOutcome[Measured]:
     """Brings up a fresh network and switch, runs the traffic through the scheme, and takes everything down again."""
     scheme = schemes.scheme(stage.name, setting.link, setting.bands)
     network = dumbbell(stage.lab, len(setting.connections), stage.switch, stage.folder)
-    async with bench(stage, network, scheme, setting.link, weights=setting.weights) as running:
+    law = None if scheme.scheme.law is None else setting.law_config()
+    async with bench(stage, network, scheme, setting.link, weights=setting.weights, law=law) as running:
         planned = transfers(running.network.seats, setting.connections)
         traffic = running.iperf3(setting.congestion_control)
         await traffic.serve(planned)
-        if scheme.scheme.law is not None:
-            await running.control(FdpaLoop(running.session, setting.law_config(), log=stage.folder / "decisions.jsonl"))
         spare = spare_seconds(len(planned))
         traffic.send(planned, setting.duration_s + spare, setting.warm_up_s)
         await _samples(running, setting, "warm-up", setting.warm_up_s)

@@ -14,7 +14,7 @@ from experiments.fdpa_join_leave.recorded import USERS, Result, Setting
 from p4sched.cli import options
 from p4sched.cli.options import AtLeastRtts, OnBmv2, Quick, Scaled
 from p4sched.control.bands import Bands
-from p4sched.lab.experiment import Asked, Experiment, Results, Rows
+from p4sched.lab.experiment import Asked, ControllerKind, Experiment, Results, Rows
 from p4sched.lab.schemes import Link
 from p4sched.lab.time_scale import Base
 from p4sched.lab.traffic import FILES, IPERF3
@@ -116,5 +116,6 @@ EXPERIMENT = Experiment(
     files=("decisions.jsonl", *FILES),
     programs=[IPERF3],
     targets=FDPA.targets,
+    controllers=tuple(ControllerKind),
     base=Base(Rate.parse(DEFAULT["rate"]), Duration.parse(DEFAULT["rtt"]), frames=2.5),
 )

@@ -3,7 +3,7 @@
 import asyncio
 import re
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any
@@ -16,25 +16,24 @@ from experiments.incast.rounds import SPACING_S, TCP_PORT, Plan, per_round, summ
 from p4sched.cli import options
 from p4sched.cli.options import OnBmv2, Quick, Scaled
 from p4sched.control.bands import Bands
-from p4sched.control.fdpa_loop import FdpaLoop, Update
+from p4sched.control.decision_log import logged_decisions
 from p4sched.control.laws import fdpa
-from p4sched.control.loop import Loop
 from p4sched.control.parameters import equal_buffers
 from p4sched.errors import UsageError
 from p4sched.lab import ranked_schemes, schemes
-from p4sched.lab.bench import Bench, bench
+from p4sched.lab.bench import bench
 from p4sched.lab.experiment import Asked, Choice, Experiment, Results, SchemeOutcome, Seed, Stage
 from p4sched.lab.network import incast
 from p4sched.lab.ranked_traffic import FILES
 from p4sched.lab.schemes import Link
 from p4sched.lab.time_scale import Base
-from p4sched.lab.tuned import TUNED, law_config, ports_loop
+from p4sched.lab.tuned import TUNED, decided, law_config
 from p4sched.p4rt.rank_source import RankSource
+from p4sched.p4rt.target import Target
 from p4sched.results.tables import cell, record_rows, resent, scheme_table, with_interval
 from p4sched.schemes import named
 from p4sched.units import Duration, Rate
 
-Decided = Callable[[], dict[str, Any] | None]
 BASE = Base(Rate.parse("100mbit"), Duration.parse("5ms"), slowest=10)
 SHORTEST_TIMEOUT_NS = 200_000_000
 """TCP's own, which follows the time scale here: a round is about timeouts."""
@@ -124,14 +123,13 @@ async def measure(setting: Setting, stage: Stage) -> SchemeOutcome[None]:
     else:
         scheme, source = named(stage.name).alike(equal_buffers(setting.buffer, WINDOW)), RankSource.TOS
     network = incast(stage.lab, plan.senders, stage.switch, stage.folder)
-    async with bench(stage, network, scheme, setting.link, source) as running:
+    law = _law(stage.name, setting, stage.target)
+    of_port = stage.name in TUNED
+    async with bench(stage, network, scheme, setting.link, source, law=law, per_port=of_port) as running:
         running.network.set_shortest_timeout(setting.rto_min_ns)
         if stage.name != "fdpa":
-            running.label = f"{setting.buffer} packets" + ("\ntuned" if stage.name in TUNED else "")
+            running.label = f"{setting.buffer} packets" + ("\ntuned" if of_port else "")
         traffic = running.generated_traffic()
-        loop, decided = _loop(running, setting, stage.folder)
-        if loop is not None:
-            await running.control(loop)
         patience = plan.rounds * plan.spacing_s
         await traffic.serve_tcp(TCP_PORT, LEAD_S + patience + plan.spacing_s)
         epoch = time.monotonic_ns() + round(LEAD_S * 1e9)
@@ -150,30 +148,29 @@ async def measure(setting: Setting, stage: Stage) -> SchemeOutcome[None]:
         await running.observed()
         stage.tell("collecting")
         completed = await traffic.report("serve", plan.spacing_s + 5)
-    found = summarise(plan, per_round(plan, completed)) | {"controller": decided()}
+    controller = None if law is None else _decided(stage.name, running.decision_log)
+    found = summarise(plan, per_round(plan, completed)) | {"controller": controller}
     return running.outcome(found, [] if completed else ["no block was done"])
 
 
-def _loop(running: Bench, setting: Setting, folder: Path) -> tuple[Loop | None, Decided]:
-    """The scheme's control loop, None for a scheme without any; and what it has decided so far."""
-    name, port = running.stage.name, running.network.bottleneck_port
-    link, target = setting.link, running.stage.target
+def _law(name: str, setting: Setting, target: Target) -> Any:
+    """The configuration of the scheme's control law; None for a scheme without any."""
+    link = setting.link
     if name == "fdpa":
-        config = fdpa.Config(link.rate_bps, BANDS, RTTS_PER_INTERVAL * link.rtt_ns // 1000, link.rtt_ns).on(target)
-        updates: list[Update] = []
-        loop = FdpaLoop(running.session, config, log=folder / "decisions.jsonl", on_update=updates.append)
+        return fdpa.Config(link.rate_bps, BANDS, RTTS_PER_INTERVAL * link.rtt_ns // 1000, link.rtt_ns).on(target)
+    return law_config(name, link.rate_bps, setting.delay_ns, setting.buffer).on(target) if name in TUNED else None
 
-        def record() -> dict[str, Any]:
-            active = [len(update.decision.active) for update in updates]
-            writes = sum(update.written for update in updates)
-            return {"rounds": len(updates), "writes": writes, "most_active_users": max(active, default=0)}
 
-        return loop, record
-    if name not in TUNED:
-        return None, lambda: None
-    law = law_config(name, link.rate_bps, setting.delay_ns, setting.buffer).on(target)
-    ports, decided = ports_loop(running.session, {port: law}, folder)
-    return ports, decided[port].record
+def _decided(name: str, log: Path) -> dict[str, Any]:
+    """What the control law decided."""
+    if name != "fdpa":
+        return decided(log)
+    decisions = list(logged_decisions(log))
+    return {
+        "rounds": len(decisions),
+        "writes": sum(decision["changed"] for decision in decisions),
+        "most_active_users": max((len(decision["active"]) for decision in decisions), default=0),
+    }
 
 
 def table(results: Results[Any, Any]) -> list[Table]:

@@ -14,25 +14,26 @@ from experiments.leaf_spine.traffic import (
     Classes,
     all_to_all,
     connections,
-    count_at_leaves,
+    counted_at_leaves,
     delivered,
     spread,
     summarise,
 )
 from p4sched.cli import options
 from p4sched.cli.options import AtLeastRtts, OnBmv2, Quick, Scaled
-from p4sched.control.loop import Loop, controlled
 from p4sched.control.parameters import equal_buffers
 from p4sched.errors import UsageError
 from p4sched.lab import ranked_schemes
-from p4sched.lab.experiment import Asked, Choice, Experiment, Results, SchemeOutcome, Seed, Stage, Tell
-from p4sched.lab.fabric import FabricObserver, FabricTestbed, programmed_fabric
+from p4sched.lab.controllers import Laws
+from p4sched.lab.experiment import Asked, Choice, ControllerKind, Experiment, Results, SchemeOutcome, Seed, Stage, Tell
+from p4sched.lab.fabric import FabricObserver, FabricTestbed, fabric_ports, host_ports, programmed_fabric
 from p4sched.lab.network import Fabric, NodeError, Shape, leaf_spine
+from p4sched.lab.onos import controllers_of
 from p4sched.lab.ranked_schemes import decisions
 from p4sched.lab.schemes import Link
 from p4sched.lab.time_scale import Base
 from p4sched.lab.traffic import FILES, IPERF3, Iperf3Traffic, spare_seconds
-from p4sched.lab.tuned import TUNED, PortDecisions, law_config, ports_loop
+from p4sched.lab.tuned import TUNED, decided, law_config
 from p4sched.p4rt.rank_source import RankSource
 from p4sched.results.tables import cell, record_rows, resent, scheme_table
 from p4sched.schemes import named
@@ -132,22 +133,21 @@ async def _measure(network: Fabric, setting: Setting, stage: Stage) -> SchemeOut
     ranked = named(name).alike(equal_buffers(setting.buffer, WINDOW)).on(stage.target)
     planned = all_to_all(network, setting.classes)
     transfers = [demand.transfer for demand in planned]
-    tuned = name in TUNED
+    laws = {switch: _laws(network, switch, stage, setting) for switch in network.switches} if name in TUNED else {}
+    programming = programmed_fabric(
+        network,
+        ranked,
+        setting.hosts,
+        setting.fabric_bps,
+        RankSource.TOS,
+        users=counted_at_leaves(planned),
+        laws=laws,
+        controllers=controllers_of(stage),
+    )
     async with AsyncExitStack() as stack:
-        testbed = await stack.enter_async_context(
-            programmed_fabric(network, ranked, setting.hosts, setting.fabric_bps, RankSource.TOS, tuned=tuned)
-        )
-        await count_at_leaves(testbed, planned)
+        testbed = await stack.enter_async_context(programming)
         traffic = stack.enter_context(Iperf3Traffic(network, stage.lab, folder / "iperf3", CONGESTION_CONTROL))
         await traffic.serve(transfers)
-        decided: dict[str, dict[int, PortDecisions]] = {}
-        if tuned:
-            loops: list[Loop] = []
-            for switch, seat in testbed.switches.items():
-                configs = {port: _law(stage, setting, port in seat.host_ports) for port in seat.ports}
-                loop, decided[switch] = ports_loop(seat.session, configs, folder / switch)
-                loops.append(loop)
-            await stack.enter_async_context(controlled(*loops))
         traffic.send(transfers, WARM_UP_S + setting.duration_s + spare_seconds(len(transfers)))
         await _watch(network, traffic, "warm-up", WARM_UP_S, tell)
         clock = asyncio.get_running_loop().time
@@ -167,7 +167,7 @@ async def _measure(network: Fabric, setting: Setting, stage: Stage) -> SchemeOut
                     str(port): {
                         "to": "host" if port in seat.host_ports else "switch",
                         "sent_bytes": observed.sent_bytes.get(switch, {}).get(port),
-                        "controller": decided[switch][port].record() if switch in decided else None,
+                        "controller": decided(seat.controller.logs[port]) if switch in laws else None,
                         **observed.ports.get(switch, {}).get(port, {}),
                     }
                     for port in seat.ports
@@ -181,9 +181,15 @@ async def _measure(network: Fabric, setting: Setting, stage: Stage) -> SchemeOut
     return SchemeOutcome(found, seen, label, counted, testbed.notes)
 
 
-def _law(stage: Stage, setting: Setting, to_host: bool) -> Any:
-    rate = setting.hosts.rate_bps if to_host else setting.fabric_bps
-    return law_config(stage.name, rate, setting.delay_ns, setting.buffer).on(stage.target)
+def _laws(network: Fabric, switch: str, stage: Stage, setting: Setting) -> Laws:
+    """A law for each port of a switch."""
+    rates = dict.fromkeys(host_ports(network, switch), setting.hosts.rate_bps)
+    rates |= dict.fromkeys(fabric_ports(network, switch), setting.fabric_bps)
+    configs = {
+        port: law_config(stage.name, rate, setting.delay_ns, setting.buffer).on(stage.target)
+        for port, rate in rates.items()
+    }
+    return Laws(configs, stage.folder / switch, per_port=True)
 
 
 async def _watch(network: Fabric, traffic: Iperf3Traffic, what: str, seconds: int, tell: Tell) -> None:
@@ -202,7 +208,7 @@ async def _verdicts(testbed: FabricTestbed) -> dict[str, int]:
     total: dict[str, int] = {}
     for seat in testbed.switches.values():
         for port in seat.ports:
-            for verdict_, count in (await decisions(seat.session, port)).items():
+            for verdict_, count in (await decisions(seat.reader, port)).items():
                 total[verdict_] = total.get(verdict_, 0) + count
     return total
 
@@ -251,5 +257,6 @@ EXPERIMENT = Experiment(
     schemes=Choice(ranked_schemes.NAMES, "fifo,aifo,packs,pifo"),
     seed=Seed(),
     programs=[IPERF3],
+    controllers=tuple(ControllerKind),
     base=BASE,
 )

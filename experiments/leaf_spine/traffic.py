@@ -8,7 +8,7 @@ from p4sched.errors import UsageError
 from p4sched.lab.fabric import FabricTestbed
 from p4sched.lab.network import Destination, Fabric, UserSeat
 from p4sched.lab.traffic import FIRST_TCP_PORT, Transfer
-from p4sched.p4rt.users import departures, flow_user
+from p4sched.p4rt.users import FlowUser, departures
 
 URGENT_TOS, OTHER_TOS = 40, 160
 """Ranks: multiples of 4, since the two lowest bits of the TOS byte belong to ECN."""
@@ -64,20 +64,19 @@ def all_to_all(network: Fabric, classes: Classes) -> list[Demand]:
     return planned
 
 
-async def count_at_leaves(testbed: FabricTestbed, planned: Sequence[Demand]) -> None:
-    """Lets each leaf count the transfers to its hosts, by number."""
-    for leaf, here in _by_leaf(planned).items():
-        session = testbed.switches[leaf].session
-        await session.insert(
-            [flow_user(session, demand.number, demand.to.address, demand.transfer.tcp_port) for demand in here]
-        )
+def counted_at_leaves(planned: Sequence[Demand]) -> dict[str, list[FlowUser]]:
+    """Users by whom each leaf counts the transfers to its hosts, by number."""
+    return {
+        leaf: [FlowUser(demand.number, demand.to.address, demand.transfer.tcp_port) for demand in here]
+        for leaf, here in _by_leaf(planned).items()
+    }
 
 
 async def delivered(testbed: FabricTestbed, planned: Sequence[Demand]) -> dict[int, int]:
     """Bytes of Ethernet frames that left for the destination of each transfer so far."""
     found: dict[int, int] = {}
     for leaf, here in _by_leaf(planned).items():
-        counts = await departures(testbed.switches[leaf].session, [demand.number for demand in here])
+        counts = await departures(testbed.switches[leaf].reader, [demand.number for demand in here])
         found |= {number: count.bytes for number, count in counts.items()}
     return found
 

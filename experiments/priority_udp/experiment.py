@@ -12,7 +12,7 @@ from p4sched.errors import UsageError
 from p4sched.lab import ranked_join_leave as join_leave
 from p4sched.lab import ranked_schemes
 from p4sched.lab.bench import bench
-from p4sched.lab.experiment import Asked, Choice, Experiment, SchemeOutcome, Seed, Stage
+from p4sched.lab.experiment import Asked, Choice, ControllerKind, Experiment, SchemeOutcome, Seed, Stage
 from p4sched.lab.network import UserSeat, dumbbell
 from p4sched.lab.ranked_traffic import FILES, FRAME_BYTES, RANK_PORT, refuse_faster
 from p4sched.lab.schemes import Link
@@ -145,5 +145,6 @@ EXPERIMENT = Experiment(
     files=FILES,
     schemes=Choice(ranked_schemes.NAMES),
     seed=Seed("Of the packets' arrivals.", bounded=True),
+    controllers=tuple(ControllerKind),
     base=BASE,
 )

@@ -1,7 +1,7 @@
 """An experiment as a command: its own options between `--schemes` and the ones that every experiment has."""
 
 import inspect
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from copy import copy
 from pathlib import Path
 from typing import Annotated, Any, get_args
@@ -13,12 +13,12 @@ from p4sched.cli import options
 from p4sched.cli.given import given_options
 from p4sched.cli.options import AtLeastRtts, OnBmv2, Quick, Scaled
 from p4sched.lab import frame, time_scale
-from p4sched.lab.experiment import Asked, Choice, Experiment, Seed, SwitchKind, choose
+from p4sched.lab.experiment import Asked, Choice, ControllerKind, Experiment, Seed, SwitchKind, choose
 from p4sched.lab.time_scale import Base
 from p4sched.p4rt.target import Target
 from p4sched.units import Duration, Rate
 
-SHARED = ("schemes", "seed", "quick", "time_scale", "switch", "target", "out")
+SHARED = ("schemes", "seed", "quick", "time_scale", "switch", "target", "controller", "out")
 """Parameters that the frame adds."""
 
 
@@ -52,6 +52,7 @@ def command(experiment: Experiment[Any, Any]) -> Callable[..., None]:
 
 def _asked(experiment: Experiment[Any, Any], shared: Mapping[str, Any], given: Mapping[str, bool]) -> Asked:
     compared = experiment.schemes
+    controllers = shared.get("controller", ControllerKind.PYTHON)
     return Asked(
         switch=shared["switch"],
         out=shared["out"],
@@ -61,6 +62,7 @@ def _asked(experiment: Experiment[Any, Any], shared: Mapping[str, Any], given: M
         given=given,
         time_scale=time_scale.parse(shared.get("time_scale", "auto")),
         target=shared.get("target", Target.V1MODEL),
+        controllers=[ControllerKind(name) for name in choose("controller", controllers, experiment.controllers)],
     )
 
 
@@ -133,8 +135,17 @@ def _shared(experiment: Experiment[Any, Any], own: list[inspect.Parameter]) -> l
         *([] if experiment.base is None else [_parameter("time_scale", options.TimeScale, "auto")]),
         _parameter("switch", options.WhichSwitch, SwitchKind.EMBEDDED),
         *([_parameter("target", options.WhichTarget, Target.V1MODEL)] if len(experiment.targets) > 1 else []),
+        *_controller(experiment.controllers),
         _parameter("out", options.ResultFolder, out),
     ]
+
+
+def _controller(controllers: Sequence[ControllerKind]) -> list[inspect.Parameter]:
+    if len(controllers) == 1:
+        return []
+    who = "Who programs the switches and runs the control laws; several: each in turn."
+    found = typer.Option(metavar=",".join(controllers), help=who)
+    return [_parameter("controller", Annotated[str, found], ControllerKind.PYTHON.value)]
 
 
 def _seed(seed: Seed | None) -> list[inspect.Parameter]:

@@ -18,6 +18,7 @@ A file may hold several runs: a restarted controller appends.
 """
 
 import json
+from collections.abc import Iterator
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -99,6 +100,16 @@ class DecisionLog:
             self._file.write(json.dumps(line, separators=(",", ":")) + "\n")
         except OSError as error:
             raise DecisionLogError(f"{self._file.name}: cannot write the decision log: {error.strerror}") from error
+
+
+def logged_decisions(path: Path) -> Iterator[dict[str, Any]]:
+    """The decisions of a log that a controller of this run has written, or is writing, in order."""
+    with path.open(encoding="utf-8") as file:
+        for text in file:
+            # the last line may be about to be written
+            line = parsed(text) if text.endswith("\n") else {"kind": None}
+            if line["kind"] == "decision":
+                yield line
 
 
 def _cut_off_torn_line(path: Path) -> None:

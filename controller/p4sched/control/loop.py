@@ -7,7 +7,7 @@ from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Generic, TypeAlias, TypeVar
+from typing import Generic, Protocol, TypeAlias, TypeVar
 
 from p4sched.control.decision_log import DecisionLog
 from p4sched.control.law import ConfigT, Decision, DecisionT, Law, SampleT, StateT
@@ -76,6 +76,13 @@ class Tuning(Generic[ConfigT, StateT, SampleT, DecisionT]):
         """Closes the log."""
         if self._log is not None:
             self._log.close()
+
+
+class Running(Protocol):
+    """What goes on beside a block of code."""
+
+    async def run(self) -> None:
+        """Goes on until cancelled, or fails."""
 
 
 class Loop(ABC):
@@ -163,13 +170,14 @@ async def action_data_in_force(reader: Reader, parameters: type[Parameters]) -> 
 
 
 @asynccontextmanager
-async def controlled(*loops: Loop) -> AsyncIterator[None]:
-    """Runs the loops beside the block. If one fails, the block is cancelled and that loop's error comes out."""
+async def controlled(*loops: Running) -> AsyncIterator[list[asyncio.Task[None]]]:
+    """Runs the loops beside the block, a task each. If one fails, the block is cancelled and that loop's error comes
+    out. A task that the block itself cancels is no failure."""
     try:
         async with asyncio.TaskGroup() as group:
             tasks = [group.create_task(loop.run(), name="control loop") for loop in loops]
             try:
-                yield
+                yield tasks
             finally:
                 for task in tasks:
                     task.cancel()

@@ -11,7 +11,8 @@ Bring-up:
 - network: the topologies under Mininet; running: its switches by name
 - schemes, ranked_schemes: the schemes of the comparisons, with their queue sizes and their ranks
 - programming, fabric: program, routes, users and bottlenecks of a running dumbbell, or of leaves and spines
-- depth: how ingress knows the length of the queues; tuned: control loops in a run; bmv2: its queues, by Thrift
+- controllers: who programs the switches and runs the laws; onos, netcfg: an ONOS in place of the Python controller
+- depth: how ingress knows the length of the queues; tuned: control laws in a run; bmv2: its queues, by Thrift
 - load_program: program and routes only, for plain `mn`
 
 Traffic:

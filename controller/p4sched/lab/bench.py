@@ -1,35 +1,37 @@
 """A network with one scheme on it, observed: what the measurements of most experiments have in common."""
 
 from collections.abc import AsyncIterator, Mapping, Sequence
-from contextlib import AbstractContextManager, AsyncExitStack, asynccontextmanager
+from contextlib import AbstractContextManager, ExitStack, asynccontextmanager
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
-from p4sched.control.loop import Loop, controlled
+from p4sched.lab.controllers import Laws, SwitchController
 from p4sched.lab.experiment import KeptT, SchemeOutcome, Stage
 from p4sched.lab.measurement import ReadBytes, departures_of
 from p4sched.lab.network import Dumbbell
 from p4sched.lab.observation import Observation, Observer
+from p4sched.lab.onos import controllers_of
 from p4sched.lab.programming import Testbed, programmed
-from p4sched.lab.ranked_schemes import decisions, ranked_testbed
+from p4sched.lab.ranked_schemes import decisions
 from p4sched.lab.ranked_traffic import GeneratedTraffic
 from p4sched.lab.schemes import Link
 from p4sched.lab.traffic import Iperf3Traffic
 from p4sched.p4rt.rank_source import RankSource
-from p4sched.p4rt.session import Session
+from p4sched.p4rt.reader import Reader
 from p4sched.schemes import Setup
 
 
 @dataclass
 class Bench:
-    """A running scheme. The traffic and the control loops that start on it also end with it."""
+    """A running scheme. The traffic that starts on it also ends with it."""
 
     stage: Stage
     network: Dumbbell
     link: Link
     testbed: Testbed
     label: str
-    _ends: AsyncExitStack
+    _ends: ExitStack
     decisions: Mapping[str, int] = field(default_factory=dict)
     """What the program admitted and dropped."""
     _observer: Observer | None = None
@@ -41,9 +43,19 @@ class Bench:
         return [seat.user for seat in self.network.seats]
 
     @property
-    def session(self) -> Session:
-        """With the switch."""
-        return self.testbed.session
+    def reader(self) -> Reader:
+        """Reads from the switch."""
+        return self.testbed.reader
+
+    @property
+    def controller(self) -> SwitchController:
+        """Of the switch."""
+        return self.testbed.controller
+
+    @property
+    def decision_log(self) -> Path:
+        """Of the control law."""
+        return self.controller.logs[self.network.bottleneck_port]
 
     def generated_traffic(self, part: str = "traffic") -> GeneratedTraffic:
         """Traffic of p4sched-traffic, whose records lie in a part of the scheme's folder."""
@@ -54,17 +66,13 @@ class Bench:
         folder = self.stage.folder / "iperf3"
         return self._ends.enter_context(Iperf3Traffic(self.network, self.stage.lab, folder, congestion_control))
 
-    async def control(self, loop: Loop) -> None:
-        """Runs a control loop from now on."""
-        await self._ends.enter_async_context(controlled(loop))
-
     def delivered(self) -> ReadBytes:
         """Reads what was delivered for each user."""
-        return departures_of(self.session, self.users)
+        return departures_of(self.reader, self.users)
 
     async def observe(self, tail_drop: bool = False) -> None:
         """Begins to measure. `tail_drop`: also counts what the program of FIFO or FDPA drops itself."""
-        reader = self.session if tail_drop else None
+        reader = self.reader if tail_drop else None
         self._observer = await Observer.start(self.network, self.testbed.traffic_manager, self.link, reader)
 
     async def observed(self) -> None:
@@ -89,19 +97,30 @@ async def bench(
     link: Link,
     source: RankSource | None = None,
     weights: Sequence[float] = (),
+    law: Any = None,
+    per_port: bool = False,
 ) -> AsyncIterator[Bench]:
     """Brings up the network with a scheme on it.
 
-    Packets get ranks from `source`, if there is one. `weights` are those of the users; without them each has 1.
+    Packets get ranks from `source`, if there is one. `weights` are those of the first users, and the others are no
+    users yet; without any each has 1. `law` is the configuration of the control law that follows the bottleneck;
+    `per_port`: it sets the parameters of this port alone.
     """
     scheme = scheme.on(stage.target)
     with network as up:
         users = [seat.user for seat in up.seats]
-        if source is None:
-            running = programmed(up, scheme, link, dict(zip(users, weights or [1.0] * len(users), strict=True)))
-        else:
-            running = ranked_testbed(up, scheme, link, source, users)
-        async with running as testbed, AsyncExitStack() as ends:
-            found = Bench(stage, up, link, testbed, scheme.label, ends)
-            yield found
-            found.decisions = await decisions(testbed.session, up.bottleneck_port)
+        running = programmed(
+            up,
+            scheme,
+            link,
+            dict(zip(users, weights or [1.0] * len(users), strict=False)),
+            source=source,
+            parameters=None if source is None else scheme.parameters,
+            laws=None if law is None else Laws({up.bottleneck_port: law}, stage.folder, per_port),
+            controllers=controllers_of(stage),
+        )
+        async with running as testbed:
+            with ExitStack() as ends:
+                found = Bench(stage, up, link, testbed, scheme.label, ends)
+                yield found
+                found.decisions = await decisions(testbed.reader, up.bottleneck_port)

@@ -31,11 +31,11 @@ An experiment is a folder, `experiments/NAME/`, with three files at least: `expe
    the text below the summary in `--help`. `Quick(VALUE)` gives what `--quick` puts in the place of the default,
    `OnBmv2(VALUE)` the default on BMv2. `Scaled()` makes a default follow the time scale, `AtLeastRtts(N)` lets a time
    hold N round trips on every scale. `setting` raises UsageError for what makes no sense. Nothing has begun then.
-2. The frame (`lab/frame.py`) adds `--schemes`, `--seed`, `--quick`, `--time-scale`, `--switch`, `--target` and `--out`.
-   It measures what the machine carries, chooses the time scale, leaves out schemes that BMv2 cannot show or that have
-   no program for the target, deletes what an earlier run left, starts the lab, shows progress, calls `measure` for each
-   scheme in turn and again where the emulator was the bottleneck, writes summary.json and the CSV files, draws the
-   figure, prints the table, the verdicts and their reasons.
+2. The frame (`lab/frame.py`) adds `--schemes`, `--seed`, `--quick`, `--time-scale`, `--switch`, `--target`,
+   `--controller` and `--out`. It measures what the machine carries, chooses the time scale, leaves out schemes that
+   BMv2 cannot show or that have no program for the target, deletes what an earlier run left, starts the lab, shows
+   progress, calls `measure` for each scheme and controller in turn and again where the emulator was the bottleneck,
+   writes summary.json and the CSV files, draws the figure, prints the table, the verdicts and their reasons.
 3. `measure` gets a `Stage`: the scheme's name, its folder, the ledger for whatever it starts, and `tell` for progress.
    `bench` (lab/bench.py) brings up a network with the scheme on it, observes it, and ends what was started on it.
 4. What two experiments share belongs into `p4sched.lab` or `p4sched.results`: no experiment imports another one.
@@ -79,6 +79,13 @@ class SwitchKind(StrEnum):
     BMV2 = "bmv2"
 
 
+class ControllerKind(StrEnum):
+    """Who programs the switches and runs the control laws."""
+
+    PYTHON = "python"
+    ONOS = "onos"
+
+
 @dataclass(frozen=True)
 class Choice:
     """The option `--schemes`."""
@@ -114,6 +121,8 @@ class Asked:
     """None: the fastest that the machine carries, or not known yet."""
     target: Target = Target.V1MODEL
     """Whose programs the switch runs."""
+    controllers: Sequence[ControllerKind] = (ControllerKind.PYTHON,)
+    """Each of them controls every scheme once."""
 
     @property
     def scale(self) -> float:
@@ -140,6 +149,7 @@ class Stage:
     """Notes what is started; None outside the lab."""
     tell: Tell
     target: Target = Target.V1MODEL
+    controller: ControllerKind = ControllerKind.PYTHON
 
     @property
     def lab(self) -> Ledger:
@@ -216,6 +226,8 @@ class Experiment(Generic[SettingT, KeptT]):
     """None: there is no `--seed`."""
     targets: Sequence[Target] = tuple(Target)
     """Whose programs it can show; one alone: there is no `--target`."""
+    controllers: Sequence[ControllerKind] = (ControllerKind.PYTHON,)
+    """Who can control its switches; one alone: there is no `--controller`."""
     base: Base | None = None
     """Rate and RTT at time scale 1, from which `--time-scale` slows down. None: there is no `--time-scale`."""
     quick: str = ""

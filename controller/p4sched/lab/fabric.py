@@ -1,22 +1,22 @@
 """Leaves and spines get their program, their routes and their shaped links; and what all switches did is observed."""
 
-from collections.abc import AsyncIterator, Iterable, Mapping
+from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, replace
+from types import MappingProxyType
 from typing import Any
 
+from p4sched.control.controller import SwitchAddress
+from p4sched.lab.controllers import Controllers, Laws, SwitchController, SwitchPlan, python_controllers
 from p4sched.lab.fidelity import Fidelity, fidelity_of_machine
 from p4sched.lab.machine import MachineReading, MachineUse, read_machine
 from p4sched.lab.network import Fabric, thrift_port
 from p4sched.lab.observation import Observation, queue_counts
 from p4sched.lab.programming import NO_DELAY, bmv2_bottleneck, bottleneck
-from p4sched.lab.ranked_schemes import write
 from p4sched.lab.schemes import Link
 from p4sched.lab.tcp import TcpCounters, read_counters
-from p4sched.p4rt.compile import compiled
-from p4sched.p4rt.rank_source import RankSource, set_rank_source
-from p4sched.p4rt.routes import entries
-from p4sched.p4rt.session import Session, connect
+from p4sched.p4rt.rank_source import RankSource
+from p4sched.p4rt.reader import Reader
 from p4sched.p4rt.traffic_manager import (
     Bmv2TrafficManager,
     EmbeddedTrafficManager,
@@ -24,19 +24,28 @@ from p4sched.p4rt.traffic_manager import (
     TrafficManager,
 )
 from p4sched.p4rt.traffic_manager import Fidelity as SwitchFidelity
+from p4sched.p4rt.users import User
 from p4sched.proto import traffic_manager_pb2 as pb
 from p4sched.schemes import Setup
+
+NOBODY: Mapping[str, Any] = MappingProxyType({})
+"""On no switch."""
 
 
 @dataclass(frozen=True)
 class SwitchSeat:
     """One programmed switch."""
 
-    session: Session
+    controller: SwitchController
     traffic_manager: TrafficManager
     host_ports: tuple[int, ...]
     fabric_ports: tuple[int, ...]
     """To other switches."""
+
+    @property
+    def reader(self) -> Reader:
+        """Reads from the switch."""
+        return self.controller.reader
 
     @property
     def ports(self) -> tuple[int, ...]:
@@ -55,32 +64,59 @@ class FabricTestbed:
 
 @asynccontextmanager
 async def programmed_fabric(
-    network: Fabric, ranked: Setup, hosts: Link, fabric_bps: int, source: RankSource, *, tuned: bool = False
+    network: Fabric,
+    ranked: Setup,
+    hosts: Link,
+    fabric_bps: int,
+    source: RankSource,
+    *,
+    users: Mapping[str, Sequence[User]] = NOBODY,
+    laws: Mapping[str, Laws] = NOBODY,
+    controllers: Controllers = python_controllers,
 ) -> AsyncIterator[FabricTestbed]:
     """Every switch runs the scheme on every port. Links to hosts are `hosts`, with half of the RTT ahead of each host;
-    links between switches have a rate of `fabric_bps` and no delay. `tuned` leaves the parameters to control loops."""
-    program = compiled(ranked.scheme.program, target=ranked.target)
-    async with AsyncExitStack() as stack:
+    links between switches have a rate of `fabric_bps` and no delay. `users` and `laws` are those of each switch. A
+    switch without laws has the scheme's own parameters."""
+
+    def plan(name: str) -> SwitchPlan:
+        switch, shape, tuned = network.switches[name], network.shape, laws.get(name)
+        return SwitchPlan(
+            SwitchAddress(switch.address, switch.device_id),
+            ranked,
+            dict(switch.port_interfaces()),
+            shape.routes(name),
+            shape.groups(name),
+            users.get(name, ()),
+            source,
+            ranked.parameters if tuned is None else None,
+            tuned,
+        )
+
+    async with controllers({name: plan(name) for name in network.switches}) as running, AsyncExitStack() as stack:
         switches = {}
         for name, switch in network.switches.items():
-            connection = connect(switch.address, program, device_id=switch.device_id, force=True)
-            session = await stack.enter_async_context(connection)
-            await session.insert(entries(network.shape.routes(name), network.shape.groups(name)))
-            await set_rank_source(session, source)
-            if not tuned:
-                await write(session, ranked.parameters)
             thrift = thrift_port(switch)
             manager: TrafficManager
             manager = EmbeddedTrafficManager(switch.address) if thrift is None else Bmv2TrafficManager(thrift)
             stack.push_async_callback(manager.close)
-            rack = tuple(station.port for station in network.racks.get(name, ()))
-            others = tuple(port for port in network.shape.ports(name) if port not in rack)
-            switches[name] = SwitchSeat(session, manager, rack, others)
+            rack, others = host_ports(network, name), fabric_ports(network, name)
+            switches[name] = SwitchSeat(running[name], manager, rack, others)
             shaped = bottleneck if thrift is None else bmv2_bottleneck
             settings = [shaped(port, ranked, hosts) for port in rack]
             settings += [between(shaped(port, ranked, hosts), fabric_bps) for port in others]
             await manager.set_ports(settings)
         yield FabricTestbed(switches, _not_emulated(network, hosts))
+
+
+def host_ports(network: Fabric, switch: str) -> tuple[int, ...]:
+    """Ports of a switch to its rack."""
+    return tuple(station.port for station in network.racks.get(switch, ()))
+
+
+def fabric_ports(network: Fabric, switch: str) -> tuple[int, ...]:
+    """Ports of a switch to other switches."""
+    rack = host_ports(network, switch)
+    return tuple(port for port in network.shape.ports(switch) if port not in rack)
 
 
 def between(host_port: PortSettings, rate_bps: int) -> PortSettings:

@@ -21,10 +21,11 @@ from rich.console import Console
 from rich.progress import Progress, SpinnerColumn, TaskID, TextColumn, TimeElapsedColumn
 
 from p4sched.errors import P4schedError, UsageError
-from p4sched.lab import machine, time_scale
+from p4sched.lab import machine, onos, time_scale
 from p4sched.lab.calibrate import capacity
 from p4sched.lab.experiment import (
     Asked,
+    ControllerKind,
     Experiment,
     KeptT,
     Results,
@@ -54,8 +55,8 @@ ALWAYS = (summaries.FILE, "figure.png")
 """What every experiment writes into its folder."""
 DONE = "done"
 """What a scheme's line of the progress ends with."""
-NETWORK_FILES = ("s[0-9]*.log",)
-"""What every network leaves in the folder of its scheme."""
+NETWORK_FILES = ("s[0-9]*.log", *onos.FILES)
+"""What every network, and whoever controls it, leaves in the folder of its scheme."""
 ATTEMPTS = 3
 """A scheme is measured so many times at most while the emulator is the bottleneck."""
 Options = Callable[[float], Mapping[str, Any]]
@@ -66,7 +67,12 @@ def run(experiment: Experiment[SettingT, KeptT], asked: Asked, options: Options)
     """Runs an experiment with its own options. Raises P4schedError for what cannot be, before anything is touched."""
     if asked.switch == SwitchKind.BMV2 and asked.target is not Target.V1MODEL:
         raise UsageError(f"--target {asked.target}: BMv2 runs v1model programs only; leave out --switch bmv2")
+    if len(asked.controllers) > 1 and experiment.schemes is None:
+        both = ",".join(asked.controllers)
+        raise UsageError(f"--controller {both}: {experiment.name} has one result, so one controller")
     setting = experiment.setting(asked, **options(asked.scale))
+    if ControllerKind.ONOS in asked.controllers:
+        onos.require_onos()
     with _naming_a_full_folder(asked.out):
         result_folder(asked.out)
         console = Console()
@@ -150,7 +156,8 @@ def discard_results(experiment: Experiment[Any, Any], folder: Path) -> None:
     Files are deleted by the names that the experiment declares. A folder is deleted only if nothing else is in it.
     """
     _discard(folder, (*ALWAYS, *experiment.csv, *experiment.scratch))
-    places = [folder / name for name in experiment.schemes.names] if experiment.schemes is not None else [folder]
+    names = [] if experiment.schemes is None else experiment.schemes.names
+    places = [folder / key for key, _, _ in _rows(names, experiment.controllers)] or [folder]
     for place in places:
         _discard(place, (*experiment.files, *NETWORK_FILES))
         if place != folder:
@@ -159,7 +166,7 @@ def discard_results(experiment: Experiment[Any, Any], folder: Path) -> None:
 
 def _discard(folder: Path, patterns: Sequence[str]) -> None:
     """Deletes files, and their folders if nothing else is in them."""
-    for path in [path for pattern in patterns for path in folder.glob(pattern) if not path.is_dir()]:
+    for path in {path for pattern in patterns for path in folder.glob(pattern) if not path.is_dir()}:
         path.unlink()
         for parent in path.relative_to(folder).parents[:-1]:
             _remove_if_empty(folder / parent)
@@ -194,17 +201,26 @@ def _measure_all(
     begun = _begun(experiment, asked.out, in_lab)
     with begun as ledger, progress, experiment.prepared(setting, asked, preparing) as ready:
         preparing(DONE)
-        for name in shown or [""]:
-            stage = Stage(name, asked.switch.value, asked.out / name, ledger, _line(progress, name), asked.target)
-            stage.tell("starting")
-            outcome, found[name] = asyncio.run(measured(experiment, ready, stage))
-            kept[name] = outcome.kept
-            stage.tell(DONE)
+        for key, scheme, controller in _rows(shown or [""], asked.controllers):
+            tell = _line(progress, key)
+            stage = Stage(scheme, asked.switch.value, asked.out / key, ledger, tell, asked.target, controller)
+            tell("starting")
+            outcome, found[key] = asyncio.run(measured(experiment, ready, stage))
+            kept[key] = outcome.kept
+            tell(DONE)
     content = _summary(experiment, ready, asked, pace)
     content |= {"schemes": found} if shown else found[""]
     results = Results(content, ready, kept, asked.out)
     content |= experiment.comparison(results)
     return results
+
+
+def _rows(schemes: Sequence[str], controllers: Sequence[ControllerKind]) -> Iterator[tuple[str, str, ControllerKind]]:
+    """Each scheme with each controller, and what the two are called together in the results."""
+    for scheme in schemes:
+        for controller in controllers:
+            told = len(controllers) > 1 and controller is not ControllerKind.PYTHON
+            yield (f"{scheme}@{controller}" if told else scheme), scheme, controller
 
 
 @contextmanager
@@ -241,6 +257,8 @@ def _summary(
         configuration.setdefault("seed", asked.seed)
     configuration.setdefault("switch", asked.switch.value)
     configuration.setdefault("target", asked.target.value)
+    if len(experiment.controllers) > 1:
+        configuration["controller"] = ",".join(asked.controllers)
     return {
         "experiment": experiment.name,
         "finished": datetime.now(UTC).isoformat(timespec="seconds"),

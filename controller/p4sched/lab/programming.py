@@ -4,13 +4,16 @@ from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 
+from mininet_topos.stations import routes
+from p4sched.control.controller import SwitchAddress
+from p4sched.control.parameters import Parameters
 from p4sched.lab.bmv2 import LabBmv2
-from p4sched.lab.network import Dumbbell
+from p4sched.lab.controllers import Controllers, Laws, SwitchController, SwitchPlan, python_controllers
+from p4sched.lab.network import Dumbbell, UserSeat
 from p4sched.lab.schemes import URGENT, Link
-from p4sched.p4rt import users
-from p4sched.p4rt.compile import compiled
-from p4sched.p4rt.routes import route
-from p4sched.p4rt.session import Session, connect
+from p4sched.p4rt.rank_source import RankSource
+from p4sched.p4rt.reader import Reader
+from p4sched.p4rt.session import Session
 from p4sched.p4rt.traffic_manager import (
     Discipline,
     EmbeddedTrafficManager,
@@ -18,6 +21,7 @@ from p4sched.p4rt.traffic_manager import (
     QueueSettings,
     TrafficManager,
 )
+from p4sched.p4rt.users import PrefixUser
 from p4sched.schemes import Setup
 
 NO_DELAY = "the RTT is not emulated: BMv2 has no propagation delay, and this kernel has no netem to give the hosts one"
@@ -29,32 +33,64 @@ LINK_QUEUE_PACKETS = 10_000
 class Testbed:
     """A programmed dumbbell."""
 
-    session: Session
+    controller: SwitchController
     traffic_manager: TrafficManager
     notes: tuple[str, ...]
     """What of the link this switch and this machine do not emulate."""
 
+    @property
+    def reader(self) -> Reader:
+        """Reads from the switch."""
+        return self.controller.reader
+
+    @property
+    def session(self) -> Session:
+        """Of the Python controller, for what no other one offers: registers, packets out."""
+        assert isinstance(self.reader, Session), "another controller holds the switch"
+        return self.reader
+
 
 @asynccontextmanager
 async def programmed(
-    network: Dumbbell, setup: Setup, link: Link, weights: Mapping[int, float]
+    network: Dumbbell,
+    setup: Setup,
+    link: Link,
+    weights: Mapping[int, float],
+    *,
+    source: RankSource | None = None,
+    parameters: Parameters | None = None,
+    laws: Laws | None = None,
+    controllers: Controllers = python_controllers,
 ) -> AsyncIterator[Testbed]:
     """The switch runs the scheme's program, knows routes and users, and shapes the bottleneck.
 
-    `weights` are those of the users by id; the users are `network.seats`.
+    `weights` are those of the users by id. Who of `network.seats` has none is no user yet. For the others see
+    `SwitchPlan`.
     """
-    program = compiled(setup.scheme.program, macros=setup.macros, target=setup.target)
-    async with connect(network.address, program, device_id=network.switch.device_id, force=True) as session:
-        await session.insert(
-            [route(station.prefix, station.port, station.mac) for station in network.stations()]
-            + [users.prefix_user(seat.user, f"{seat.address}/32", weights[seat.user]) for seat in network.seats]
-        )
-        traffic_manager = _traffic_manager(network, session)
+    switch = network.switch
+    plan = SwitchPlan(
+        SwitchAddress(network.address, switch.device_id),
+        setup,
+        dict(switch.port_interfaces()),
+        routes(network.stations()),
+        users=[user_of(seat, weights[seat.user]) for seat in network.seats if seat.user in weights],
+        rank_source=source,
+        parameters=parameters,
+        laws=laws,
+    )
+    async with controllers({switch.name: plan}) as running:
+        controller = running[switch.name]
+        traffic_manager = _traffic_manager(network, controller.reader)
         try:
             await traffic_manager.set_ports(port_settings(network, setup, link))
-            yield Testbed(session, traffic_manager, _not_emulated(network, link))
+            yield Testbed(controller, traffic_manager, _not_emulated(network, link))
         finally:
             await traffic_manager.close()
+
+
+def user_of(seat: UserSeat, weight: float = 1.0) -> PrefixUser:
+    """Who sits there, as the switch knows it: all that comes from its address."""
+    return PrefixUser(seat.user, f"{seat.address}/32", weight)
 
 
 def _not_emulated(network: Dumbbell, link: Link) -> tuple[str, ...]:
@@ -64,10 +100,10 @@ def _not_emulated(network: Dumbbell, link: Link) -> tuple[str, ...]:
     return (NO_DELAY,)
 
 
-def _traffic_manager(network: Dumbbell, session: Session) -> TrafficManager:
+def _traffic_manager(network: Dumbbell, reader: Reader) -> TrafficManager:
     if network.thrift_port is not None:
         interfaces = dict(network.switch.port_interfaces())
-        return LabBmv2(network.thrift_port, session, interfaces, network.bottleneck_port)
+        return LabBmv2(network.thrift_port, reader, interfaces, network.bottleneck_port)
     return EmbeddedTrafficManager(network.address)
 
 

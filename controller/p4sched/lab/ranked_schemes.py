@@ -1,16 +1,14 @@
 """The ranked schemes as the lab runs them: program, parameters, queues; and where packets get their ranks from."""
 
-from collections.abc import AsyncIterator, Sequence
-from contextlib import asynccontextmanager
+from collections.abc import Sequence
+from contextlib import AbstractAsyncContextManager
 
-from p4sched.control.parameters import Parameters
 from p4sched.control.ranked_loop import VERDICTS
 from p4sched.lab.network import Dumbbell
 from p4sched.lab.programming import Testbed, programmed
 from p4sched.lab.schemes import Link
-from p4sched.p4rt.rank_source import RankSource, set_rank_source
+from p4sched.p4rt.rank_source import RankSource
 from p4sched.p4rt.reader import Reader
-from p4sched.p4rt.session import Session
 from p4sched.p4rt.traffic_manager import QUEUES
 from p4sched.schemes import Compared, Setup, compared
 
@@ -19,22 +17,12 @@ FAIR_IDEALS = compared(Compared.FLOWS)
 """Fair without the program's ranks: they know each packet's flow, from `RankSource.STFQ`."""
 
 
-@asynccontextmanager
-async def ranked_testbed(
+def ranked_testbed(
     network: Dumbbell, ranked: Setup, link: Link, source: RankSource, users: Sequence[int]
-) -> AsyncIterator[Testbed]:
+) -> AbstractAsyncContextManager[Testbed]:
     """The switch runs the scheme with its parameters and takes ranks from `source`, on every port."""
-    async with programmed(network, ranked, link, dict.fromkeys(users, 1.0)) as testbed:
-        session = testbed.session
-        await set_rank_source(session, source)
-        await write(session, ranked.parameters)
-        yield testbed
-
-
-async def write(session: Session, parameters: Parameters | None) -> None:
-    """The program of the switch takes these parameters, on every port."""
-    if parameters is not None:
-        await session.set_default_action(parameters.table, parameters.action, parameters.action_data())
+    weights = dict.fromkeys(users, 1.0)
+    return programmed(network, ranked, link, weights, source=source, parameters=ranked.parameters)
 
 
 async def decisions(reader: Reader, port: int) -> dict[str, int]:

@@ -55,7 +55,7 @@ def compile_program(
         out.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise CompileError(f"cannot write to '{out}': {error.strerror}") from error
-    program = Program.in_folder(out, _built_name(source.stem, macros))
+    program = Program.in_folder(out, built_name(source.stem, macros))
     # The files appear together and complete: a failed or interrupted run leaves the previous ones.
     json, p4info = (path.with_name(f".{os.getpid()}.{path.name}") for path in (program.json, program.p4info))
     command = [
@@ -85,7 +85,7 @@ def compiled(
 ) -> Program:
     """The laboratory's program NAME.p4 of a target, compiled again only if a source or the compiler is newer."""
     of_target = PROGRAMS[target]
-    program = Program.in_folder(of_target.build, _built_name(name, macros))
+    program = Program.in_folder(of_target.build, built_name(name, macros))
     outputs = (program.json, program.p4info)
     sources = [*(path for folder in of_target.includes for path in folder.rglob("*.p4")), _binary(compiler)]
     if all(path.is_file() for path in outputs):
@@ -124,7 +124,8 @@ def _require(source: Path) -> None:
         raise UsageError(f"no P4 program '{source}'{_suggestion(source)}")
 
 
-def _built_name(name: str, macros: Sequence[str]) -> str:
+def built_name(name: str, macros: Sequence[str]) -> str:
+    """Of the files that NAME.p4 is compiled to with these macros."""
     return "-".join([name, *(re.sub(r"[^a-z0-9_=]+", "_", macro.lower()) for macro in macros)])
 
 

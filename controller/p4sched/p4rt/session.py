@@ -44,6 +44,11 @@ class Session(Reader):
         with one_sentence(self.address, "insert table entries"):
             await self.finsy.insert(list(entries))
 
+    async def remove(self, entries: Iterable[fy.P4TableEntry]) -> None:
+        """Removes entries with one Write."""
+        with one_sentence(self.address, "remove table entries"):
+            await self.finsy.delete(list(entries))
+
     async def set_default_action(self, table: str, action: str, arguments: Mapping[str, int]) -> None:
         """Changes a table's default action with exactly one MODIFY: all its parameters take effect together."""
         entry = fy.P4TableEntry(table, action=fy.P4TableAction(action, **arguments), is_default_action=True)

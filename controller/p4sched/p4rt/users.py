@@ -5,6 +5,7 @@ The tables are the one record of who the users are and what they weigh; a contro
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import TypeAlias
 
 import finsy as fy
 
@@ -33,6 +34,39 @@ class UserCounter:
 
     def __post_init__(self) -> None:
         require(0 < self.scale < 2**16, f"a user's scale {self.scale} is not in (0, 2^16)")
+
+
+@dataclass(frozen=True)
+class PrefixUser:
+    """All that comes from a prefix."""
+
+    user: int
+    """1 .. 4095."""
+    prefix: str
+    """For example "10.0.0.5/32"."""
+    weight: float = 1.0
+
+    def entry(self, _reader: Reader) -> fy.P4TableEntry:
+        """As the programs know it."""
+        return prefix_user(self.user, self.prefix, self.weight)
+
+
+@dataclass(frozen=True)
+class FlowUser:
+    """All TCP segments to an address and a port."""
+
+    user: int
+    """1 .. 4095."""
+    address: str
+    tcp_port: int
+    weight: float = 1.0
+
+    def entry(self, reader: Reader) -> fy.P4TableEntry:
+        """As the switch's program knows it."""
+        return flow_user(reader, self.user, self.address, self.tcp_port, self.weight)
+
+
+User: TypeAlias = PrefixUser | FlowUser
 
 
 def scale_of_weight(weight: float) -> int:

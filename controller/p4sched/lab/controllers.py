@@ -1,0 +1,149 @@
+"""Who programs the switches of a run and runs the control laws: here the Python controller, in `onos` an ONOS.
+
+What a switch is told is a `SwitchPlan`. `Controllers` make it so, for all switches of a network, and stay at work until
+the block ends.
+"""
+
+import asyncio
+from abc import ABC, abstractmethod
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, TypeAlias
+
+from p4sched.control.controller import SwitchAddress
+from p4sched.control.loop import Loop, controlled
+from p4sched.control.parameters import Parameters
+from p4sched.control.ranked_loop import RankedPortsLoop
+from p4sched.p4rt.compile import compiled
+from p4sched.p4rt.rank_source import RankSource, set_rank_source
+from p4sched.p4rt.reader import Reader
+from p4sched.p4rt.routes import entries
+from p4sched.p4rt.session import Session, connect
+from p4sched.p4rt.users import User
+from p4sched.schemes import Setup
+
+
+@dataclass(frozen=True)
+class Laws:
+    """Control laws at work on a switch."""
+
+    configs: Mapping[int, Any]
+    """A law's configuration, by the egress port whose traffic it follows."""
+    logs: Path
+    """Folder of the decision logs."""
+    per_port: bool = False
+    """Each port has parameters of its own. Otherwise there is one law, and its parameters are those of all ports."""
+
+    def log(self, port: int) -> str:
+        """Name of the log of a port's law."""
+        return f"port-{port}.jsonl" if self.per_port else "decisions.jsonl"
+
+
+@dataclass(frozen=True)
+class SwitchPlan:
+    """What a controller tells a switch that has no program yet."""
+
+    at: SwitchAddress
+    setup: Setup
+    ports: Mapping[int, str]
+    """Its interfaces."""
+    routes: Sequence[Mapping[str, Any]]
+    """As the topologies give them (mininet-topos/stations.py); ECMP groups too."""
+    groups: Sequence[Mapping[str, Any]] = ()
+    users: Sequence[User] = ()
+    rank_source: RankSource | None = None
+    """None: the program ranks no packets."""
+    parameters: Parameters | None = None
+    """On all ports, until a law writes; None: the program's own."""
+    laws: Laws | None = None
+    """None: no parameters follow the traffic."""
+
+
+class SwitchController(ABC):
+    """A controller at work on one switch."""
+
+    def __init__(self, reader: Reader, logs: Mapping[int, Path]) -> None:
+        self.reader = reader
+        """Reads beside the controller, or as the controller."""
+        self.logs = logs
+        """Decision logs by egress port."""
+
+    @abstractmethod
+    async def add(self, users: Sequence[User]) -> None:
+        """From now on the switch knows these users too."""
+
+    @abstractmethod
+    async def remove(self, users: Sequence[User]) -> None:
+        """From now on the switch knows these users no more."""
+
+    @abstractmethod
+    async def set_parameters(self, parameters: Parameters) -> None:
+        """All ports have these parameters from now on. No law changes them any more."""
+
+
+AtWork: TypeAlias = AbstractAsyncContextManager[Mapping[str, SwitchController]]
+Controllers: TypeAlias = Callable[[Mapping[str, SwitchPlan]], AtWork]
+"""Programs switches by their plans; gives the controller of each, by name."""
+
+
+class PythonController(SwitchController):
+    """The session that holds the switch, and the control loops over it."""
+
+    def __init__(self, session: Session, laws: Laws | None) -> None:
+        logs = {} if laws is None else {port: laws.logs / laws.log(port) for port in laws.configs}
+        super().__init__(session, logs)
+        self._session = session
+        self.loop: asyncio.Task[None] | None = None
+        """The control loop, once it runs."""
+
+    async def add(self, users: Sequence[User]) -> None:
+        await self._session.insert([user.entry(self._session) for user in users])
+
+    async def remove(self, users: Sequence[User]) -> None:
+        await self._session.remove([user.entry(self._session) for user in users])
+
+    async def set_parameters(self, parameters: Parameters) -> None:
+        if self.loop is not None:
+            self.loop.cancel()
+            await asyncio.wait([self.loop])
+        await self._session.set_default_action(parameters.table, parameters.action, parameters.action_data())
+
+
+@asynccontextmanager
+async def python_controllers(plans: Mapping[str, SwitchPlan]) -> AsyncIterator[Mapping[str, SwitchController]]:
+    """This process holds a session with each switch, and runs the control loops of all."""
+    async with AsyncExitStack() as stack:
+        found: dict[str, SwitchController] = {}
+        loops: list[tuple[PythonController, Loop]] = []
+        for name, plan in plans.items():
+            setup = plan.setup
+            program = compiled(setup.scheme.program, macros=setup.macros, target=setup.target)
+            connection = connect(plan.at.address, program, device_id=plan.at.device_id, force=True)
+            session = await stack.enter_async_context(connection)
+            users = [user.entry(session) for user in plan.users]
+            await session.insert(entries(plan.routes, plan.groups) + users)
+            if plan.rank_source is not None:
+                await set_rank_source(session, plan.rank_source)
+            parameters = plan.parameters
+            if parameters is not None:
+                await session.set_default_action(parameters.table, parameters.action, parameters.action_data())
+            found[name] = controller = PythonController(session, plan.laws)
+            if plan.laws is not None:
+                loops.append((controller, _loop(session, setup, plan.laws)))
+        tasks = await stack.enter_async_context(controlled(*(loop for _, loop in loops)))
+        for (controller, _), task in zip(loops, tasks, strict=True):
+            controller.loop = task
+        yield found
+
+
+def _loop(session: Session, setup: Setup, laws: Laws) -> Loop:
+    """The loop that runs these laws."""
+    if laws.per_port:
+        return RankedPortsLoop(session, laws.configs, logs=laws.logs)
+    ((port, config),) = laws.configs.items()
+    scheme = setup.scheme
+    assert scheme.loop is not None, f"{scheme.name} has no control law"
+    where = {"port": port} if "--port" in scheme.options else {}
+    return scheme.loop(session, config=config, log=laws.logs / laws.log(port), **where)
