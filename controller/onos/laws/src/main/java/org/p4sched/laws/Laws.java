@@ -1,0 +1,28 @@
+package org.p4sched.laws;
+
+import java.util.LinkedHashMap;
+import java.util.Map;
+
+/** All laws, by the name of their scheme. */
+public final class Laws {
+    private static final Map<String, Law<?, ?, ?, ?>> BY_NAME = new LinkedHashMap<>();
+
+    static {
+        for (Law<?, ?, ?, ?> law : new Law<?, ?, ?, ?>[] {Fdpa.LAW, Aifo.LAW, Rifo.LAW, Packs.LAW}) {
+            BY_NAME.put(law.name(), law);
+        }
+    }
+
+    private Laws() {}
+
+    /**
+     * The law of this scheme.
+     *
+     * @throws IllegalArgumentException for a scheme that has none
+     */
+    public static Law<?, ?, ?, ?> named(String name) {
+        Law<?, ?, ?, ?> law = BY_NAME.get(name);
+        Require.that(law != null, "no control law '" + name + "'; there is: " + String.join(", ", BY_NAME.keySet()));
+        return law;
+    }
+}

@@ -1,0 +1,14 @@
+package org.p4sched.laws.log;
+
+/** The log cannot be written, or is no decision log. */
+public final class DecisionLogException extends RuntimeException {
+    private static final long serialVersionUID = 1;
+
+    DecisionLogException(String message) {
+        super(message);
+    }
+
+    DecisionLogException(String message, Throwable cause) {
+        super(message, cause);
+    }
+}

@@ -1,0 +1,73 @@
+package org.p4sched.laws.log;
+
+import java.io.BufferedReader;
+import java.io.IOException;
+import java.io.InputStreamReader;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.AccessDeniedException;
+import java.nio.file.FileAlreadyExistsException;
+import java.nio.file.FileSystemException;
+import java.nio.file.Files;
+import java.nio.file.NoSuchFileException;
+import java.nio.file.Path;
+import java.util.Map;
+import org.p4sched.laws.record.Json;
+import org.p4sched.laws.record.RecordException;
+
+/** Lines of a log. */
+final class Lines {
+    /** Characters; a log's first line has some hundreds. */
+    private static final int LONGEST = 1_000_000;
+
+    private Lines() {}
+
+    /** A file of another kind may hold anything: bytes that are no text are replaced. */
+    static BufferedReader of(Path path) throws IOException {
+        return new BufferedReader(new InputStreamReader(Files.newInputStream(path), StandardCharsets.UTF_8));
+    }
+
+    /** The first line, or as much of it as a log's first line may have; null for an empty file. */
+    static String first(Path path) throws IOException {
+        try (BufferedReader lines = of(path)) {
+            char[] begin = new char[LONGEST];
+            int length = 0;
+            for (int more = 0; more >= 0 && length < LONGEST; length += Math.max(0, more)) {
+                more = lines.read(begin, length, LONGEST - length);
+            }
+            return length == 0
+                    ? null
+                    : new String(begin, 0, length).lines().findFirst().orElse("");
+        }
+    }
+
+    /** Why a file cannot be read or written, without its name. */
+    static String reason(IOException error) {
+        if (error instanceof NoSuchFileException) {
+            return "No such file or directory";
+        }
+        if (error instanceof AccessDeniedException) {
+            return "Permission denied";
+        }
+        if (error instanceof FileAlreadyExistsException) {
+            return "File exists";
+        }
+        String reason = error instanceof FileSystemException ? ((FileSystemException) error).getReason() : null;
+        return reason == null ? error.getMessage() : reason;
+    }
+
+    /** The line as an object. */
+    static Map<?, ?> parsed(String text) {
+        Object line = Json.parse(text);
+        kind(line);
+        return (Map<?, ?>) line;
+    }
+
+    /** Of a line: start or decision. */
+    static String kind(Object line) {
+        Object kind = line instanceof Map ? ((Map<?, ?>) line).get("kind") : null;
+        if (!"start".equals(kind) && !"decision".equals(kind)) {
+            throw new RecordException(Json.shown(line) + " is no object of the kind start or decision");
+        }
+        return (String) kind;
+    }
+}
