@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 
 from p4sched.errors import UsageError
-from p4sched.lab import experiment, frame
+from p4sched.lab import experiment, frame, onos
 from p4sched.lab.calibrate import Capacity
-from p4sched.lab.experiment import Asked, Choice, Experiment, Results, SchemeOutcome, Stage, SwitchKind
+from p4sched.lab.experiment import Asked, Choice, ControllerKind, Experiment, Results, SchemeOutcome, Stage, SwitchKind
 from p4sched.lab.fidelity import Fidelity
 from p4sched.lab.ledger import Ledger
 from p4sched.lab.observation import Observation
@@ -97,6 +97,38 @@ def test_a_run_for_another_target_leaves_out_what_has_no_program_and_says_which_
     assert "PACKS: left out: there is no packs.p4 for tna" in text
     assert "PIFO: left out: an ideal" in text
     assert "programs for Tofino 1 (TNA), from tofino-port/" in text
+
+
+def test_each_controller_measures_each_scheme_and_a_lone_onos_is_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("COLUMNS", "300")
+    monkeypatch.setattr(onos, "require_onos", lambda: None)
+    measured_by = []
+
+    async def note(_: None, stage: Stage) -> SchemeOutcome[None]:
+        measured_by.append((stage.name, stage.controller.value, stage.folder.name))
+        return SchemeOutcome({"packets": 3}, None)
+
+    both = tuple(ControllerKind)
+    mine = Experiment(
+        **{**vars(stepped()), "measure": note, "controllers": both, "table": lambda results: results.kept}
+    )
+    asked = Asked(SwitchKind.EMBEDDED, tmp_path, schemes=["aifo", "fifo"], controllers=both)
+    frame.run(mine, asked, plain)
+    assert measured_by == [
+        ("aifo", "python", "aifo"),
+        ("aifo", "onos", "aifo@onos"),
+        ("fifo", "python", "fifo"),
+        ("fifo", "onos", "fifo@onos"),
+    ]
+    found = summaries.read(tmp_path).content
+    assert list(found["schemes"]) == ["aifo", "aifo@onos", "fifo", "fifo@onos"]
+    assert found["configuration"]["controller"] == "python,onos"
+    assert "controlled by" not in capsys.readouterr().out
+    frame.run(mine, Asked(SwitchKind.EMBEDDED, tmp_path, schemes=["aifo"], controllers=[ControllerKind.ONOS]), plain)
+    assert list(summaries.read(tmp_path).content["schemes"]) == ["aifo"]
+    assert "controlled by ONOS" in capsys.readouterr().out
 
 
 def test_a_target_that_can_show_nothing_is_one_line(tmp_path: Path) -> None:

@@ -310,19 +310,21 @@ def _write(experiment: Experiment[SettingT, KeptT], results: Results[SettingT, K
     summaries.write(results.out, results.found)
     for name, rows in experiment.csv.items():
         write_csv(results.out / name, rows(results))
-    programs = _programs(results)
     speed = [] if pace is None else [f"time scale {pace.scale:g}: {pace.goes}"]
-    with figures.signed("\n".join([*programs, *speed])):
+    with figures.signed("\n".join([*_unusual(results), *speed])):
         experiment.figure(results, results.out / "figure.png")
 
 
-def _programs(results: Results[Any, Any]) -> list[str]:
-    """Whose programs ran, in a line; nothing of those for v1model, the usual ones."""
-    target = Target(results.found["configuration"]["target"])
-    if target is Target.V1MODEL:
-        return []
-    of_target = PROGRAMS[target]
-    return [f"programs for {of_target.title}, from {of_target.folder.relative_to(ROOT)}/"]
+def _unusual(results: Results[Any, Any]) -> list[str]:
+    """Whose programs ran and who controlled them, a line each; nothing of what is usual."""
+    configuration = results.found["configuration"]
+    of_target = PROGRAMS[Target(configuration["target"])]
+    lines = []
+    if of_target is not PROGRAMS[Target.V1MODEL]:
+        lines.append(f"programs for {of_target.title}, from {of_target.folder.relative_to(ROOT)}/")
+    if configuration.get("controller") == ControllerKind.ONOS:
+        lines.append("controlled by ONOS")
+    return lines
 
 
 def write_csv(path: Path, rows: Rows) -> None:
@@ -340,7 +342,7 @@ def _print(
             console.print(part)
         else:
             print_table(console, part)
-    for line in _programs(results):
+    for line in _unusual(results):
         console.print(line)
     if pace is not None:
         console.print(str(pace))
