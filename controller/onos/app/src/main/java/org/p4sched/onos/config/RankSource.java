@@ -1,0 +1,44 @@
+package org.p4sched.onos.config;
+
+import java.util.Arrays;
+import java.util.Locale;
+import java.util.stream.Collectors;
+
+/** Where a switch takes the ranks of packets from: the choice of p4/include/rank.p4. */
+public enum RankSource {
+    /** Table {@code flow_ranks}. */
+    STATIC(0),
+    /** The rank header of UDP datagrams to ports 5376 to 5631. */
+    HEADER(1),
+    /** The TOS byte. */
+    TOS(2),
+    /** Start-time fair queueing: the virtual start time, computed by the switch. */
+    STFQ(3);
+
+    private final int number;
+
+    RankSource(int number) {
+        this.number = number;
+    }
+
+    /** As the action {@code set_rank_source} has it. */
+    public int number() {
+        return number;
+    }
+
+    /** Reads "static", "header", "tos" or "stfq". Throws IllegalArgumentException for any other text. */
+    public static RankSource parse(String text) {
+        for (RankSource source : values()) {
+            if (source.toString().equals(text)) {
+                return source;
+            }
+        }
+        String all = Arrays.stream(values()).map(RankSource::toString).collect(Collectors.joining(", "));
+        throw new IllegalArgumentException("no rank source '" + text + "'; there is: " + all);
+    }
+
+    @Override
+    public String toString() {
+        return name().toLowerCase(Locale.ROOT);
+    }
+}

@@ -1,0 +1,110 @@
+package org.p4sched.onos.config;
+
+import java.util.Objects;
+import java.util.Optional;
+import org.onlab.packet.Ip4Address;
+import org.onlab.packet.Ip4Prefix;
+
+/** A user: all packets from a prefix, or all TCP segments to an address and port (p4/include/users.p4). */
+public final class User {
+    /** Users are 1 .. 4095; user 0 is all other traffic. */
+    public static final int MOST = 4095;
+    /** The scale of weight 1: the estimator charges length * scale / 256. */
+    public static final int UNIT_SCALE = 256;
+
+    private final int number;
+    private final double weight;
+    private final Ip4Prefix prefix;
+    private final Ip4Address address;
+    private final int tcpPort;
+
+    private User(int number, double weight, Ip4Prefix prefix, Ip4Address address, int tcpPort) {
+        this.number = number;
+        this.weight = weight;
+        this.prefix = prefix;
+        this.address = address;
+        this.tcpPort = tcpPort;
+    }
+
+    static User parse(Members members) {
+        int number = (int) members.neededWhole("user", 1, MOST);
+        double weight = members.number("weight").orElse(1.0);
+        if (!(weight > 1.0 / UNIT_SCALE && weight <= UNIT_SCALE)) {
+            throw members.wrong("weight", String.format("%s is not in (1/256, 256]", number(weight)));
+        }
+        Optional<Ip4Prefix> prefix = members.parsed("prefix", Ip4Prefix::valueOf);
+        Optional<Ip4Address> address = members.parsed("address", Ip4Address::valueOf);
+        Optional<Long> port = members.whole("tcpPort", 0, 0xffff);
+        members.end();
+        if (prefix.isPresent() == address.isPresent() || address.isPresent() != port.isPresent()) {
+            throw new SettingsException(
+                    members.path(), "a user has either a prefix, from which it sends, or an address and a tcpPort");
+        }
+        return new User(
+                number,
+                weight,
+                prefix.orElse(null),
+                address.orElse(null),
+                port.orElse(0L).intValue());
+    }
+
+    /** 1 .. 4095. */
+    public int number() {
+        return number;
+    }
+
+    /** In (1/256, 256]. */
+    public double weight() {
+        return weight;
+    }
+
+    /** The parameter {@code scale} of {@code set_user}: 256 / weight. */
+    public int scale() {
+        return (int) Math.max(1, Math.min(0xffff, Math.rint(UNIT_SCALE / weight)));
+    }
+
+    /** From where the user sends; none if it is a flow. */
+    public Optional<Ip4Prefix> prefix() {
+        return Optional.ofNullable(prefix);
+    }
+
+    /** To where the flow of the user goes; none if it is a prefix. */
+    public Optional<Ip4Address> address() {
+        return Optional.ofNullable(address);
+    }
+
+    /** Of the address. */
+    public int tcpPort() {
+        return tcpPort;
+    }
+
+    /** Whether a packet can belong to both. */
+    boolean overlaps(User other) {
+        if (prefix != null && other.prefix != null) {
+            return prefix.contains(other.prefix) || other.prefix.contains(prefix);
+        }
+        return address != null && address.equals(other.address) && tcpPort == other.tcpPort;
+    }
+
+    /** The prefix, or address and port. */
+    public String traffic() {
+        return prefix == null ? address + ":" + tcpPort : prefix.toString();
+    }
+
+    private static String number(double value) {
+        return value == Math.rint(value) ? Long.toString((long) value) : Double.toString(value);
+    }
+
+    @Override
+    public boolean equals(Object other) {
+        return other instanceof User
+                && ((User) other).number == number
+                && ((User) other).weight == weight
+                && ((User) other).traffic().equals(traffic());
+    }
+
+    @Override
+    public int hashCode() {
+        return Objects.hash(number, weight, traffic());
+    }
+}

@@ -1,0 +1,82 @@
+package org.p4sched.onos.control;
+
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+import java.util.function.LongSupplier;
+import org.onosproject.net.pi.runtime.PiCounterCellId;
+import org.p4sched.laws.Fdpa;
+import org.p4sched.laws.Law;
+import org.p4sched.laws.PortSample;
+
+/**
+ * Reads the counters that a law needs, for all ports with one Read.
+ *
+ * @param <M> the law's sample
+ */
+@FunctionalInterface
+interface Sampling<M extends Law.Sample> {
+    /** The counters now, by port. */
+    Map<Integer, M> read() throws SwitchException;
+
+    /** What the users sent: the same for every port. */
+    static Sampling<Fdpa.Sample> ofUsers(SwitchReader reader, Collection<Integer> ports, LongSupplier clock) {
+        return () -> {
+            // the time of a sample is that before the Read, as in the Python controller
+            long now = clock.getAsLong();
+            Fdpa.Sample sample = new Fdpa.Sample(now, reader.users());
+            Map<Integer, Fdpa.Sample> found = new TreeMap<>();
+            ports.forEach(port -> found.put(port, sample));
+            return found;
+        };
+    }
+
+    /** What became of the packets to each port. */
+    static Sampling<PortSample> ofPorts(SwitchReader reader, Collection<Integer> ports, LongSupplier clock) {
+        List<PiCounterCellId> cells = new ArrayList<>();
+        for (int port : ports) {
+            cells.addAll(PortCounts.cells(
+                    reader.names(), PortCounts.VERDICTS, (long) port * PortCounts.QUEUES, PortCounts.QUEUES));
+            cells.addAll(PortCounts.cells(
+                    reader.names(),
+                    List.of("rank_histogram", "depth_histogram"),
+                    firstBucket(port),
+                    PortSample.BUCKETS));
+        }
+        return () -> {
+            long before = clock.getAsLong();
+            SwitchReader.Cells read = reader.cells(cells);
+            long after = clock.getAsLong();
+            Map<Integer, PortSample> found = new TreeMap<>();
+            for (int port : ports) {
+                long queue = (long) port * PortCounts.QUEUES;
+                found.put(
+                        port,
+                        new PortSample(
+                                before + (after - before) / 2,
+                                after - before,
+                                PortCounts.sum(read, PortCounts.VERDICTS.get(0), queue, PortCounts.QUEUES),
+                                PortCounts.sum(read, PortCounts.VERDICTS.get(1), queue, PortCounts.QUEUES),
+                                PortCounts.sum(read, PortCounts.VERDICTS.get(2), queue, PortCounts.QUEUES),
+                                histogram(read, "rank_histogram", port),
+                                histogram(read, "depth_histogram", port)));
+            }
+            return found;
+        };
+    }
+
+    /** Histograms have 64 cells for a port. */
+    private static long firstBucket(int port) {
+        return (long) port << 6;
+    }
+
+    private static List<Long> histogram(SwitchReader.Cells read, String counter, int port) {
+        List<Long> buckets = new ArrayList<>();
+        for (int bucket = 0; bucket < PortSample.BUCKETS; bucket++) {
+            buckets.add(read.get(counter, firstBucket(port) + bucket).packets);
+        }
+        return buckets;
+    }
+}
