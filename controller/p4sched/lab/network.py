@@ -210,7 +210,14 @@ def seats(stations: Sequence[Station]) -> list[UserSeat]:
     return [UserSeat(user, host, address) for user, (host, address) in enumerate(dealt, start=1)]
 
 
-def _allow_congestion_control(ledger: Ledger) -> None:
+def _widen_backlog(ledger: Ledger) -> None:
+    """Frames that no longer fit into the backlog are counted, and make a run invalid."""
+    # the kernel shows it in the machine's own network namespace only, not in that of a container
+    if Path(NETDEV_MAX_BACKLOG).exists():
+        ledger.change_setting(NETDEV_MAX_BACKLOG, str(BACKLOG_FRAMES))
+
+
+def allow_congestion_control(ledger: Ledger) -> None:
     """Lets hosts have it as their default.
 
     It is not enough that iperf3 asks for it: iperf3 does so when it is connected, and where the default is BBR, the
@@ -289,8 +296,8 @@ def _brought_up(ledger: Ledger, topology: Any, interfaces: Sequence[str], log_fo
     net: Any = None
     try:
         log_folder.mkdir(parents=True, exist_ok=True)
-        ledger.change_setting(NETDEV_MAX_BACKLOG, str(BACKLOG_FRAMES))
-        _allow_congestion_control(ledger)
+        _widen_backlog(ledger)
+        allow_congestion_control(ledger)
         with _node_errors():
             refuse_taken_names(interfaces)
         net = Mininet(topo=topology, controller=None, build=False)  # type: ignore[no-untyped-call]
