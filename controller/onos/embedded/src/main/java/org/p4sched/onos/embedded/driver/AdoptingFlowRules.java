@@ -1,0 +1,113 @@
+package org.p4sched.onos.embedded.driver;
+
+import com.google.common.util.concurrent.Striped;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.List;
+import java.util.concurrent.locks.Lock;
+import java.util.function.Predicate;
+import java.util.function.Supplier;
+import java.util.function.UnaryOperator;
+import org.onosproject.drivers.p4runtime.P4RuntimeFlowRuleProgrammable;
+import org.onosproject.drivers.p4runtime.mirror.P4RuntimeTableMirror;
+import org.onosproject.drivers.p4runtime.mirror.TimedEntry;
+import org.onosproject.net.DeviceId;
+import org.onosproject.net.flow.DefaultFlowEntry;
+import org.onosproject.net.flow.FlowEntry;
+import org.onosproject.net.flow.FlowRule;
+import org.onosproject.net.flow.FlowRuleService;
+import org.onosproject.net.pi.runtime.PiTableEntry;
+import org.onosproject.net.pi.service.PiFlowRuleTranslator;
+import org.onosproject.net.pi.service.PiTranslationService;
+
+/**
+ * ONOS's flow rules on P4Runtime, with two differences.
+ *
+ * <p>While a switch is adopted, entries that ONOS does not know are left alone.
+ *
+ * <p>A law changes one rule ten times a second, and ONOS polls all rules meanwhile. As it is, a poll that has read the rule before
+ * its change takes what it has read for a wrong entry, and resets it. So a poll and a change exclude each other here, and what
+ * ONOS does because of an outdated poll is not done.
+ */
+public final class AdoptingFlowRules extends P4RuntimeFlowRuleProgrammable {
+    private static final Striped<Lock> LOCKS = Striped.lock(64);
+
+    @Override
+    public Collection<FlowEntry> getFlowEntries() {
+        boolean adopted = handler().get(Adoption.class).isUnsettled(device());
+        return exclusively(adopted ? this::knownEntries : super::getFlowEntries);
+    }
+
+    @Override
+    public Collection<FlowRule> applyFlowRules(Collection<FlowRule> rules) {
+        FlowRuleService stored = handler().get(FlowRuleService.class);
+        Predicate<FlowRule> outdated = rule -> {
+            FlowEntry wanted = stored.getFlowEntry(rule);
+            return wanted != null && !wanted.exactMatch(rule);
+        };
+        return exclusively(() -> without(outdated, rules, super::applyFlowRules));
+    }
+
+    @Override
+    public Collection<FlowRule> removeFlowRules(Collection<FlowRule> rules) {
+        FlowRuleService stored = handler().get(FlowRuleService.class);
+        Predicate<FlowRule> wantedAgain = rule -> {
+            FlowEntry wanted = stored.getFlowEntry(rule);
+            return wanted != null
+                    && wanted.state() != FlowEntry.FlowEntryState.PENDING_REMOVE
+                    && wanted.state() != FlowEntry.FlowEntryState.REMOVED;
+        };
+        return exclusively(() -> without(wantedAgain, rules, super::removeFlowRules));
+    }
+
+    private Collection<FlowEntry> knownEntries() {
+        AdoptingPipeline pipeline = new AdoptingPipeline();
+        pipeline.setData(data());
+        pipeline.setHandler(handler());
+        List<FlowEntry> known = new ArrayList<>();
+        if (pipeline.takeStock()) {
+            PiFlowRuleTranslator translator =
+                    handler().get(PiTranslationService.class).flowRuleTranslator();
+            for (TimedEntry<PiTableEntry> found :
+                    handler().get(P4RuntimeTableMirror.class).getAll(device())) {
+                PiTableEntry entry = found.entry();
+                translator
+                        .lookup(entry.handle(device()))
+                        .filter(rule -> rule.translated().equals(entry))
+                        .ifPresent(rule -> known.add(new DefaultFlowEntry(
+                                rule.original(),
+                                FlowEntry.FlowEntryState.ADDED,
+                                found.lifeSec(),
+                                entry.counter() == null ? 0 : entry.counter().packets(),
+                                entry.counter() == null ? 0 : entry.counter().bytes())));
+            }
+        }
+        return known;
+    }
+
+    /** Does it for the other rules, and reports all as done. */
+    private static Collection<FlowRule> without(
+            Predicate<FlowRule> left, Collection<FlowRule> rules, UnaryOperator<Collection<FlowRule>> doIt) {
+        List<FlowRule> done = new ArrayList<>();
+        List<FlowRule> others = new ArrayList<>();
+        rules.forEach(rule -> (left.test(rule) ? done : others).add(rule));
+        if (!others.isEmpty()) {
+            done.addAll(doIt.apply(others));
+        }
+        return done;
+    }
+
+    private <T> T exclusively(Supplier<T> action) {
+        Lock lock = LOCKS.get(device());
+        lock.lock();
+        try {
+            return action.get();
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    private DeviceId device() {
+        return data().deviceId();
+    }
+}

@@ -1,0 +1,41 @@
+package org.p4sched.onos.embedded.driver;
+
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.List;
+import org.onosproject.drivers.p4runtime.P4RuntimeGroupProgrammable;
+import org.onosproject.drivers.p4runtime.mirror.P4RuntimeActionProfileGroupMirror;
+import org.onosproject.drivers.p4runtime.mirror.TimedEntry;
+import org.onosproject.net.group.DefaultGroup;
+import org.onosproject.net.group.Group;
+import org.onosproject.net.pi.runtime.PiActionProfileGroup;
+import org.onosproject.net.pi.service.PiGroupTranslator;
+import org.onosproject.net.pi.service.PiTranslatedEntity;
+import org.onosproject.net.pi.service.PiTranslationService;
+
+/** ONOS's groups on P4Runtime. While a switch is adopted, groups that ONOS does not know are left alone. */
+public final class AdoptingGroups extends P4RuntimeGroupProgrammable {
+
+    @Override
+    public Collection<Group> getGroups() {
+        if (!handler().get(Adoption.class).isUnsettled(data().deviceId())) {
+            return super.getGroups();
+        }
+        PiGroupTranslator translator = handler().get(PiTranslationService.class).groupTranslator();
+        List<Group> known = new ArrayList<>();
+        for (TimedEntry<PiActionProfileGroup> found :
+                handler().get(P4RuntimeActionProfileGroupMirror.class).getAll(data().deviceId())) {
+            translator
+                    .lookup(found.entry().handle(data().deviceId()))
+                    .filter(group -> group.translated().equals(found.entry()))
+                    .map(PiTranslatedEntity::original)
+                    .ifPresent(original -> {
+                        DefaultGroup group = new DefaultGroup(original.id(), original);
+                        group.setState(Group.GroupState.ADDED);
+                        group.setLife(found.lifeSec());
+                        known.add(group);
+                    });
+        }
+        return known;
+    }
+}

@@ -1,0 +1,203 @@
+package org.p4sched.onos.embedded.southbound;
+
+import static org.onosproject.p4runtime.ctl.codec.Codecs.CODECS;
+
+import com.google.rpc.Code;
+import io.grpc.Status;
+import io.grpc.stub.StreamObserver;
+import java.math.BigInteger;
+import java.util.function.Supplier;
+import org.onosproject.net.DeviceId;
+import org.onosproject.net.device.DeviceAgentEvent;
+import org.onosproject.net.pi.model.PiPipeconf;
+import org.onosproject.net.pi.runtime.PiPacketOperation;
+import org.onosproject.p4runtime.ctl.codec.CodecException;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import p4.v1.P4RuntimeGrpc.P4RuntimeStub;
+import p4.v1.P4RuntimeOuterClass.MasterArbitrationUpdate;
+import p4.v1.P4RuntimeOuterClass.StreamMessageRequest;
+import p4.v1.P4RuntimeOuterClass.StreamMessageResponse;
+import p4.v1.P4RuntimeOuterClass.Uint128;
+
+/**
+ * The stream with a switch: who is its primary controller (P4Runtime 1.4, section 5), and packets from and to the switch.
+ *
+ * <p>If another controller is primary with a higher election id, this one stands back as a backup. When that controller has
+ * gone, the switch has no primary (NOT_FOUND); then this one asks with an id above all that the switch has seen.
+ */
+final class ArbitrationStream {
+    private static final Logger log = LoggerFactory.getLogger(ArbitrationStream.class);
+
+    private final DeviceId device;
+    private final Supplier<P4RuntimeStub> stubs;
+    private final P4RuntimeConnections connections;
+
+    // guarded by this
+    private long p4DeviceId;
+    private boolean wanted;
+    private BigInteger asked = BigInteger.ZERO;
+    private boolean primary;
+    private Answers answers;
+    private StreamObserver<StreamMessageRequest> requests;
+
+    ArbitrationStream(DeviceId device, Supplier<P4RuntimeStub> stubs, P4RuntimeConnections connections) {
+        this.device = device;
+        this.stubs = stubs;
+        this.connections = connections;
+    }
+
+    /** Asks to be primary ({@code master}) or a backup, on a new stream if there is none. */
+    synchronized void ask(long p4Device, boolean master, BigInteger electionId) {
+        p4DeviceId = p4Device;
+        wanted = master;
+        asked = asked.max(electionId);
+        if (requests == null) {
+            answers = new Answers();
+            requests = stubs.get().streamChannel(answers);
+        }
+        sendArbitration();
+    }
+
+    synchronized boolean isOpen() {
+        return requests != null;
+    }
+
+    synchronized boolean isPrimary() {
+        return primary;
+    }
+
+    synchronized Uint128 electionId() {
+        return message(asked);
+    }
+
+    synchronized void close() {
+        if (requests != null) {
+            StreamObserver<StreamMessageRequest> old = requests;
+            requests = null;
+            answers = null;
+            primary = false;
+            old.onCompleted();
+        }
+    }
+
+    synchronized void packetOut(PiPacketOperation packet, PiPipeconf pipeconf) {
+        if (requests == null) {
+            log.warn("{}: a packet is not sent, there is no stream", device);
+            return;
+        }
+        try {
+            requests.onNext(StreamMessageRequest.newBuilder()
+                    .setPacket(CODECS.packetOut().encode(packet, null, pipeconf))
+                    .build());
+        } catch (CodecException e) {
+            log.warn("{}: a packet is not sent: {}", device, e.getMessage());
+        }
+    }
+
+    private void sendArbitration() {
+        requests.onNext(StreamMessageRequest.newBuilder()
+                .setArbitration(MasterArbitrationUpdate.newBuilder()
+                        .setDeviceId(p4DeviceId)
+                        .setElectionId(message(asked)))
+                .build());
+    }
+
+    private DeviceAgentEvent.Type arbitration(MasterArbitrationUpdate update) {
+        BigInteger highest = number(update.getElectionId());
+        synchronized (this) {
+            boolean was = primary;
+            primary = update.getStatus().getCode() == Code.OK_VALUE;
+            if (primary) {
+                if (!was) {
+                    log.info("{}: ONOS is the primary controller, election id {}", device, highest);
+                }
+                return DeviceAgentEvent.Type.ROLE_MASTER;
+            }
+            if (update.getStatus().getCode() == Code.NOT_FOUND_VALUE && wanted && requests != null) {
+                asked = asked.max(highest.add(BigInteger.ONE));
+                log.info("{}: the switch has no primary controller; ONOS asks with election id {}", device, asked);
+                sendArbitration();
+                return null;
+            }
+            log.warn(
+                    "{}: another controller is primary with election id {} (ONOS: {}); ONOS stands back until it goes",
+                    device,
+                    highest,
+                    asked);
+            return DeviceAgentEvent.Type.ROLE_STANDBY;
+        }
+    }
+
+    private void packetIn(p4.v1.P4RuntimeOuterClass.PacketIn packet) {
+        PiPipeconf pipeconf = connections.pipeconfs().getPipeconf(device).orElse(null);
+        if (pipeconf == null) {
+            return;
+        }
+        try {
+            connections.packetIn(device, CODECS.packetIn().decode(packet, null, pipeconf));
+        } catch (CodecException e) {
+            log.warn("{}: a packet cannot be read: {}", device, e.getMessage());
+        }
+    }
+
+    private static Uint128 message(BigInteger number) {
+        return Uint128.newBuilder()
+                .setHigh(number.shiftRight(Long.SIZE).longValue())
+                .setLow(number.longValue())
+                .build();
+    }
+
+    private static BigInteger number(Uint128 message) {
+        return new BigInteger(Long.toUnsignedString(message.getHigh()))
+                .shiftLeft(Long.SIZE)
+                .add(new BigInteger(Long.toUnsignedString(message.getLow())));
+    }
+
+    /** Answers on one stream. Those of a stream that has been replaced are ignored. */
+    private final class Answers implements StreamObserver<StreamMessageResponse> {
+        @Override
+        public void onNext(StreamMessageResponse message) {
+            switch (message.getUpdateCase()) {
+                case ARBITRATION:
+                    DeviceAgentEvent.Type role = arbitration(message.getArbitration());
+                    if (role != null) {
+                        connections.tell(device, role);
+                    }
+                    break;
+                case PACKET:
+                    packetIn(message.getPacket());
+                    break;
+                case ERROR:
+                    log.warn("{}: {}", device, message.getError().getMessage());
+                    break;
+                default:
+                    log.debug("{}: message {} is not used", device, message.getUpdateCase());
+            }
+        }
+
+        @Override
+        public void onError(Throwable error) {
+            Status status = Status.fromThrowable(error);
+            ended(status.getCode() + " " + status.getDescription());
+        }
+
+        @Override
+        public void onCompleted() {
+            ended("closed by the switch");
+        }
+
+        private void ended(String reason) {
+            synchronized (ArbitrationStream.this) {
+                if (answers != this) {
+                    return;
+                }
+                answers = null;
+                requests = null;
+                primary = false;
+            }
+            log.warn("{}: the stream has ended: {}", device, reason);
+            connections.tell(device, DeviceAgentEvent.Type.ROLE_NONE);
+        }
+    }
+}
