@@ -423,7 +423,9 @@ extern DirectMeter {
     bit<8> execute(@optional in bit<32> adjust_byte_count);
 }
 
-// A moving average of a value (low-pass filter).
+// A moving average of a value (low-pass filter). The chip's driver sets its time constants, and P4Runtime has no entity for them. In
+// this switch they stand in front of the instance: @lpf_spec(nanoseconds while it rises, while it falls, bits that the result
+// is shifted right). Without it, execute returns the value. The driver's other mode, "rate", is not defined in public.
 extern Lpf<T, I> {
     Lpf(bit<32> size);
     T execute(in T val, in I index);
@@ -434,7 +436,9 @@ extern DirectLpf<T> {
     T execute(in T val);
 }
 
-// Random early detection on the moving average: returns drop_value or no_drop_value.
+// Random early detection on the moving average: returns drop_value or no_drop_value. In this switch:
+// @wred_spec(time constant in nanoseconds, min, max, largest probability in percent). Nothing is dropped up to min, everything
+// above max; in between, the probability grows evenly up to the largest one. Without it, nothing is dropped.
 extern Wred<T, I> {
     Wred(bit<32> size, bit<8> drop_value, bit<8> no_drop_value);
     bit<8> execute(in T val, in I index);
@@ -604,6 +608,7 @@ extern DirectRegisterAction4<T, U1, U2, U3, U4> {
     _ALU_METHODS_(U1)
 }
 
+// Not in this switch: what postmod does, and which of equal numbers index names, is not public. No public program uses it.
 extern MinMaxAction<T, I, U> {
     MinMaxAction(Register<T, _> reg);
     U execute(@optional in I index, @optional out U rv2, @optional out U rv3, @optional out U rv4);
@@ -634,7 +639,8 @@ extern ActionSelector {
     ActionSelector(bit<32> size, Hash<_> hash, SelectorMode_t mode, Register<bit<1>, _> reg);
 }
 
-// Switches the members of a selector on and off.
+// Switches the members of a selector on and off. Not in this switch: which bit belongs to which member is the driver's business. No
+// public program uses it.
 extern SelectorAction {
     SelectorAction(ActionSelector sel);
     bit<1> execute(@optional in bit<32> index);
@@ -679,7 +685,8 @@ extern IdleTimeout {
 }
 
 #if __TARGET_TOFINO__ == 2
-// In the ingress deparser: generates packets, with a header of at most 128 bits in front.
+// In the ingress deparser: generates packets, with a header of at most 128 bits in front. Not in this switch: the driver sets up what
+// is generated, how many and when.
 extern Pktgen {
     Pktgen();
     void emit<T>(in T hdr);

@@ -4,7 +4,7 @@ mod common;
 
 use common::tofino::Chip;
 use p4sched_compiler::{Arch, EmbeddedIncludes, Input, Options, compile};
-use p4sched_dataplane::CloneSession;
+use p4sched_dataplane::{ActionCall, CloneSession, MatchKey};
 
 /// The parts of a program around one header; what a test leaves empty does nothing.
 #[derive(Clone, Copy, Default)]
@@ -181,6 +181,65 @@ fn a_register_of_pairs_updates_both_halves_and_keeps_the_first_in_the_high_bits(
         chip.pipeline.register_read(register, 1),
         Ok(vec![0, 0, 0, 1, 0, 0, 0, 2])
     );
+}
+
+#[test]
+fn a_low_pass_filter_averages_its_samples_over_time() {
+    let mut chip = Parts {
+        ingress: "@lpf_spec(1000000, 2000000, 1) Lpf<bit<32>, bit<8>>(4) low;",
+        ingress_apply: "hdr.h.big = low.execute(hdr.h.big, hdr.h.kind);",
+        ..Parts::default()
+    }
+    .load();
+    // Half of the average, after one time constant, of samples of 1000 from time 0 on.
+    chip.now = 1_000_000;
+    assert_eq!(big(&mut chip, &frame(2, 0, 1000)), 316);
+    // The other cells have an average of their own.
+    assert_eq!(big(&mut chip, &frame(3, 0, 2000)), 632);
+    chip.now = 3_000_000;
+    assert_eq!(big(&mut chip, &frame(2, 0, 0)), 116, "632.1 / e, halved");
+}
+
+#[test]
+fn each_entry_of_a_table_has_a_filter_of_its_own_that_begins_when_it_is_added() {
+    let mut chip = Parts {
+        ingress: "@lpf_spec(1000000, 1000000, 0) DirectLpf<bit<32>>() low;
+            action average() { hdr.h.big = low.execute(hdr.h.big); }
+            table flows { key = { hdr.h.kind: exact; } actions = { average; NoAction; }
+                default_action = NoAction(); filters = low; size = 8; }",
+        ingress_apply: "flows.apply();",
+        ..Parts::default()
+    }
+    .load();
+    chip.now = 5_000_000;
+    assert_eq!(big(&mut chip, &frame(1, 0, 1000)), 1000, "no entry, no filter");
+    let table = chip.pipeline.table("pipe.I.flows").expect("the table");
+    let action = chip.pipeline.table_action(table, "I.average").expect("the action");
+    let call = ActionCall::Action {
+        action,
+        params: Vec::new(),
+    };
+    for kind in [1, 2] {
+        let key = [MatchKey::Exact(vec![kind])];
+        chip.pipeline.table_insert(table, &key, 0, &call).expect("an entry");
+    }
+    chip.now = 6_000_000;
+    assert_eq!(big(&mut chip, &frame(1, 0, 1000)), 632);
+    assert_eq!(big(&mut chip, &frame(2, 0, 100)), 63);
+}
+
+#[test]
+fn random_early_detection_drops_by_the_average() {
+    let mut chip = Parts {
+        ingress: "@wred_spec(0, 100, 300, 50) Wred<bit<32>, bit<8>>(4, 7, 9) red;",
+        ingress_apply: "hdr.h.big = (bit<32>) red.execute(hdr.h.big, hdr.h.kind);",
+        ..Parts::default()
+    }
+    .load();
+    let mut drops = |sample| (0..1000).filter(|_| big(&mut chip, &frame(0, 0, sample)) == 7).count();
+    assert_eq!([drops(100), drops(301)], [0, 1000]);
+    let half = drops(200);
+    assert!((200..300).contains(&half), "a quarter of 1000: {half}");
 }
 
 #[test]

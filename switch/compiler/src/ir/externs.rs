@@ -2,7 +2,7 @@
 
 use num_bigint::BigInt;
 
-use super::{Expr, FieldRef, Primitive, Stmt};
+use super::{Expr, FieldRef, Primitive, Stmt, Ty};
 use crate::{
     source::Span,
     typed::{tree::Annotations, types::Type},
@@ -33,6 +33,38 @@ pub struct Meter {
     pub result: Option<FieldRef>,
     pub index: Type,
     pub annotations: Annotations,
+    pub span: Span,
+}
+
+/// What a filter of the chip does with the average of its samples.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FilterUse {
+    /// Returns it. Time constants in ns, while it rises and while it falls; the result is shifted right.
+    LowPass { gain: u64, decay: u64, scale_down: u64 },
+    /// Decides whether to drop: never up to `min`, always above `max`, in between up to `probability` percent. The time
+    /// constant is in ns.
+    Red {
+        time: u64,
+        min: u64,
+        max: u64,
+        probability: u64,
+        drop: u64,
+        no_drop: u64,
+    },
+}
+
+/// A low-pass filter, or random early detection.
+#[derive(Clone, Debug)]
+pub struct Filter {
+    /// Its full name.
+    pub name: String,
+    pub of: FilterUse,
+    /// Number of cells; of a direct one that of its table's entries.
+    pub size: u64,
+    /// Whether its cells are those of a table's entries.
+    pub direct: bool,
+    /// What it takes.
+    pub sample: Ty,
     pub span: Span,
 }
 

@@ -13,7 +13,8 @@ use std::rc::Rc;
 pub use control::{Arg, Condition, Gress, Label, Next, Node, Outcome, Pipeline, Primitive, Stmt};
 pub use expr::{Expr, ExprKind, FieldRef, HeaderRef, Ty};
 pub use externs::{
-    Calculation, Checksum, FieldList, Meter, Polynomial, Profile, Register, RegisterAction, Unit, ValueSet,
+    Calculation, Checksum, FieldList, Filter, FilterUse, Meter, Polynomial, Profile, Register, RegisterAction, Unit,
+    ValueSet,
 };
 pub use parser::{Case, Deparser, Parser, ParserOp, ParserState};
 pub use storage::{Field, Header, HeaderType, Stack, Union, UnionStack};
@@ -41,6 +42,8 @@ pub struct Ir {
     pub counters: Vec<Meter>,
     pub meters: Vec<Meter>,
     pub registers: Vec<Register>,
+    /// Low-pass filters and random early detection.
+    pub filters: Vec<Filter>,
     pub register_actions: Vec<RegisterAction>,
     /// Action profiles and selectors.
     pub profiles: Vec<Profile>,

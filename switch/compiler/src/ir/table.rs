@@ -110,8 +110,9 @@ pub struct Table {
     pub counter: Option<usize>,
     /// Its direct meter, as index.
     pub meter: Option<usize>,
-    /// The registers with a cell for each entry, as indexes, and where the entry's cell is put.
+    /// The registers and filters with a cell for each entry, as indexes, and where the entry's cell is put.
     pub registers: Vec<usize>,
+    pub filters: Vec<usize>,
     pub cell: Option<FieldRef>,
     /// Its action profile or selector, as index.
     pub profile: Option<usize>,

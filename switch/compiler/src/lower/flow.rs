@@ -297,6 +297,7 @@ impl Lowerer<'_> {
             counter: None,
             meter: None,
             registers: Vec::new(),
+            filters: Vec::new(),
             cell: None,
             profile: None,
             timeout: false,

@@ -111,7 +111,8 @@ impl Lowerer<'_> {
         let counters = counters.map(|c| (c.size.saturating_mul(2), c.span));
         let words = first_beyond(MAX_WORDS, registers.chain(counters));
         let meters = self.ir.meters.iter().filter(indirect);
-        let meters = first_beyond(MAX_METERS, meters.map(|m| (m.size, m.span)));
+        let filters = self.ir.filters.iter().map(|f| (f.size, f.span));
+        let meters = first_beyond(MAX_METERS, meters.map(|m| (m.size, m.span)).chain(filters));
         if let Some(span) = words {
             self.error(span, "registers and counters take more than 512 MiB with this one");
         }

@@ -136,6 +136,7 @@ impl Lowerer<'_> {
             counter: None,
             meter: None,
             registers: Vec::new(),
+            filters: Vec::new(),
             cell: None,
             profile: None,
             timeout: false,
@@ -283,6 +284,7 @@ impl Lowerer<'_> {
                 ("registers", Value::Object(Object::Register(r))) if self.ir.registers[r].direct => {
                     self.bind_register(index, r, value.span);
                 }
+                ("filters", Value::Object(Object::Tna(f))) => self.bind_filter(index, f, value.span),
                 ("implementation", Value::Object(Object::Profile(p))) => self.use_profile(index, p, value.span),
                 ("support_timeout" | "idle_timeout", Value::Scalar(e)) => {
                     self.ir.tables[index].timeout = e.kind == ir::ExprKind::Bool(true);
@@ -300,6 +302,7 @@ impl Lowerer<'_> {
                         ("implementation", Arch::V1model) => "an action_profile or action_selector",
                         ("implementation", _) => "an ActionProfile or ActionSelector",
                         ("registers", _) => "a DirectRegister",
+                        ("filters", _) => "an Lpf or a Wred",
                         _ => "a bool",
                     };
                     self.error(value.span, format!("the property '{name}' must be {wanted}"));

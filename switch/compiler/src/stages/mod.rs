@@ -80,7 +80,11 @@ fn placed(
     let takes = |object: &Object| match object {
         Object::Register(r) => memory::register(&ir.registers[*r]),
         Object::Counter(c) => memory::counter(&ir.counters[*c]),
-        Object::Meter(name) => memory::meter(ir.meters.iter().find(|m| m.name == *name).map_or(1, |m| m.size)),
+        Object::Meter(name) => {
+            let meters = ir.meters.iter().map(|m| (&m.name, m.size));
+            let mut all = meters.chain(ir.filters.iter().map(|f| (&f.name, f.size)));
+            memory::meter(all.find(|(n, _)| *n == name).map_or(1, |(_, size)| size))
+        }
     };
     let stages = match place::place(units, &waits, &takes) {
         Ok(stages) => stages,

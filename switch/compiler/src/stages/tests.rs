@@ -135,6 +135,7 @@ impl Program {
             size,
             counter: None,
             registers: Vec::new(),
+            filters: Vec::new(),
             cell: None,
             meter: None,
             profile: None,

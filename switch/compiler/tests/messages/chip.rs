@@ -23,12 +23,36 @@ fn ingress_says(ingress: &str, apply: &str, expected: &[&str]) {
 #[test]
 fn externs_that_the_switch_does_not_have() {
     ingress_says(
+        "Hash<bit<14>>(HashAlgorithm_t.CRC16) hash; ActionProfile(4) profile;
+        ActionSelector(profile, hash, SelectorMode_t.FAIR, 4, 4) group;
+        SelectorAction(group) up = { void apply(inout bit<1> value) { value = 1; } };",
+        "up.execute(0);",
+        &["the extern SelectorAction is not supported by this switch"],
+    );
+}
+
+#[test]
+fn filters_whose_specification_is_missing_or_wrong() {
+    let low_pass = "@lpf_spec(gain ns, decay ns, scale down 0 .. 31)";
+    let red = "@wred_spec(time constant ns, min, max, probability 1 .. 100 percent) with min <= max";
+    ingress_says(
         "Wred<bit<19>, bit<8>>(4, 1, 0) red; Lpf<bit<32>, bit<8>>(4) low;",
         "",
         &[
-            "the extern Wred is not supported by this switch",
-            "the extern Lpf is not supported by this switch",
+            &format!("without {red}, 'red' drops nothing in this switch"),
+            &format!("without {low_pass}, 'low' returns its samples as they are in this switch"),
         ],
+    );
+    let says = |filter: &str, form: &str| ingress_says(filter, "", &[&format!("it should be {form}")]);
+    says("@lpf_spec(1000, 1000) Lpf<bit<32>, bit<8>>(4) low;", low_pass);
+    says("@lpf_spec(1000, 1000, 32) Lpf<bit<32>, bit<8>>(4) low;", low_pass);
+    says("@lpf_spec(4294967296, 1, 0) DirectLpf<bit<32>>() low;", low_pass);
+    says("@wred_spec(1000, 9, 8, 50) Wred<bit<19>, bit<8>>(4, 1, 0) red;", red);
+    says("@wred_spec(1000, 8, 9, 0) Wred<bit<19>, bit<8>>(4, 1, 0) red;", red);
+    ingress_says(
+        "@lpf_spec(1000, 1000, 0) Lpf<bit<48>, bit<8>>(4) low;",
+        "",
+        &["a filter takes numbers of at most 32 bits"],
     );
 }
 

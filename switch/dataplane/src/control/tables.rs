@@ -97,6 +97,9 @@ impl Pipeline {
             for &register in &direct.registers {
                 self.core.state.registers.0[register as usize].reset(slot as usize);
             }
+            for &filter in &direct.filters {
+                self.core.state.filters[filter as usize].reset(slot as usize, now);
+            }
         }
         Ok(handle)
     }

@@ -7,6 +7,7 @@ use super::calculation::Calculations;
 use super::json::{Json, Load};
 use super::primitive::Objects;
 use crate::bits::{from_bytes, mask, words};
+use crate::run::filter::{FilterArray, Red, Use};
 use crate::run::layout::{Layout, Place};
 use crate::run::meter::{MeterArray, MeterKind};
 use crate::run::ops::Word;
@@ -26,9 +27,11 @@ pub(crate) struct Arrays {
     pub direct_registers: Vec<bool>,
     pub counters: Vec<CounterArray>,
     pub meters: Vec<MeterArray>,
+    pub filters: Vec<FilterArray>,
     pub register_names: HashMap<String, u32>,
     pub counter_names: HashMap<String, u32>,
     pub meter_names: HashMap<String, u32>,
+    pub filter_names: HashMap<String, u32>,
     pub direct_meters: HashMap<String, DirectMeter>,
 }
 
@@ -39,9 +42,11 @@ impl Arrays {
             direct_registers: Vec::new(),
             counters: Vec::new(),
             meters: Vec::new(),
+            filters: Vec::new(),
             register_names: HashMap::new(),
             counter_names: HashMap::new(),
             meter_names: HashMap::new(),
+            filter_names: HashMap::new(),
             direct_meters: HashMap::new(),
         };
         let mut room = MAX_CELLS;
@@ -96,7 +101,21 @@ impl Arrays {
             arrays.meter_names.insert(name.clone(), arrays.meters.len() as u32);
             arrays.meters.push(MeterArray::new(name, kind, size));
         }
+        arrays.load_filters(root, &mut room)?;
         Ok(arrays)
+    }
+
+    /// Those of a Tofino. No other target has them.
+    fn load_filters(&mut self, root: &Json, room: &mut usize) -> Load<()> {
+        for json in root.list("filter_arrays")? {
+            let name = json.get("name")?.str()?.to_string();
+            let size = json.get("size")?.count(MAX_METERS as u64)?;
+            take(room, size, &json)?;
+            self.filter_names.insert(name, self.filters.len() as u32);
+            let of = filter_use(&json)?;
+            self.filters.push(FilterArray::new(of, size, json.flag("is_direct")?));
+        }
+        Ok(())
     }
 
     /// What code needs to know of the registers. `tofino`: they are those of the chip.
@@ -118,9 +137,33 @@ impl Arrays {
             registers: &self.register_names,
             counters: &self.counter_names,
             meters: &self.meter_names,
+            filters: &self.filter_names,
             calculations,
             tofino,
         }
+    }
+}
+
+/// Times in ns, the probability in percent.
+fn filter_use(json: &Json) -> Load<Use> {
+    let number = |name: &str| -> Load<u64> { Ok(json.get(name)?.count(u64::from(u32::MAX))? as u64) };
+    let real = |name: &str| -> Load<f64> { Ok(number(name)? as f64) };
+    let kind = json.get("type")?;
+    match kind.str()? {
+        "low_pass" => Ok(Use::LowPass {
+            gain: real("gain")?,
+            decay: real("decay")?,
+            scale_down: json.get("scale_down")?.count(31)? as u32,
+        }),
+        "red" => Ok(Use::Red(Red {
+            time: real("time")?,
+            min: real("min")?,
+            max: real("max")?,
+            probability: json.get("probability")?.count(100)? as f64 / 100.0,
+            drop: number("drop")?,
+            no_drop: number("no_drop")?,
+        })),
+        other => kind.error(format!("filter type '{other}' is not supported")),
     }
 }
 

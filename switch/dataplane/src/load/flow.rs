@@ -23,6 +23,7 @@ const MAX_ENTRIES: u64 = 1 << 30;
 pub(crate) struct Loader<'a, 'l> {
     pub builder: &'a mut Builder<'l>,
     pub registers: &'a HashMap<String, u32>,
+    pub filters: &'a HashMap<String, u32>,
     pub calculations: &'a mut Calculations,
     pub actions: &'a [Action],
     pub action_ids: &'a HashMap<i64, u32>,
@@ -276,7 +277,7 @@ impl Loader<'_, '_> {
         Ok(())
     }
 
-    /// `{"cell": [header, field], "registers": [names]}`.
+    /// `{"cell": [header, field], "registers": [names], "filters": [names]}`; filters may be left out.
     fn direct_registers(&self, json: &Json) -> Load<DirectRegisters> {
         let cell = json.get("cell")?;
         let layout = self.builder.layout;
@@ -291,7 +292,18 @@ impl Loader<'_, '_> {
                 None => return name.error(format!("no register '{}'", name.str()?)),
             }
         }
-        Ok(DirectRegisters { cell, registers })
+        let mut filters = Vec::new();
+        for name in json.list("filters")? {
+            match self.filters.get(name.str()?) {
+                Some(&filter) => filters.push(filter),
+                None => return name.error(format!("no filter '{}'", name.str()?)),
+            }
+        }
+        Ok(DirectRegisters {
+            cell,
+            registers,
+            filters,
+        })
     }
 
     fn implementation(&mut self, json: &Json, first_profile: usize) -> Load<Option<u32>> {

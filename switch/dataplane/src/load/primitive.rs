@@ -19,6 +19,7 @@ pub(crate) struct Objects<'a> {
     pub registers: &'a HashMap<String, u32>,
     pub counters: &'a HashMap<String, u32>,
     pub meters: &'a HashMap<String, u32>,
+    pub filters: &'a HashMap<String, u32>,
     pub calculations: &'a Calculations,
     /// The program is for a Tofino.
     pub tofino: bool,
@@ -196,6 +197,12 @@ impl<'j> Lowering<'_, '_, '_, 'j> {
                 let meter = named(self.objects.meters, &args[0], "meter")?;
                 let cell = self.exact(&args[1])?;
                 self.code.result(&args[2], |d, m| Op::Meter { meter, cell, d, m })
+            }
+            "execute_lpf" | "execute_wred" => {
+                want(4)?;
+                let filter = named(self.objects.filters, &args[0], "filter")?;
+                let (cell, a) = (self.exact(&args[1])?, self.exact(&args[2])?);
+                self.code.result(&args[3], |d, m| Op::Filter { filter, cell, a, d, m })
             }
             "modify_field_rng_uniform" => {
                 want(3)?;

@@ -55,6 +55,7 @@ fn load(root: &Json, identity: u64) -> Load<Pipeline> {
     let mut flows = flow::Loader {
         builder: &mut builder,
         registers: &arrays.register_names,
+        filters: &arrays.filter_names,
         calculations: &mut calculations,
         actions: &actions,
         action_ids: &action_ids,
@@ -94,6 +95,7 @@ fn load(root: &Json, identity: u64) -> Load<Pipeline> {
         registers: Registers(arrays.registers),
         counters: arrays.counters,
         meters: arrays.meters,
+        filters: arrays.filters,
         algorithms: calculations.algorithms,
         random: Random(DEFAULT_SEED),
         ..State::default()

@@ -265,6 +265,14 @@ fn rare(code: &Code, state: &mut State, op: &Op) {
                 state.words[*d as usize] = colour & keep;
             }
         }
+        Op::Filter { filter, cell, a, d, m } => {
+            let (cell, sample, keep) = (word(*cell), word(*a), word(*m));
+            let State {
+                filters, random, now, ..
+            } = state;
+            let result = filters[*filter as usize].execute(cell, sample, *now, random);
+            state.words[*d as usize] = result & keep;
+        }
         Op::Hash {
             calculation,
             base,

@@ -6,6 +6,7 @@ pub(crate) mod core;
 pub(crate) mod entries;
 pub(crate) mod exact;
 pub(crate) mod expr;
+pub(crate) mod filter;
 pub(crate) mod hash;
 pub(crate) mod header_ops;
 pub(crate) mod intrinsic;

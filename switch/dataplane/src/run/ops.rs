@@ -67,6 +67,8 @@ pub(crate) enum Op {
     Count { counter: u32, cell: Word },
     /// d = colour: 0 green, 1 yellow, 2 red
     Meter { meter: u32, cell: Word, d: Word, m: Word },
+    /// d = what a low-pass filter or random early detection makes of the sample a
+    Filter { filter: u32, cell: Word, a: Word, d: Word, m: Word },
     /// d = (base + hash % size) & m
     Hash { calculation: u32, base: Word, size: Word, d: Word, m: Word },
     /// d = a random number from low to high, both included

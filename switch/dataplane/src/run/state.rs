@@ -1,5 +1,6 @@
 //! What a running program changes: registers, counters, meters, randomness, and the packet at work.
 
+use super::filter::FilterArray;
 use super::hash::Algorithm;
 use super::meter::MeterArray;
 use super::profile::Profile;
@@ -23,6 +24,7 @@ pub(crate) struct State {
     pub registers: Registers,
     pub counters: Vec<CounterArray>,
     pub meters: Vec<MeterArray>,
+    pub filters: Vec<FilterArray>,
     /// One for each calculation.
     pub algorithms: Vec<Algorithm>,
     pub random: Random,

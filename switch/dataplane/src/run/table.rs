@@ -44,12 +44,13 @@ pub(crate) struct DirectMeter {
     pub keep: u64,
 }
 
-/// Registers with a cell for each entry of a table.
+/// Registers and filters with a cell for each entry of a table.
 #[derive(Clone, Debug)]
 pub(crate) struct DirectRegisters {
-    /// The word that takes the cell of the entry that matched; a cell that no register has, if none did.
+    /// The word that takes the cell of the entry that matched; a cell that none of them has, if none did.
     pub cell: Word,
     pub registers: Vec<u32>,
+    pub filters: Vec<u32>,
 }
 
 /// What does change.

@@ -12,7 +12,7 @@ use expr::hex;
 
 use crate::{
     arch::Arch,
-    ir::{Calculation, Checksum, Deparser, FieldList, Ir, Meter, Register, Unit, ValueSet},
+    ir::{Calculation, Checksum, Deparser, FieldList, Filter, FilterUse, Ir, Meter, Register, Unit, ValueSet},
     source::{SourceMap, Span},
 };
 
@@ -57,7 +57,7 @@ pub(crate) fn emit(ir: &Ir, map: &SourceMap, errors: &[crate::syntax::token::Sym
 impl Emitter<'_> {
     fn root(&self, program: &str) -> Value {
         let list = |items: Vec<Value>| Value::Array(items);
-        Value::Object(object([
+        let mut root = object([
             ("header_types", list(self.header_types())),
             ("headers", list(self.headers())),
             ("header_stacks", list(self.stacks())),
@@ -92,7 +92,12 @@ impl Emitter<'_> {
             ("field_aliases", json!(self.aliases())),
             ("program", json!(program)),
             ("__meta__", self.meta()),
-        ]))
+        ]);
+        // Only programs for the chip have them.
+        if !self.ir.filters.is_empty() {
+            root.insert("filter_arrays".to_owned(), list(self.filters()));
+        }
+        Value::Object(root)
     }
 
     fn aliases(&self) -> Vec<Value> {
@@ -284,6 +289,43 @@ impl Emitter<'_> {
             list.push(Value::Object(out));
         }
         list
+    }
+
+    fn filters(&self) -> Vec<Value> {
+        let filter = |(id, f): (usize, &Filter)| {
+            let more = [("size", json!(f.size)), ("is_direct", json!(f.direct))];
+            let mut out = self.named(&f.name, id, f.span, more);
+            out.extend(match f.of {
+                FilterUse::LowPass {
+                    gain,
+                    decay,
+                    scale_down,
+                } => object([
+                    ("type", json!("low_pass")),
+                    ("gain", json!(gain)),
+                    ("decay", json!(decay)),
+                    ("scale_down", json!(scale_down)),
+                ]),
+                FilterUse::Red {
+                    time,
+                    min,
+                    max,
+                    probability,
+                    drop,
+                    no_drop,
+                } => object([
+                    ("type", json!("red")),
+                    ("time", json!(time)),
+                    ("min", json!(min)),
+                    ("max", json!(max)),
+                    ("probability", json!(probability)),
+                    ("drop", json!(drop)),
+                    ("no_drop", json!(no_drop)),
+                ]),
+            });
+            Value::Object(out)
+        };
+        self.ir.filters.iter().enumerate().map(filter).collect()
     }
 
     fn registers(&self) -> Vec<Value> {

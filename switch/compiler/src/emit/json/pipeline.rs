@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value, json};
 
-use super::{Emitter, expr::hex};
+use super::{Emitter, expr::hex, object};
 use crate::ir::{ActionCall, Entry, HeaderRef, Key, Match, Next, Node, Pipeline, Profile, Table};
 
 impl Emitter<'_> {
@@ -116,8 +116,12 @@ impl Emitter<'_> {
                 .iter()
                 .map(|r| self.ir.registers[*r].name.as_str())
                 .collect();
-            let registers = json!({"cell": self.field_name(cell), "registers": names});
-            out.insert("direct_registers".to_owned(), registers);
+            let mut registers = object([("cell", self.field_name(cell)), ("registers", json!(names))]);
+            if !table.filters.is_empty() {
+                let names = table.filters.iter().map(|f| self.ir.filters[*f].name.as_str());
+                registers.insert("filters".to_owned(), names.collect());
+            }
+            out.insert("direct_registers".to_owned(), Value::Object(registers));
         }
         self.outcomes(&mut out, table, next, conditions);
         if table.profile.is_none() {

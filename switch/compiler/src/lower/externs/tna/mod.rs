@@ -1,6 +1,7 @@
 //! TNA's functions, objects and methods.
 
 mod deparser;
+mod filter;
 mod hash;
 mod math;
 mod meter;
@@ -30,6 +31,8 @@ pub(in crate::lower) enum Extern {
     /// A register of one cell that only the control plane writes.
     RegisterParam(usize),
     Math(math::Unit),
+    /// As index.
+    Filter(usize),
     Hash(hash::Hash),
     Polynomial(hash::Polynomial),
     /// Random numbers of a type.
@@ -74,6 +77,14 @@ impl Lowerer<'_> {
             "RegisterParam" => self.register_param(types, instance, plane).map(Extern::RegisterParam),
             // Also direct ones, and those with several results of different types (a number at the end).
             kind if kind.contains("RegisterAction") => self.declared(id, instance, plane).map(Extern::RegisterAction),
+            "Lpf" | "DirectLpf" => {
+                let filter = self.low_pass(kind == "DirectLpf", types, instance, plane);
+                filter.map(Extern::Filter)
+            }
+            "Wred" | "DirectWred" => {
+                let filter = self.red(kind == "DirectWred", types, instance, plane);
+                filter.map(Extern::Filter)
+            }
             "MathUnit" => self.math_unit(types, instance).map(Extern::Math),
             "CRCPolynomial" => self.polynomial(types, instance).map(Extern::Polynomial),
             "Hash" => self.hash_object(types, instance).map(Extern::Hash),
@@ -129,6 +140,7 @@ impl Lowerer<'_> {
             (Extern::RegisterAction(action), "execute") => self.execute(&action, args, span, out),
             (Extern::RegisterAction(action), _) => self.alu_method(&action, name, args, span, out),
             (Extern::RegisterParam(r), "read") => self.read_cell(r, Expr::number(0, 32), span, out),
+            (Extern::Filter(filter), "execute") => self.filtered(filter, args, span, out),
             (Extern::Math(unit), "execute") => self.math(&unit, args, span, out),
             (Extern::Hash(hash), "get") => self.tna_hash(&hash, args, span, out),
             (Extern::Random(ty), "get") => self.random(ty, span, out),

@@ -32,7 +32,8 @@ pub(in crate::lower) struct Declared {
 const EXECUTE: &str = ir::EXECUTE_REGISTER_ACTION;
 /// Most bits of a cell.
 const MAX_CELL: u32 = 128;
-const INDEX: Ty = Ty::Bits {
+/// Of a cell.
+pub(super) const INDEX: Ty = Ty::Bits {
     signed: false,
     width: 32,
 };
@@ -172,7 +173,7 @@ impl Lowerer<'_> {
     }
 
     /// The variable in which a table leaves the cell of the entry that matched, for all its registers.
-    fn entry_cell(&mut self) -> Expr {
+    pub(super) fn entry_cell(&mut self) -> Expr {
         let known = self.tna.entry_cell.clone();
         let cell = known.unwrap_or_else(|| self.scalar("entry_cell", INDEX, Span::default()));
         self.tna.entry_cell = Some(cell.clone());
@@ -181,13 +182,18 @@ impl Lowerer<'_> {
 
     /// Gives a table a register with a cell for each of its entries.
     pub(in crate::lower) fn bind_register(&mut self, table: usize, register: usize, span: Span) {
-        self.entry_cell();
         let bound = &mut self.ir.registers[register];
         if bound.size != 0 {
             return self.error(span, "a DirectRegister belongs to one table only");
         }
         bound.size = self.ir.tables[table].size;
         self.ir.tables[table].registers.push(register);
+        self.put_entry_cell(table);
+    }
+
+    /// The table leaves the cell of the entry that matched.
+    pub(super) fn put_entry_cell(&mut self, table: usize) {
+        self.entry_cell();
         self.ir.tables[table].cell = self.tna.entry_cell.as_ref().and_then(target);
     }
 

@@ -1,0 +1,194 @@
+//! Low-pass filters of a Tofino, and random early detection, which drops by a filtered value.
+//!
+//! The average y of the samples x follows  y += (x - y) (1 - exp(-dt / T)),  where dt is the time since the last sample and T the
+//! time constant. This is the first-order filter that the chip's driver has time constants for (open-p4studio,
+//! pipe_mgr_intf.h). How the chip rounds is not public: here y is not rounded.
+
+use super::state::Random;
+use crate::ids::Nanos;
+
+/// Values of a probability's die.
+const SIDES: u64 = 1 << 32;
+
+/// What is made of the average.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) enum Use {
+    /// The average itself. Time constants in ns, while it rises and while it falls.
+    LowPass { gain: f64, decay: f64, scale_down: u32 },
+    /// A decision to drop.
+    Red(Red),
+}
+
+/// Random early detection: up to `min` nothing is dropped, above `max` everything. In between, the probability grows
+/// evenly from 0 to `probability`.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Red {
+    /// Time constant, in ns.
+    pub time: f64,
+    pub min: f64,
+    pub max: f64,
+    pub probability: f64,
+    /// The results.
+    pub drop: u64,
+    pub no_drop: u64,
+}
+
+impl Red {
+    fn decide(&self, average: f64, random: &mut Random) -> u64 {
+        let probability = if average <= self.min {
+            0.0
+        } else if average > self.max {
+            1.0
+        } else {
+            self.probability * (average - self.min) / (self.max - self.min)
+        };
+        let die = random.between(0, SIDES - 1) as f64 / SIDES as f64;
+        if die < probability { self.drop } else { self.no_drop }
+    }
+}
+
+/// A cell. At time 0 the average is 0.
+#[derive(Clone, Copy, Debug, Default)]
+struct Average {
+    value: f64,
+    at: Nanos,
+}
+
+impl Average {
+    /// With this sample.
+    fn with(&mut self, sample: u64, now: Nanos, gain: f64, decay: f64) -> f64 {
+        let (sample, elapsed) = (sample as f64, now.saturating_sub(self.at) as f64);
+        let time = if sample > self.value { gain } else { decay };
+        // Without a time constant it follows at once.
+        let kept = if time > 0.0 { (-elapsed / time).exp() } else { 0.0 };
+        *self = Average {
+            value: sample + (self.value - sample) * kept,
+            at: now,
+        };
+        self.value
+    }
+}
+
+#[derive(Debug)]
+pub(crate) struct FilterArray {
+    of: Use,
+    cells: Vec<Average>,
+    /// Bits of an index that count; all of them if the cells are those of a table's entries.
+    index: u64,
+}
+
+impl FilterArray {
+    pub fn new(of: Use, size: usize, direct: bool) -> Self {
+        let wraps = size.max(1).next_power_of_two() as u64 - 1;
+        FilterArray {
+            of,
+            cells: vec![Average::default(); size],
+            index: if direct { u64::MAX } else { wraps },
+        }
+    }
+
+    /// The result for a sample. Where there is no cell: 0, or not to drop.
+    pub fn execute(&mut self, cell: u64, sample: u64, now: Nanos, random: &mut Random) -> u64 {
+        let cell = usize::try_from(cell & self.index).unwrap_or(usize::MAX);
+        let cell = self.cells.get_mut(cell);
+        match (self.of, cell) {
+            (Use::LowPass { .. }, None) => 0,
+            (Use::Red(red), None) => red.no_drop,
+            (
+                Use::LowPass {
+                    gain,
+                    decay,
+                    scale_down,
+                },
+                Some(cell),
+            ) => cell.with(sample, now, gain, decay).round() as u64 >> scale_down,
+            (Use::Red(red), Some(cell)) => red.decide(cell.with(sample, now, red.time, red.time), random),
+        }
+    }
+
+    /// A cell begins again, if there is such a cell.
+    pub fn reset(&mut self, cell: usize, now: Nanos) {
+        if let Some(cell) = self.cells.get_mut(cell) {
+            *cell = Average { value: 0.0, at: now };
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const MICROSECOND: Nanos = 1000;
+
+    fn low_pass(gain: f64, decay: f64, scale_down: u32) -> FilterArray {
+        let of = Use::LowPass {
+            gain,
+            decay,
+            scale_down,
+        };
+        FilterArray::new(of, 2, false)
+    }
+
+    fn sample(filter: &mut FilterArray, value: u64, now: Nanos) -> u64 {
+        filter.execute(0, value, now, &mut Random(1))
+    }
+
+    #[test]
+    fn after_one_time_constant_the_average_has_gone_63_percent_of_its_way() {
+        let mut filter = low_pass(1e6, 2e6, 0);
+        assert_eq!(sample(&mut filter, 1000, 1000 * MICROSECOND), 632);
+        assert_eq!(sample(&mut filter, 1000, 2000 * MICROSECOND), 865);
+        // It falls with the other time constant: 864.66 / e.
+        assert_eq!(sample(&mut filter, 0, 4000 * MICROSECOND), 318);
+    }
+
+    #[test]
+    fn samples_in_the_same_instant_change_nothing_and_without_a_time_constant_the_last_one_counts() {
+        let mut filter = low_pass(1e6, 1e6, 0);
+        sample(&mut filter, 1000, 1000 * MICROSECOND);
+        assert_eq!(sample(&mut filter, 77_777, 1000 * MICROSECOND), 632);
+        let mut follows = low_pass(0.0, 0.0, 2);
+        assert_eq!(sample(&mut follows, 1000, 0), 250, "scaled down by two bits");
+    }
+
+    #[test]
+    fn an_index_wraps_at_a_power_of_two_and_that_of_an_entry_does_not() {
+        let of = Use::LowPass {
+            gain: 0.0,
+            decay: 0.0,
+            scale_down: 0,
+        };
+        let mut filter = FilterArray::new(of, 3, false);
+        let found: Vec<u64> = [2, 3, 6]
+            .map(|cell| filter.execute(cell, 9, 1, &mut Random(1)))
+            .to_vec();
+        assert_eq!(found, [9, 0, 9]);
+        let mut direct = FilterArray::new(of, 3, true);
+        assert_eq!(direct.execute(u64::MAX, 9, 1, &mut Random(1)), 0, "no entry matched");
+    }
+
+    #[test]
+    fn red_drops_nothing_up_to_min_all_above_max_and_evenly_more_in_between() {
+        let red = Red {
+            time: 0.0,
+            min: 100.0,
+            max: 300.0,
+            probability: 0.5,
+            drop: 1,
+            no_drop: 0,
+        };
+        let (mut filter, mut random) = (FilterArray::new(Use::Red(red), 1, false), Random(7));
+        let mut drops = |sample| {
+            (0..10_000)
+                .map(|_| filter.execute(0, sample, 0, &mut random))
+                .sum::<u64>()
+        };
+        assert_eq!([drops(0), drops(100), drops(301)], [0, 0, 10_000]);
+        // A quarter at half the way, half at the end of it.
+        let (half, end) = (drops(200), drops(300));
+        assert!(
+            (2300..2700).contains(&half) && (4800..5200).contains(&end),
+            "{half}, {end}"
+        );
+    }
+}
