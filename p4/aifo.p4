@@ -5,6 +5,7 @@
 #include <core.p4>
 #include <v1model.p4>
 
+#define TAKES_WORKERS
 #include "include/lab.p4"
 #include "include/rank.p4"
 #include "include/carry_out.p4"

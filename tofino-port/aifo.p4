@@ -7,6 +7,7 @@
 #include <tna.p4>
 
 #define LENGTH_REPORTS
+#define TAKES_WORKERS
 #include "include/lab.p4"
 #include "include/rank.p4"
 #include "include/carry_out.p4"
@@ -56,11 +57,12 @@ control AifoIngress(inout headers_t hdr, inout metadata_t meta, in ingress_intri
         window_size = (bit<32>) window_ranks;
         sample_every = sampling;
     }
-    // The paper's defaults with the window of its Tofino build: C = 20, k = 0.1, |W| = 16, S = 15.
+    // The paper's defaults with the window of its Tofino build: C = 20, k = 0.1, |W| = 16, S = 15. The queue is larger than C, for what
+    // is admitted between two departures.
     table aifo_params {
         key = { ig_tm_md.ucast_egress_port: exact @name("egress_spec"); }
         actions = { set_aifo; }
-        default_action = set_aifo(20, 20, 26, 16, 15);
+        default_action = set_aifo(20, 40, 26, 16, 15);
         size = MAX_PORTS;
     }
 
@@ -75,7 +77,7 @@ control AifoIngress(inout headers_t hdr, inout metadata_t meta, in ingress_intri
                 ranking.apply(hdr, meta, ig_tm_md);
                 aifo_params.apply();
                 window.apply(ig_tm_md.ucast_egress_port, meta.inverse_rank, window_size, sample_every, smaller);
-                read_length.apply(meta, target, length);
+                read_length.apply(meta, length);
                 tail_drop.apply(length, size, full);
                 admission.apply(smaller, window_size, length, target, headroom, full, verdict);
                 count_depth.apply(ig_tm_md.ucast_egress_port, length);

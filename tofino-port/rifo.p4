@@ -24,7 +24,7 @@ control RifoIngress(inout headers_t hdr, inout metadata_t meta, in ingress_intri
     Rank() ranking;
     ChooseQueue() choose_queue;
     RankRange() rank_range;
-    ReadLength() read_length;
+    CountArrival() count_arrival;
     TailDrop() tail_drop;
     RifoAdmission() admission;
     CountDepth() count_depth;
@@ -69,7 +69,7 @@ control RifoIngress(inout headers_t hdr, inout metadata_t meta, in ingress_intri
                 rifo_params.apply();
                 rank_range.apply(ig_tm_md.ucast_egress_port, meta.rank, meta.inverse_rank, tracking_range, not_lowest, highest);
                 choose_queue.apply(meta, ig_tm_md.ucast_egress_port, 0);
-                read_length.apply(meta, size, length);
+                count_arrival.apply(meta, size, length);
                 tail_drop.apply(length, size, full);
                 admission.apply(meta.rank, not_lowest, highest, length, size, headroom, full, verdict);
                 count_depth.apply(ig_tm_md.ucast_egress_port, length);

@@ -72,6 +72,12 @@ def test_a_window_is_no_larger_than_the_program_of_a_target_holds() -> None:
         assert narrow.label.endswith("|W| = 16")
 
 
+def test_where_departures_report_its_length_aifos_queue_has_room_for_twice_its_target() -> None:
+    aifo = SCHEMES["aifo"].usual()
+    assert aifo.queue_sizes == aifo.on(Target.T2NA).queue_sizes == (20,)
+    assert aifo.on(Target.TNA).queue_sizes == (40,)
+
+
 def test_on_a_tofino_fdpas_interval_is_the_nearest_power_of_two() -> None:
     config = fdpa.Config(10**8, fdpa.DEFAULT_BANDS, 60_000, 10**7)
     assert config.on(Target.V1MODEL) == config

@@ -4,6 +4,9 @@ const bit<16> ETHERTYPE_IPV4 = 0x0800;
 // Packets from and to the controller.
 const bit<9> CPU_PORT = 509;
 #ifdef WORKER_PACKETS
+#ifndef TAKES_WORKERS
+#error "this program is not written for worker packets; only aifo.p4 is"
+#endif
 // Local experimental Ethertype (IEEE 802).
 const bit<16> ETHERTYPE_WORKER = 0x88b5;
 #endif

@@ -1,7 +1,3 @@
-#ifdef WORKER_PACKETS
-#error "a worker packet brings one length for each port: build programs with several queues without WORKER_PACKETS"
-#endif
-
 // The sizes of the strict-priority queues of a port, packets. Queue i has priority 8 - i.
 struct queue_sizes_t {
     bit<16> size_1;

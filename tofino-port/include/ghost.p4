@@ -1,16 +1,20 @@
 // Queue lengths for a Tofino 2: the ghost thread tells ingress (PACKS 5).
 //
 // The traffic manager reports the length of a queue when a packet enters or leaves it. The ghost thread runs in the pipeline
-// of ingress and writes the length into a register that ingress reads. It also keeps the sum of each port: what a queue has
-// now, minus what it had at its last report.
+// of ingress and writes the length into a register that ingress reads. With PORT_LENGTHS it also keeps the sum of each port:
+// what a queue has now, minus what it had at its last report.
 
-// Packets in the queue of each (port, priority) and of each port. The traffic manager's number of a queue has 11 bits: the
-// lower 8 bits of the port and 3 bits of priority.
+// Packets in the queue of each (port, priority). The traffic manager's number of a queue has 11 bits: the lower 8 bits of the port
+// and 3 bits of priority.
 Register<bit<32>, bit<11>>(2048) queue_depths;
+#ifdef PORT_LENGTHS
+// Packets in all queues of each port.
 Register<bit<32>, bit<8>>(256) port_depths;
+#endif
 
 control QueueLengths(in ghost_intrinsic_metadata_t gh_intr_md) {
     bit<32> length;
+#ifdef PORT_LENGTHS
     bit<32> before;
     bit<32> change;
 
@@ -25,15 +29,27 @@ control QueueLengths(in ghost_intrinsic_metadata_t gh_intr_md) {
             value = value + change;
         }
     };
+#else
+    RegisterAction<bit<32>, bit<11>, bit<32>>(queue_depths) keep = {
+        void apply(inout bit<32> value) {
+            value = length;
+        }
+    };
+#endif
 
     apply {
         length = (bit<32>) gh_intr_md.qlength;
+#ifdef PORT_LENGTHS
         before = swap.execute(gh_intr_md.qid);
         change = length - before;
         add_change.execute(gh_intr_md.qid[10:3]);
+#else
+        keep.execute(gh_intr_md.qid);
+#endif
     }
 }
 
+#ifdef PORT_LENGTHS
 // Ingress. length: of all queues of the port together, in packets, before the packet at hand.
 control ReadPortLength(in bit<9> port, out bit<32> length) {
     RegisterAction<bit<32>, bit<8>, bit<32>>(port_depths) read = {
@@ -46,10 +62,10 @@ control ReadPortLength(in bit<9> port, out bit<32> length) {
         length = read.execute(port[7:0]);
     }
 }
+#endif
 
-// Ingress. length: of the packet's queue, in packets, before the packet at hand. The limit is for programs that count arrivals
-// (length_report.p4).
-control ReadLength(in metadata_t meta, in bit<32> limit, out bit<32> length) {
+// Ingress. length: of the packet's queue, in packets, before the packet at hand.
+control ReadLength(in metadata_t meta, out bit<32> length) {
     RegisterAction<bit<32>, bit<11>, bit<32>>(queue_depths) read = {
         void apply(inout bit<32> value, out bit<32> now) {
             now = value;

@@ -3,8 +3,9 @@
 // How ingress learns the lengths of the queues is chosen before this file is included:
 //   GHOST_THREAD     Tofino 2: the ghost thread (ghost.p4)
 //   LENGTH_REPORTS   Tofino 1: every departure reports (length_report.p4)
-//   WORKER_PACKETS   Tofino 1, by -D: worker packets (worker.p4) instead of reports
+//   WORKER_PACKETS   Tofino 1, by -D: worker packets (worker.p4) instead of reports, in programs with TAKES_WORKERS
 //   none of them     the program does not know the lengths
+// PORT_LENGTHS: the ghost thread also keeps the sum of each port's lengths (PACKS).
 // RESUBMIT_PUSH_DOWN: a packet may come back once, with what SP-PIFO's bounds fall by (push_down.p4).
 
 #ifdef WORKER_PACKETS

@@ -4,11 +4,13 @@
 // leaves behind in front. The report comes back to ingress, which writes the length into its register. So ingress knows the
 // length as soon as the report is back, for every (port, priority). AIFO's authors use worker packets instead (worker.p4).
 //
-// Between two departures, ingress counts the arrivals itself. It reads the register before the rule decides, and one packet
-// has one access to a register. So it counts every arrival, also one that is then refused, but never beyond a limit that the
-// program sets. The next departure puts the register right.
+// Two ways to use it. A packet has one access to the register, before the rule decides.
+//   ReadLength     (AIFO) what the last departure left behind. Too short by what was admitted since then.
+//   CountArrival   (FIFO, RIFO) ingress adds 1 for each arrival, also one that is then refused, up to the size of the queue. Too
+//                  long by what was refused since the last departure. The program itself drops at a full queue, because
+//                  the register is never below the length. The next departure puts it right.
 //
-// So a report that is lost does no harm, unless it is that of the last packet of a full queue: then ingress takes an empty queue
+// A report that is lost does no harm, unless it is that of the last packet of a full queue: then ingress takes an empty queue
 // for full, and no departure tells otherwise. The recirculation port must have room for a report of each departure.
 //
 // The controller sets up the mirror session: port 68, cut to 32 bytes.
@@ -53,19 +55,31 @@ control MakeLengthReport(in egress_headers_t hdr, inout egress_metadata_t meta, 
     }
 }
 
-// Ingress, for other packets. length: of the packet's queue, in packets, before the packet at hand;  limit: arrivals are counted
-// up to this length.
-control ReadLength(in metadata_t meta, in bit<32> limit, out bit<32> length) {
-    RegisterAction<bit<32>, bit<12>, bit<32>>(queue_depths) count_arrival = {
+// Ingress, for other packets. length: of the packet's queue, in packets, as the last departure left it behind.
+control ReadLength(in metadata_t meta, out bit<32> length) {
+    RegisterAction<bit<32>, bit<12>, bit<32>>(queue_depths) read = {
+        void apply(inout bit<32> value, out bit<32> now) {
+            now = value;
+        }
+    };
+
+    apply {
+        length = read.execute(meta.queue);
+    }
+}
+
+// The same, with the arrivals since then.  size: of the queue, up to which arrivals are counted.
+control CountArrival(in metadata_t meta, in bit<32> size, out bit<32> length) {
+    RegisterAction<bit<32>, bit<12>, bit<32>>(queue_depths) count = {
         void apply(inout bit<32> value, out bit<32> before) {
             before = value;
-            if (value < limit) {
+            if (value < size) {
                 value = value + 1;
             }
         }
     };
 
     apply {
-        length = count_arrival.execute(meta.queue);
+        length = count.execute(meta.queue);
     }
 }

@@ -7,8 +7,8 @@ control AdmitToQueue(inout headers_t hdr, inout metadata_t meta, inout ingress_i
     Counter<bit<64>, bit<9>>(MAX_PORTS, CounterType_t.PACKETS_AND_BYTES) port_admitted;
     Counter<bit<64>, bit<9>>(MAX_PORTS, CounterType_t.PACKETS_AND_BYTES) port_dropped;
     Counter<bit<64>, bit<12>>(MAX_QUEUES, CounterType_t.PACKETS_AND_BYTES) band_admitted;
-#if defined(LENGTH_REPORTS) || defined(WORKER_PACKETS) || defined(GHOST_THREAD)
-    ReadLength() read_length;
+#ifdef LENGTH_REPORTS
+    CountArrival() count_arrival;
     TailDrop() tail_drop;
     bit<32> length;
     bool full;
@@ -17,8 +17,8 @@ control AdmitToQueue(inout headers_t hdr, inout metadata_t meta, inout ingress_i
 
     apply {
         verdict = ADMITTED;
-#if defined(LENGTH_REPORTS) || defined(WORKER_PACKETS) || defined(GHOST_THREAD)
-        read_length.apply(meta, size, length);
+#ifdef LENGTH_REPORTS
+        count_arrival.apply(meta, size, length);
         tail_drop.apply(length, size, full);
         if (full) {
             verdict = FULL;

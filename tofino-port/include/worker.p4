@@ -68,9 +68,8 @@ control WorkerEgress(inout egress_headers_t hdr, inout egress_metadata_t meta, i
     }
 }
 
-// Ingress, for other packets. length: of the packet's port, in packets, as the worker brought it. The limit is for programs that
-// count arrivals (length_report.p4).
-control ReadLength(in metadata_t meta, in bit<32> limit, out bit<32> length) {
+// Ingress, for other packets. length: of the packet's port, in packets, as the worker brought it.
+control ReadLength(in metadata_t meta, out bit<32> length) {
     RegisterAction<bit<32>, bit<9>, bit<32>>(queue_length_ingress) read = {
         void apply(inout bit<32> value, out bit<32> now) {
             now = value;

@@ -71,7 +71,7 @@ control AifoIngress(inout headers_t hdr, inout metadata_t meta, in ingress_intri
             ranking.apply(hdr, meta, ig_tm_md);
             aifo_params.apply();
             window.apply(ig_tm_md.ucast_egress_port, meta.inverse_rank, window_size, sample_every, smaller);
-            read_length.apply(meta, target, length);
+            read_length.apply(meta, length);
             tail_drop.apply(length, size, full);
             admission.apply(smaller, window_size, length, target, headroom, full, verdict);
             count_depth.apply(ig_tm_md.ucast_egress_port, length);

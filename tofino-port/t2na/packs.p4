@@ -7,6 +7,7 @@
 #include <t2na.p4>
 
 #define GHOST_THREAD
+#define PORT_LENGTHS
 #include "../include/lab.p4"
 #include "../include/rank.p4"
 #include "../include/carry_out.p4"

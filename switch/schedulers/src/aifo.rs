@@ -16,8 +16,8 @@
 //!   log q + log C + log (2^m - K) <= log |W| + log (C - c) + m + 4 * 2^-16
 //!
 //! with the logarithms of `log2`: as the exact rule where the two sides differ by more than 2^-13 and no number is above 255, else
-//! with C and C - c up to 1/128 smaller than they are. And on Tofino 1, ingress does not see the queue. c is what the last
-//! departure left behind, and the arrivals since then, refused ones too, counted up to C.
+//! with C and C - c up to 1/128 smaller than they are. And on Tofino 1, ingress does not see the queue: c is what the last
+//! departure left behind. So the queue may hold more than its size; the traffic manager's room ends it.
 
 use std::slice;
 
@@ -78,7 +78,7 @@ pub struct Aifo {
     headroom: Headroom,
     on: Target,
     /// c on Tofino 1.
-    counted: u64,
+    left_behind: u64,
 }
 
 impl Aifo {
@@ -94,7 +94,7 @@ impl Aifo {
             target: config.target as u64,
             headroom: config.headroom,
             on: config.on,
-            counted: 0,
+            left_behind: 0,
         })
     }
 
@@ -119,7 +119,7 @@ impl Aifo {
     fn known_length(&self) -> u64 {
         match self.on {
             Target::V1model | Target::T2na => self.queue.len() as u64,
-            Target::Tna => self.counted,
+            Target::Tna => self.left_behind,
         }
     }
 }
@@ -127,13 +127,9 @@ impl Aifo {
 impl Scheduler for Aifo {
     fn enqueue(&mut self, _now: Nanos, packet: Packet) -> Verdict {
         self.window.observe(packet.rank);
-        let (length, admits) = (self.known_length(), self.admits(packet.rank));
-        if self.counted < self.target {
-            self.counted += 1;
-        }
-        if !admits {
+        if !self.admits(packet.rank) {
             Verdict::DroppedByAdmission
-        } else if length >= self.queue.capacity() as u64 {
+        } else if self.known_length() >= self.queue.capacity() as u64 {
             Verdict::DroppedFull
         } else {
             self.queue.append(packet)
@@ -142,7 +138,7 @@ impl Scheduler for Aifo {
 
     fn dequeue(&mut self, now: Nanos) -> Option<Packet> {
         let packet = self.queue.dequeue(now)?;
-        self.counted = self.queue.len() as u64;
+        self.left_behind = self.queue.len() as u64;
         Some(packet)
     }
 

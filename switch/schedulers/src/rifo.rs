@@ -20,7 +20,7 @@
 //! decides. A queue just above k B is strict. With Max = Min the score is 0/0, and the packet is admitted.
 //!
 //! On a Tofino 1, ingress does not see the queue. L is what the last departure left behind, and the arrivals since then, refused
-//! ones too, counted up to B.
+//! ones too, counted up to B. The queue is never longer than that, so the program itself drops at a full queue.
 
 use std::slice;
 

@@ -337,6 +337,34 @@ fn sp_pifo_on_tofino_sends_rank_0_to_queue_1_or_to_the_more_urgent_queue_of_a_pa
 }
 
 #[test]
+fn aifo_on_tofino_knows_what_the_last_departure_left_behind() {
+    let config = AifoConfig {
+        target: 2,
+        capacity: 4,
+        headroom: Headroom::NONE,
+        window: WindowConfig::unsampled(2),
+        on: Target::V1model,
+    };
+    let mut aifo = Aifo::new(Aifo::on(config, Target::Tna)).unwrap();
+    // Half of the window is more urgent than rank 9, and half of C must be free for it.
+    for rank in [1, 9, 1, 9] {
+        assert!(aifo.enqueue(0, packet(rank)).is_queued(), "nothing has departed yet");
+    }
+    aifo.dequeue(0);
+    assert_eq!(
+        aifo.enqueue(0, packet(1)),
+        Verdict::DroppedByAdmission,
+        "three are left, more than C"
+    );
+    aifo.dequeue(0);
+    assert_eq!(aifo.enqueue(0, packet(9)), Verdict::DroppedByAdmission);
+    assert!(aifo.enqueue(0, packet(1)).is_queued(), "two are left");
+    aifo.dequeue(0);
+    aifo.dequeue(0);
+    assert!(aifo.enqueue(0, packet(9)).is_queued(), "one is left");
+}
+
+#[test]
 fn rifo_on_tofino_counts_what_it_refuses_until_the_next_departure() {
     let config = RifoConfig {
         capacity: 4,

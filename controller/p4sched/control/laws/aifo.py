@@ -93,7 +93,14 @@ class Parameters(ranked.Parameters):
         return cls(buffer, buffer, headroom_numerator(comparison.headroom), comparison.window, 1)
 
     def on(self, target: Target) -> Self:
-        return replace(self, window_ranks=min(self.window_ranks, PROGRAMS[target].largest_window))
+        """Where departures report the length, the queue gets room for what is admitted between two of them."""
+        programs = PROGRAMS[target]
+        room = min(2 * self.target_packets, MAX_PACKETS) if programs.length_reports else 0
+        return replace(
+            self,
+            capacity_packets=max(self.capacity_packets, room),
+            window_ranks=min(self.window_ranks, programs.largest_window),
+        )
 
     @property
     def packets(self) -> int:
