@@ -94,6 +94,7 @@ public final class SchedulerManager implements SchedulerService {
         onos.netcfg.removeListener(configListener);
         onos.netcfg.unregisterConfigFactory(configFactory);
         controls.values().forEach(DeviceControl::close);
+        controls.values().forEach(DeviceControl::awaitEnd);
         controls.clear();
         LOG.info("Stopped");
     }
@@ -283,6 +284,15 @@ public final class SchedulerManager implements SchedulerService {
         reader.defaultAction(scheduler.table(), scheduler.action()).ifPresent(data -> found.put(ALL_PORTS, data));
         reader.portActions(scheduler.table(), scheduler.action())
                 .forEach((port, data) -> found.put(port.toString(), data));
+        return found;
+    }
+
+    @Override
+    public Map<Long, Long> sentBytes(DeviceId device) throws SwitchException {
+        Map<Long, Long> found = new TreeMap<>();
+        SwitchReader.of(device, onos.p4runtime, onos.pipeconfs, onos.netcfg)
+                .users()
+                .forEach((user, counter) -> found.put(user, counter.sentBytes));
         return found;
     }
 

@@ -55,6 +55,9 @@ public interface SchedulerService {
     /** The parameters in force, read from the switch: "default" and port numbers; all those that it has. */
     Map<String, Map<String, Long>> parameters(DeviceId device) throws SwitchException;
 
+    /** Bytes that arrived from each user since its entries were written, read from the switch. */
+    Map<Long, Long> sentBytes(DeviceId device) throws SwitchException;
+
     /** The last decisions on a port, oldest first, as the decision log holds them: at most so many, and at most 100. */
     List<Map<String, Object>> decisions(DeviceId device, int port, int last);
 }

@@ -40,6 +40,7 @@ public final class DeviceControl implements Closeable {
 
     private static final long FIRST_PAUSE_NS = 500_000_000;
     private static final long LONGEST_PAUSE_NS = 8_000_000_000L;
+    private static final long END_S = 5;
 
     private final DeviceId device;
     private final OnosServices onos;
@@ -344,5 +345,16 @@ public final class DeviceControl implements Closeable {
             onos.leadership.withdraw(topic(device));
         });
         thread.shutdown();
+    }
+
+    /** Waits until it has ended, for a few seconds at most: a switch may not answer. */
+    public void awaitEnd() {
+        try {
+            if (!thread.awaitTermination(END_S, TimeUnit.SECONDS)) {
+                LOG.warn("{}: does not answer while its control ends", device);
+            }
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
     }
 }
