@@ -253,6 +253,38 @@ proptest! {
 }
 
 #[test]
+fn on_a_tofino_1_the_most_urgent_of_four_flows_takes_the_link_as_under_the_exact_rule() {
+    // As in AIFO figure 15: eight packets arrive for each departure, two of them of the most urgent flow.
+    let overload = Overload {
+        rates: vec![2; 4],
+        drain: 1,
+        headroom: Headroom::at_least(1, 10).unwrap(),
+        seed: 1,
+    };
+    let share_of_the_link = |on, capacity| {
+        let config = AifoConfig {
+            capacity,
+            window: WindowConfig {
+                size: 16,
+                sample_every: 15,
+            },
+            on,
+            ..AifoConfig::paper()
+        };
+        let (shares, length) = overload.settle(&mut Aifo::new(config).unwrap());
+        println!("{on:?}: {shares:?}, {length} packets wait");
+        assert!(length <= capacity as f64, "{length}");
+        // The rates are equal, so that shares of arrivals compare as those of the link.
+        shares[0] / shares.iter().sum::<f64>()
+    };
+    let (exact, late) = (
+        share_of_the_link(Target::V1model, 20),
+        share_of_the_link(Target::Tna, 40),
+    );
+    assert!(exact > 0.97 && (exact - late).abs() < 0.01, "{exact} and {late}");
+}
+
+#[test]
 fn aifo_theorem_1_with_equal_rates_the_queue_length_is_the_papers() {
     for (ranks, borderline, headroom) in [(10, 7, Headroom::NONE), (20, 15, Headroom::at_least(1, 10).unwrap())] {
         let drain = (borderline - 1) * 10 + 5;

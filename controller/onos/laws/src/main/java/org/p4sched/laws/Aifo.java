@@ -118,10 +118,12 @@ public final class Aifo extends RankedLaw {
             return data;
         }
 
+        /** Where departures report the length, the queue gets room for what is admitted between two of them. */
         @Override
         Parameters on(Target target) {
             long window = Math.min(windowRanks, target.largestWindow);
-            return new Parameters(targetPackets, capacityPackets, headroom256, window, sampling);
+            long room = target.lengthReports ? Math.min(2 * targetPackets, MAX_PACKETS) : 0;
+            return new Parameters(targetPackets, Math.max(capacityPackets, room), headroom256, window, sampling);
         }
 
         /** C within 10 %, S within 25 %, k within 1/16. */

@@ -3,16 +3,20 @@ package org.p4sched.laws;
 /** What a program is written for. */
 public enum Target {
     /** Software switches: the embedded one and BMv2. */
-    V1MODEL(32),
+    V1MODEL(32, false),
     /** Tofino 1. */
-    TNA(16),
+    TNA(16, true),
     /** Tofino 2. */
-    T2NA(16);
+    T2NA(16, false);
 
     /** Ranks that the window of AIFO and PACKS can hold. */
     public final int largestWindow;
 
-    Target(int largestWindow) {
+    /** Each departure reports the length of its queue to ingress. */
+    final boolean lengthReports;
+
+    Target(int largestWindow, boolean lengthReports) {
         this.largestWindow = largestWindow;
+        this.lengthReports = lengthReports;
     }
 }
