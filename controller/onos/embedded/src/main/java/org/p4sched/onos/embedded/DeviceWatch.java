@@ -35,6 +35,9 @@ final class DeviceWatch {
     private static final Logger log = LoggerFactory.getLogger(DeviceWatch.class);
     private static final long FIRST_PAUSE_MS = 100;
     private static final long LONGEST_PAUSE_MS = 3000;
+    /** A switch that does not answer at once is nothing to tell. */
+    private static final long TELL_FROM_PAUSE_MS = 800;
+
     private static final long STATISTICS_SECONDS = 5;
 
     private final DeviceId device;
@@ -165,7 +168,7 @@ final class DeviceWatch {
     }
 
     private void retryLater() {
-        if (!retryPlanned) {
+        if (!retryPlanned && !thread.isShutdown()) {
             retryPlanned = true;
             thread.schedule(() -> safely(this::retry), pauseMs, TimeUnit.MILLISECONDS);
             pauseMs = Math.min(2 * pauseMs, LONGEST_PAUSE_MS);
@@ -178,7 +181,7 @@ final class DeviceWatch {
             return;
         }
         if (!handshaker.isReachable()) {
-            if (!toldUnreachable) {
+            if (!toldUnreachable && pauseMs >= TELL_FROM_PAUSE_MS) {
                 toldUnreachable = true;
                 log.warn("{}: no answer; ONOS tries again until the switch is there", device);
             }

@@ -10,6 +10,7 @@ import org.onosproject.net.config.NetworkConfigEvent;
 import org.onosproject.net.config.NetworkConfigListener;
 import org.onosproject.net.config.NetworkConfigRegistry;
 import org.onosproject.net.config.basics.BasicDeviceConfig;
+import org.onosproject.net.device.DeviceAdminService;
 import org.onosproject.net.device.DeviceProvider;
 import org.onosproject.net.device.DeviceProviderRegistry;
 import org.onosproject.net.device.DeviceProviderService;
@@ -138,6 +139,7 @@ final class DeviceWatches extends AbstractProvider implements DeviceProvider {
                     break;
                 case CONFIG_REMOVED:
                     forget(device);
+                    onos.get(DeviceAdminService.class).removeDevice(device);
                     break;
                 default:
                     break;

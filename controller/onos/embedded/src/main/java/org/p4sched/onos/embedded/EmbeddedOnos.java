@@ -49,8 +49,8 @@ import org.p4sched.onos.embedded.store.Translations;
 
 /** ONOS's core in this process, with P4Runtime switches below it. One process has one: some of ONOS's state is static. */
 public final class EmbeddedOnos implements AutoCloseable {
-    /** How often ONOS reads all entries and groups, and looks whether the pipeline is set, in seconds. */
-    private static final String POLL_SECONDS = "1";
+    /** How often ONOS reads all entries and groups, in seconds. */
+    private static final String POLL_SECONDS = "5";
 
     private final Components components = new Components();
 
@@ -104,7 +104,7 @@ public final class EmbeddedOnos implements AutoCloseable {
         components.add(new PipeconfBindings());
         components.add(new PiPipeconfManager());
         components.add(new DriverManager());
-        components.add(new PiPipeconfWatchdogManager(), Map.of("probeInterval", POLL_SECONDS));
+        components.add(new PiPipeconfWatchdogManager());
     }
 
     private void addRules() {

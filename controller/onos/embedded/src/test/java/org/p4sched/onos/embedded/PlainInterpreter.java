@@ -53,11 +53,8 @@ public final class PlainInterpreter extends AbstractHandlerBehaviour implements 
             return List.of(PiPacketOperation.builder()
                     .withType(PiPacketOperationType.PACKET_OUT)
                     .withData(ImmutableByteSequence.copyFrom(packet.data()))
-                    .withMetadata(PiPacketMetadata.builder()
-                            .withId(PiPacketMetadataId.of("egress_port"))
-                            .withValue(ImmutableByteSequence.copyFrom(out.port().toLong())
-                                    .fit(PORT_BITS))
-                            .build())
+                    .withMetadata(metadata("egress_port", out.port().toLong(), PORT_BITS))
+                    .withMetadata(metadata("unused", 0, Short.SIZE - PORT_BITS))
                     .build());
         } catch (ImmutableByteSequence.ByteSequenceTrimException e) {
             throw new PiInterpreterException(e.getMessage());
@@ -85,5 +82,13 @@ public final class PlainInterpreter extends AbstractHandlerBehaviour implements 
         } catch (DeserializationException | ImmutableByteSequence.ByteSequenceTrimException e) {
             throw new PiInterpreterException(e.getMessage());
         }
+    }
+
+    private static PiPacketMetadata metadata(String name, long value, int bits)
+            throws ImmutableByteSequence.ByteSequenceTrimException {
+        return PiPacketMetadata.builder()
+                .withId(PiPacketMetadataId.of(name))
+                .withValue(ImmutableByteSequence.copyFrom(value).fit(bits))
+                .build();
     }
 }

@@ -12,9 +12,12 @@ import org.onosproject.net.pi.model.DefaultPiPipeconf;
 import org.onosproject.net.pi.model.PiPipeconf;
 import org.onosproject.net.pi.model.PiPipeconfId;
 import org.onosproject.net.pi.model.PiPipelineInterpreter;
+import org.onosproject.p4runtime.ctl.utils.PipeconfHelper;
 import org.onosproject.p4runtime.model.P4InfoParser;
 import org.onosproject.p4runtime.model.P4InfoParserException;
+import org.p4sched.onos.pipeconf.Pipeconfs;
 import p4.config.v1.P4InfoOuterClass.P4Info;
+import p4.config.v1.P4InfoOuterClass.Table;
 
 /** A program of the repository, compiled for a test. */
 final class Program {
@@ -60,5 +63,19 @@ final class Program {
         } catch (P4InfoParserException e) {
             throw new IllegalStateException(p4info.toString(), e);
         }
+    }
+
+    /** The number of a table of one of the application's programs. */
+    static int tableId(String program, String table) {
+        PiPipeconf pipeconf = Pipeconfs.inApp().stream()
+                .filter(known -> known.id().id().equals(Pipeconfs.PREFIX + program))
+                .findFirst()
+                .orElseThrow();
+        return PipeconfHelper.getP4Info(pipeconf).getTablesList().stream()
+                .map(Table::getPreamble)
+                .filter(preamble -> preamble.getAlias().equals(table))
+                .findFirst()
+                .orElseThrow()
+                .getId();
     }
 }
