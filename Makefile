@@ -1,12 +1,14 @@
 # make demo   sets up and runs the FDPA fairness lab
 # make onos   sets up and runs the same lab with FDPA, first under the Python controller, then under ONOS
 # make test   sets up and runs every test and lint
+# make docker builds the images: docker/README.md
+# make docker-test  builds and runs the images without a registry (ten minutes; not part of make test)
 # make docs   builds the documentation as one site: build/site/index.html
 # make anchors  aims the links of all pages to lines of source files again
 # make setup  only installs and builds
 # make clean  ends what a crashed run left behind; removes build results
 
-.PHONY: demo onos test setup clean lint docs anchors
+.PHONY: demo onos test setup clean lint docs anchors docker docker-test
 
 demo:
 	@./setup.sh lab
@@ -26,6 +28,15 @@ lint:
 	.venv/bin/ruff check .
 	.venv/bin/ruff format --check .
 	.venv/bin/mypy
+	.venv-docker/bin/hadolint docker/*/Dockerfile
+	.venv-docker/bin/check-jsonschema --quiet --builtin-schema vendor.compose-spec docker/compose*.yaml
+
+docker:
+	@docker/build.sh
+
+docker-test:
+	@./setup.sh dev
+	@docker/test.sh
 
 docs:
 	@./setup.sh docs

@@ -111,7 +111,11 @@ environment .venv-shell requirements-shell.lock
 python_package
 [ "$1" = docs ] && environment .venv-docs requirements-docs.lock
 case "$1" in
-  dev) rust_lints; debian "${ONOS_PACKAGES[@]}" ;;
+  dev)
+    rust_lints
+    debian "${ONOS_PACKAGES[@]}"
+    environment .venv-docker requirements-docker.lock
+    ;;
   onos) debian "${ONOS_PACKAGES[@]}" ;;
 esac
 switch_build

@@ -1,5 +1,6 @@
 """Versions of everything that shapes a result, for summaries."""
 
+import os
 import platform
 import subprocess
 from importlib import metadata
@@ -23,6 +24,9 @@ def versions() -> dict[str, str]:
 
 
 def _commit() -> str:
+    # in an image, which has no repository
+    if built_from := os.environ.get("P4SCHED_COMMIT"):
+        return built_from
     commit = _first_line(["git", "-C", str(ROOT), "rev-parse", "--short=12", "HEAD"])
     if commit == "missing":
         return commit

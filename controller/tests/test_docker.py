@@ -1,0 +1,67 @@
+"""The images, as far as that can be told without building one; docker/test.sh builds and runs them."""
+
+import re
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from p4sched.paths import ROOT
+from p4sched.versions import versions
+
+DOCKER = ROOT / "docker"
+DOCKERFILES = sorted(DOCKER.glob("*/Dockerfile"))
+PIN = re.compile(r"^([\w.-]+)==(\S+) \\\n((?: +--hash=\S+(?: \\)?\n)+)", re.MULTILINE)
+
+
+def pins(lock: str) -> dict[str, tuple[str, list[str]]]:
+    """Version and hashes of each package of a lock file."""
+    found = PIN.findall((ROOT / lock).read_text())
+    assert found
+    return {name: (version, hashes.split()) for name, version, hashes in found}
+
+
+def copied(dockerfile: Path) -> list[str]:
+    """What a Dockerfile copies from the repository."""
+    lines = re.findall(r"^COPY (?!--from)(.+)$", dockerfile.read_text(), re.MULTILINE)
+    return [source for line in lines for source in line.split()[:-1]]
+
+
+def test_the_lab_of_the_image_has_the_versions_that_are_tested() -> None:
+    tested = pins("requirements.lock")
+    assert {name: pin for name, pin in pins("requirements-lab.lock").items() if tested.get(name) != pin} == {}
+
+
+@pytest.mark.parametrize("dockerfile", DOCKERFILES, ids=lambda path: path.parent.name)
+def test_an_image_copies_what_exists_and_is_not_ignored(dockerfile: Path) -> None:
+    admitted = re.findall(r"^!(.+)$", (ROOT / ".dockerignore").read_text(), re.MULTILINE)
+    for source in copied(dockerfile):
+        assert (ROOT / source).exists(), source
+        assert any(Path(source).is_relative_to(path) for path in admitted), source
+
+
+@pytest.mark.parametrize("dockerfile", DOCKERFILES, ids=lambda path: path.parent.name)
+def test_every_image_that_comes_from_a_registry_has_a_version(dockerfile: Path) -> None:
+    named = re.findall(r"^ARG \w+=(\S+/\S+)$", dockerfile.read_text(), re.MULTILINE)
+    assert named
+    for image in named:
+        assert image.startswith("p4sched/") or re.search(r":\d+\.\d+[\w.-]*(@sha256:[0-9a-f]{64})?$", image), image
+
+
+def test_a_program_that_was_gathered_runs_with_its_own_loader(tmp_path: Path) -> None:
+    out = tmp_path / "gathered"
+    subprocess.run([DOCKER / "bmv2" / "gather", out, "ip"], check=True)
+    ran = subprocess.run([out / "bin" / "ip", "-Version"], env={}, capture_output=True, text=True, check=True)
+    assert ran.stdout.startswith("ip utility")
+    assert (out / "lib" / "libc.so.6").is_file()
+
+
+def test_a_program_that_an_image_lacks_is_named(tmp_path: Path) -> None:
+    ran = subprocess.run([DOCKER / "bmv2" / "gather", tmp_path, "nobody"], capture_output=True, text=True, check=False)
+    assert ran.returncode == 1
+    assert ran.stderr == "gather: no nobody in this image\n"
+
+
+def test_results_name_the_commit_that_an_image_was_built_from(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("P4SCHED_COMMIT", "0123456789ab")
+    assert versions()["commit"] == "0123456789ab"
