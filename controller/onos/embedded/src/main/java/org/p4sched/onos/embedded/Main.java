@@ -39,6 +39,7 @@ public final class Main {
     private final EmbeddedOnos onos = new EmbeddedOnos();
     private final SchedulerManager schedulers;
     private final ScheduledExecutorService look = Executors.newSingleThreadScheduledExecutor();
+    private RestServer rest;
 
     private Main(Options options) throws BadInput {
         for (PiPipeconf pipeconf : pipeconfs(options.programs)) {
@@ -74,6 +75,7 @@ public final class Main {
 
     private void run(Options options) throws BadInput {
         schedulers.start();
+        rest = RestServer.start(options.rest, schedulers);
         List<DeviceId> devices = Netcfg.apply(options.netcfg, onos);
         // from here on SIGTERM is the way to end; a JVM would report it with 143
         Runtime.getRuntime().addShutdownHook(new Thread(() -> {
@@ -85,6 +87,7 @@ public final class Main {
 
     private void stop() {
         look.shutdownNow();
+        rest.stop();
         schedulers.stop();
         onos.close();
         log.info("Stopped");

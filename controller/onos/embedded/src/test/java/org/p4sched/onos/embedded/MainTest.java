@@ -6,12 +6,18 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import com.google.protobuf.ByteString;
 import java.io.IOException;
+import java.net.URI;
+import java.net.http.HttpClient;
+import java.net.http.HttpRequest;
+import java.net.http.HttpResponse;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -64,6 +70,8 @@ class MainTest {
         awaitReady("second");
         try (Rival reader = new Rival(s1.port(), 1)) {
             assertTrue(said("second").contains("its entries stay"), said("second"));
+            addUser("second", 2, "{\"prefix\": \"10.1.0.2/32\", \"weight\": 2}");
+            assertEquals(2, entries(reader, "users_by_prefix").size());
             await().atMost(PATIENCE).until(() -> entries(reader, "ipv4_routes").size() == 1);
             // neither the pipeline nor the entry was written again: its counter has gone on
             assertEquals(
@@ -108,7 +116,7 @@ class MainTest {
                 System.getProperty("surefire.test.class.path", System.getProperty("java.class.path")),
                 Main.class.getName(),
                 "--rest",
-                "127.0.0.1:" + Switch.freePort()));
+                "127.0.0.1:0"));
         command.addAll(List.of(arguments));
         Process process = new ProcessBuilder(command)
                 .redirectOutput(folder.resolve(name + ".out").toFile())
@@ -121,6 +129,19 @@ class MainTest {
     private void awaitReady(String name) {
         await().atMost(PATIENCE)
                 .until(() -> Files.readString(folder.resolve(name + ".out")).equals("ready\n"));
+    }
+
+    private void addUser(String name, int user, String traffic) throws IOException, InterruptedException {
+        Matcher rest = Pattern.compile("REST on (http://\\S+)").matcher(said(name));
+        assertTrue(rest.find(), said(name));
+        HttpResponse<String> answer = HttpClient.newHttpClient()
+                .send(
+                        HttpRequest.newBuilder(URI.create(rest.group(1) + "/devices/device:s1/users/" + user))
+                                .header("Content-Type", "application/json")
+                                .PUT(HttpRequest.BodyPublishers.ofString(traffic))
+                                .build(),
+                        HttpResponse.BodyHandlers.ofString());
+        assertEquals(2, answer.statusCode() / 100, answer.body());
     }
 
     private String said(String name) throws IOException {

@@ -1,0 +1,42 @@
+package org.p4sched.onos.embedded;
+
+import com.sun.net.httpserver.HttpServer;
+import java.net.URI;
+import javax.ws.rs.ProcessingException;
+import org.glassfish.jersey.jdkhttp.JdkHttpServerFactory;
+import org.glassfish.jersey.server.ResourceConfig;
+import org.p4sched.onos.SchedulerService;
+import org.p4sched.onos.rest.SchedulerResource;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/** The application's REST resource, which ONOS's own web server has in Karaf. */
+final class RestServer {
+    private static final Logger log = LoggerFactory.getLogger(RestServer.class);
+
+    private final HttpServer server;
+
+    private RestServer(HttpServer server) {
+        this.server = server;
+    }
+
+    static RestServer start(URI address, SchedulerService schedulers) throws BadInput {
+        try {
+            HttpServer server = JdkHttpServerFactory.createHttpServer(
+                    address, new ResourceConfig().register(new SchedulerResource(schedulers)));
+            log.info(
+                    "REST on http://{}:{}/p4sched/v1",
+                    address.getHost(),
+                    server.getAddress().getPort());
+            return new RestServer(server);
+        } catch (ProcessingException e) {
+            String place = address.getHost() + ":" + address.getPort();
+            throw new BadInput(
+                    "--rest: cannot listen on " + place + ": " + e.getCause().getMessage(), e);
+        }
+    }
+
+    void stop() {
+        server.stop(0);
+    }
+}
