@@ -239,6 +239,50 @@ fn a_packet_is_resubmitted_once_with_its_data_in_front() {
     assert!(chip.out.dropped);
 }
 
+fn to_port(port: u16) -> CloneSession {
+    CloneSession {
+        replicas: vec![(port, 0)],
+        ..CloneSession::default()
+    }
+}
+
+#[test]
+fn all_copies_of_a_packet_bypass_egress_and_its_mirror_does_not() {
+    let mut program = forward();
+    program.field_lists =
+        json!([{"id": 4, "name": "m", "elements": [{"type": "hexstr", "value": "0xa8", "bitwidth": 8}]}]);
+    program.ingress.extend([
+        assign(tm("bypass_egress"), number(1)),
+        assign(tm("copy_to_cpu"), number(1)),
+        assign(tm("mcast_grp_a"), number(1)),
+    ]);
+    program.ingress_deparser = vec![op("mirror", &[number(5), number(4)])];
+    program.egress = vec![assign(eh("value"), number(0xffff))];
+    let mut chip = program.load();
+    chip.pipeline.set_cpu_port(Some(64));
+    chip.pipeline.mcast_group_set(1, vec![(10, 1)]);
+    chip.pipeline.clone_session_set(5, to_port(20));
+    let changed = |(port, _, frame): &(u16, u8, Vec<u8>)| (*port, frame.windows(2).any(|pair| pair == [0xff, 0xff]));
+    let mut sent: Vec<_> = chip.send(3, &FRAME).iter().map(changed).collect();
+    sent.sort_unstable();
+    assert_eq!(sent, [(7, false), (10, false), (20, true), (64, false)]);
+}
+
+#[test]
+fn nothing_else_is_made_of_a_packet_that_is_resubmitted() {
+    let mut program = forward();
+    program.field_lists =
+        json!([{"id": 6, "name": "r", "elements": [{"type": "hexstr", "value": "0x01", "bitwidth": 64}]}]);
+    program.ingress.push(assign(tm("copy_to_cpu"), number(1)));
+    program.ingress_deparser = vec![op("mirror", &[number(5), number(6)]), op("resubmit", &[number(6)])];
+    let mut chip = program.load();
+    chip.pipeline.set_cpu_port(Some(64));
+    chip.pipeline.clone_session_set(5, to_port(20));
+    let mut ports: Vec<_> = chip.send(3, &FRAME).iter().map(|(port, ..)| *port).collect();
+    ports.sort_unstable();
+    assert_eq!(ports, [7, 20, 64], "one mirror and one copy, of the second pass");
+}
+
 #[test]
 fn a_recirculation_port_leads_back_to_ingress() {
     let mut program = forward();

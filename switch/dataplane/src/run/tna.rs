@@ -165,7 +165,6 @@ impl Tna {
         core.run(self.ingress.deparser);
         out.log.append(&mut core.state.log);
         core.send_digest(out);
-        self.mirror_at_ingress(core, out);
         let drops = core.read_word(self.ingress.drop_ctl);
         if resubmitted.is_none() && drops & DROP_PACKET == 0 {
             let request = core.state.words[register::RESUBMIT as usize];
@@ -176,6 +175,8 @@ impl Tna {
                 return Some(data);
             }
         }
+        // Nothing else is made of a packet that is resubmitted (TNA 5.6).
+        self.mirror_at_ingress(core, out);
         self.leave_ingress(core, drops, out);
         core.finish();
         None
@@ -214,14 +215,13 @@ impl Tna {
         {
             let queue = core.read_word(metadata.cpu_cos) as u8 & 7;
             let copy = core.copy_frame(&frame);
-            let phv = self.copy_phv(core, 0);
+            let phv = self.copy_phv(core, register::REPLICA_FIRST);
             enqueue(core, port, queue, copy, phv, out);
         }
         // Neither no value nor the value for no port.
         let port = core.read_word(metadata.port);
         if drops & DROP_PACKET == 0 && port < u64::from(DROP_PORT) {
-            let mut phv = self.copy_phv(core, 0);
-            phv[metadata.bypass_egress.word as usize] = core.read_word(metadata.bypass_egress);
+            let phv = self.copy_phv(core, 0);
             enqueue(core, port as Port, queue, frame, phv, out);
         } else {
             core.recycle_frame(frame);
@@ -248,7 +248,7 @@ impl Tna {
         let mut phv = core.copy_phv();
         phv[..register::COUNT as usize].copy_from_slice(&core.program.blank[..register::COUNT as usize]);
         phv[register::REPLICA as usize] = replica;
-        phv[self.metadata.bypass_egress.word as usize] = 0;
+        phv[self.metadata.bypass_egress.word as usize] = core.read_word(self.metadata.bypass_egress);
         phv
     }
 
@@ -261,7 +261,9 @@ impl Tna {
         self.write_prefix(core, list, &mut copy);
         let frame = INGRESS_BYTES + self.chip.port_metadata_bytes();
         copy.extend_from_slice(core.state.frame.get(frame..).unwrap_or(&[]));
-        let phv = self.copy_phv(core, 0);
+        let mut phv = self.copy_phv(core, 0);
+        // Only the packet itself and its copies bypass egress.
+        phv[self.metadata.bypass_egress.word as usize] = 0;
         mirror(core, &session, copy, phv, out);
         core.sessions.insert(id, session);
     }
