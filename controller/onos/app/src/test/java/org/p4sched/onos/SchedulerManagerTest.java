@@ -13,6 +13,8 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
+import java.util.TreeMap;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
@@ -194,6 +196,38 @@ class SchedulerManagerTest {
         assertEquals(2, world.count("rank_sources"));
         assertTrue(Files.exists(folder.resolve("a/p4sched_s1/port-2.jsonl")));
         assertTrue(Files.exists(folder.resolve("a/p4sched_s1/port-3.jsonl")));
+    }
+
+    @Test
+    void theLawOfTheOnlyPortLeftSetsTheParametersOfAllPorts() throws Exception {
+        World world = new World("aifo");
+        SchedulerManager manager = started(world, "a");
+        String both = "{'scheduler': 'aifo', 'ports': {'2': {'rate': '50mbit'}, '3': {'rate': '10mbit'}}}";
+        done(manager.configure(SWITCH, json(both)));
+        Map<String, Long> ofPort3 = manager.parameters(SWITCH).get("3");
+        done(manager.removePort(SWITCH, 2));
+        // port 2 keeps what it had; the entry of port 3 would hide the default action
+        assertEquals(Set.of("2", "default"), manager.parameters(SWITCH).keySet());
+        assertEquals(ofPort3, manager.parameters(SWITCH).get("default"));
+        done(manager.removePort(SWITCH, 3));
+        assertEquals(ofPort3, manager.parameters(SWITCH).get("default"));
+        Map<String, Long> given = new TreeMap<>(ofPort3);
+        given.put("sampling", 77L);
+        done(manager.setParameters(SWITCH, World.JSON.valueToTree(given)));
+        assertEquals(Set.of("default"), manager.parameters(SWITCH).keySet());
+        assertEquals(77L, manager.parameters(SWITCH).get("default").get("sampling"));
+    }
+
+    @Test
+    void whatIsAskedOfASwitchNoMoreGoesButForTheParameters() throws Exception {
+        World world = new World("fdpa");
+        SchedulerManager manager = started(world, "a");
+        done(manager.configure(SWITCH, json(FDPA)));
+        Map<String, Long> inForce = world.parameters("fdpa_params").orElseThrow();
+        done(manager.remove(SWITCH));
+        assertEquals(1, world.rules.size());
+        assertEquals(inForce, world.parameters("fdpa_params").orElseThrow());
+        assertTrue(manager.devices().isEmpty());
     }
 
     @Test

@@ -70,6 +70,8 @@ final class World {
     static final ObjectMapper JSON = new ObjectMapper();
     static final ApplicationId APP = new DefaultApplicationId(7, SchedulerManager.APP);
 
+    private static final Collection<PiPipeconf> PROGRAMS = Pipeconfs.inApp();
+
     final PiPipeconf pipeconf;
     final Names names;
     /** Rules in ONOS's store, by table and match. */
@@ -89,7 +91,7 @@ final class World {
     private final List<NodeId> candidates = new CopyOnWriteArrayList<>();
 
     World(String program) {
-        pipeconf = Pipeconfs.inApp().stream()
+        pipeconf = PROGRAMS.stream()
                 .filter(each -> each.id().id().equals(Pipeconfs.PREFIX + program))
                 .findFirst()
                 .orElseThrow();

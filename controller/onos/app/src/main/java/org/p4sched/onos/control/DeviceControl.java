@@ -205,7 +205,7 @@ public final class DeviceControl implements Closeable {
         SwitchReader found = SwitchReader.of(device, onos.p4runtime, onos.pipeconfs, onos.netcfg);
         FitsSwitch.check(asked, found.pipeconf(), ports());
         Rules rules = new Rules(app, device, found.names());
-        Difference difference = Difference.between(rules.all(asked), store.present(), asked, found.names());
+        Difference difference = Difference.between(store.present(), asked, rules);
         store.write(writeAll ? difference.everything() : difference.added(), difference.removed());
         boolean sameLaws = loop != null && !writeAll && sameLaws(settings, asked);
         reader = found;
@@ -319,7 +319,8 @@ public final class DeviceControl implements Closeable {
         execute(() -> {
             try {
                 if (leads() && settings != null && reader != null) {
-                    Difference difference = Difference.between(List.of(), store.present(), settings, reader.names());
+                    Rules rules = new Rules(app, device, reader.names());
+                    Difference difference = Difference.toNothing(store.present(), settings.scheduler(), rules);
                     store.write(List.of(), difference.removed());
                 }
                 done.complete(null);

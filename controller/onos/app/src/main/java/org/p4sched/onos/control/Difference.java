@@ -1,46 +1,62 @@
 package org.p4sched.onos.control;
 
 import java.util.ArrayList;
+import java.util.Collection;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import org.onosproject.net.flow.FlowRule;
+import org.p4sched.onos.config.Scheduler;
 import org.p4sched.onos.config.Settings;
-import org.p4sched.onos.pipeconf.Names;
 
 /**
  * What has to be written so that a switch has the rules that it should have. Rules that stay are not touched, so their
- * counters go on. The parameters are the laws': they stay as they are, unless their table is of another program or they
- * are given.
+ * counters go on. Parameters stay as they are, unless settings give them, or their table is of another program.
  */
 final class Difference {
+    private final Map<List<Object>, FlowRule> everything = new LinkedHashMap<>();
     private final List<FlowRule> added = new ArrayList<>();
     private final List<FlowRule> removed = new ArrayList<>();
-    private final List<FlowRule> everything;
 
-    private Difference(List<FlowRule> wanted) {
-        everything = new ArrayList<>(wanted);
-    }
+    private Difference() {}
 
-    static Difference between(List<FlowRule> wanted, List<FlowRule> present, Settings settings, Names names) {
-        Difference difference = new Difference(wanted);
-        Map<List<Object>, FlowRule> found = new LinkedHashMap<>();
-        present.forEach(rule -> found.put(match(rule), rule));
-        for (FlowRule rule : wanted) {
-            FlowRule before = found.remove(match(rule));
+    /** From the rules that are present to those that settings ask for. */
+    static Difference between(Collection<FlowRule> present, Settings settings, Rules rules) {
+        Difference difference = new Difference();
+        Map<List<Object>, FlowRule> others = new LinkedHashMap<>();
+        present.forEach(rule -> others.put(match(rule), rule));
+        for (FlowRule rule : rules.all(settings)) {
+            FlowRule before = others.remove(match(rule));
             if (before == null || !before.treatment().equals(rule.treatment())) {
                 difference.added.add(rule);
             }
+            difference.everything.put(match(rule), rule);
         }
-        for (FlowRule rule : found.values()) {
-            boolean parameters = names.hasTable(settings.scheduler().table())
-                    && rule.table().equals(names.tableId(settings.scheduler().table()));
-            if (parameters) {
-                difference.everything.add(rule);
-            } else {
+        Scheduler scheduler = settings.scheduler();
+        for (FlowRule rule : others.values()) {
+            boolean ofPort = !rule.selector().criteria().isEmpty();
+            if (!rules.isParameters(scheduler, rule)
+                    || (ofPort && settings.parameters().isPresent())) {
                 difference.removed.add(rule);
+            } else if (ofPort
+                    && settings.ports().size() == 1
+                    && rules.isOfPort(scheduler, settings.ports().firstKey(), rule)) {
+                // the port's law sets the parameters of all ports from now on, and begins with those that the port has
+                FlowRule ofAll = rules.ofAllPorts(rule);
+                difference.added.add(ofAll);
+                difference.everything.put(match(ofAll), ofAll);
+                difference.removed.add(rule);
+            } else {
+                difference.everything.putIfAbsent(match(rule), rule);
             }
         }
+        return difference;
+    }
+
+    /** From the rules that are present to none but the parameters. */
+    static Difference toNothing(Collection<FlowRule> present, Scheduler scheduler, Rules rules) {
+        Difference difference = new Difference();
+        present.stream().filter(rule -> !rules.isParameters(scheduler, rule)).forEach(difference.removed::add);
         return difference;
     }
 
@@ -49,17 +65,17 @@ final class Difference {
     }
 
     /** Those that are missing or do something else. */
-    List<FlowRule> added() {
+    Collection<FlowRule> added() {
         return added;
     }
 
     /** Those that nobody wants. */
-    List<FlowRule> removed() {
+    Collection<FlowRule> removed() {
         return removed;
     }
 
     /** All that the switch should have. */
-    List<FlowRule> everything() {
-        return everything;
+    Collection<FlowRule> everything() {
+        return everything.values();
     }
 }

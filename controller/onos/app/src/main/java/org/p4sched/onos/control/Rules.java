@@ -12,8 +12,10 @@ import org.onosproject.net.flow.DefaultTrafficSelector;
 import org.onosproject.net.flow.DefaultTrafficTreatment;
 import org.onosproject.net.flow.FlowRule;
 import org.onosproject.net.flow.TrafficSelector;
+import org.onosproject.net.flow.TrafficTreatment;
 import org.onosproject.net.flow.criteria.PiCriterion;
 import org.onosproject.net.pi.model.PiActionParamId;
+import org.onosproject.net.pi.model.PiTableId;
 import org.onosproject.net.pi.runtime.PiAction;
 import org.onosproject.net.pi.runtime.PiActionParam;
 import org.p4sched.onos.config.Group;
@@ -127,6 +129,21 @@ public final class Rules {
                 scheduler.table(), port(scheduler.table(), port), action(scheduler.table(), scheduler.action(), data));
     }
 
+    /** Whether a rule sets parameters of this scheduler, of all ports or of one. */
+    boolean isParameters(Scheduler scheduler, FlowRule rule) {
+        return names.hasTable(scheduler.table()) && rule.table().equals(names.tableId(scheduler.table()));
+    }
+
+    /** Whether a rule of parameters is that of this port. */
+    boolean isOfPort(Scheduler scheduler, int port, FlowRule rule) {
+        return rule.selector().equals(port(scheduler.table(), port));
+    }
+
+    /** A rule of one port as that of all ports. */
+    FlowRule ofAllPorts(FlowRule rule) {
+        return rule((PiTableId) rule.table(), DefaultTrafficSelector.emptySelector(), rule.treatment());
+    }
+
     private PiAction rankSourceAction(RankSource source) {
         return action(Names.RANK_SOURCES, "set_rank_source", Map.of("rank_source", (long) source.number()));
     }
@@ -162,13 +179,18 @@ public final class Rules {
     }
 
     private FlowRule rule(String table, TrafficSelector match, PiAction action) {
+        TrafficTreatment treatment =
+                DefaultTrafficTreatment.builder().piTableAction(action).build();
+        return rule(names.tableId(table), match, treatment);
+    }
+
+    private FlowRule rule(PiTableId table, TrafficSelector match, TrafficTreatment treatment) {
         return DefaultFlowRule.builder()
                 .forDevice(device)
                 .fromApp(app)
-                .forTable(names.tableId(table))
+                .forTable(table)
                 .withSelector(match)
-                .withTreatment(
-                        DefaultTrafficTreatment.builder().piTableAction(action).build())
+                .withTreatment(treatment)
                 .withPriority(PRIORITY)
                 .makePermanent()
                 .build();
