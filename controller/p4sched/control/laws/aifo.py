@@ -40,6 +40,7 @@ from dataclasses import dataclass, replace
 from typing import ClassVar, Self
 
 from p4sched.control.laws import ranked
+from p4sched.control.laws.arithmetic import square
 from p4sched.control.laws.ranked import (
     HEADROOM_UNIT,
     MAX_COUNT,
@@ -157,11 +158,11 @@ def quantile_headroom(dispersion: float, target: float, loss: float, most: float
     """
     needed = dispersion / (2 * loss)
     slope = math.sqrt(math.pi * dispersion) / 2
-    inside = slope**2 + 4 * (target - needed)
+    inside = square(slope) + 4 * (target - needed)
     if inside <= 0:
         return most
     root = (slope + math.sqrt(inside)) / 2
-    return min(most, max(0.0, 1 - root**2 / target))
+    return min(most, max(0.0, 1 - square(root) / target))
 
 
 def sampling(config: ranked.Config, traffic: Traffic, window_ranks: int) -> int:

@@ -53,6 +53,7 @@ from typing import Any, ClassVar, Self
 
 from p4sched.control.bands import Bands
 from p4sched.control.law import Law
+from p4sched.control.laws.arithmetic import in_order
 from p4sched.control.parameters import Comparison, Layout
 from p4sched.control.parameters import Parameters as ActionData
 from p4sched.errors import UsageError, require
@@ -291,7 +292,7 @@ def decide(config: Config, state: State, sample: Sample) -> Decision:
     """One step of the law."""
     steps = _steps_in_window(config, state, sample)
     active = _active_users(config, steps, sample)
-    weight = sum(UNIT_SCALE / sample.users[user].scale for user in active)
+    weight = in_order(UNIT_SCALE / sample.users[user].scale for user in active)
     largest_scale = max((counter.scale for counter in sample.users.values()), default=UNIT_SCALE)
     watched = bool(steps) and sample.time_ns - steps[0].start_ns >= config.activity_window_ns
     taken_over = state.taken_over and not watched

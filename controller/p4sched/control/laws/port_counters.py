@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Self
 
+from p4sched.control.laws.arithmetic import square
 from p4sched.errors import require
 from p4sched.p4rt.reader import Count
 
@@ -96,7 +97,7 @@ def steps_with(steps: tuple[Step, ...], before: Sample | None, now: Sample, wind
     step = Step(
         start_ns=before.time_ns,
         end_ns=now.time_ns,
-        uncertain_ns2=float(now.read_ns) ** 2,
+        uncertain_ns2=square(float(now.read_ns)),
         arrived=admitted + dropped,
         admitted=admitted,
         dropped=dropped.packets,

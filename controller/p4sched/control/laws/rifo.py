@@ -40,6 +40,8 @@ window. The paper's T = 50 for B = 20 spans 2.5 delay targets. Min and Max of so
 within T arrivals. That takes one span if the rate is still that which T was set for. T is at least 2: with 1,
 Max = Min always, and everything is admitted.
 
+Where settings agree to the last bits, the shortest queue with the least headroom is taken.
+
 **Hysteresis.** B and k stay while their predicted agreement is within 3 % of the best.
 
 **Limits.** The chain does not model the restarts. One packet of a far larger rank (no rank header: 2^32 - 1) makes the
@@ -51,11 +53,12 @@ import dataclasses
 import functools
 import math
 import operator
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import ClassVar, Self
 
 from p4sched.control.laws import ranked
+from p4sched.control.laws.arithmetic import in_order
 from p4sched.control.laws.port_counters import BUCKETS
 from p4sched.control.laws.ranked import (
     HEADROOM_UNIT,
@@ -71,6 +74,9 @@ from p4sched.errors import in_range
 
 TOLERANCE = 0.03
 """B and k stay while their predicted agreement is within this share of the best."""
+ALIKE = 1e-12
+"""Predictions that differ by less than this share do not tell which is better: logarithms of another mathematical
+library make such a difference."""
 SIZE_STEP = 1.4
 """From one size of the queue that is tried to the next."""
 MIN_BUCKET = 4
@@ -143,7 +149,7 @@ class Config(ranked.Config):
 
     def parameters_for(self, traffic: Traffic) -> Parameters:
         """The law."""
-        buffer, headroom = max(self._settings(traffic), key=lambda setting: agreement(traffic, *setting))
+        buffer, headroom = _best(traffic, self._settings(traffic))
         tracking = self.fixed_packets("T")
         if tracking is None:
             span_ns = self.span_ns or SPAN_DELAY_TARGETS * self.delay_ns
@@ -192,6 +198,13 @@ def _sizes(longest: int) -> list[int]:
     return sizes
 
 
+def _best(traffic: Traffic, settings: Sequence[tuple[int, int]]) -> tuple[int, int]:
+    """The first of the settings with the highest agreement."""
+    agreements = [agreement(traffic, *setting) for setting in settings]
+    enough = (1 - ALIKE) * max(agreements)
+    return next(setting for setting, found in zip(settings, agreements, strict=True) if not found < enough)
+
+
 def agreement(traffic: Traffic, buffer: int, headroom: int) -> float:
     """Predicted share of PIFO's departures among RIFO's, for a queue of `buffer` packets, `headroom` of them free to
     all."""
@@ -210,9 +223,9 @@ def agreement(traffic: Traffic, buffer: int, headroom: int) -> float:
         share = 0.0 if length == buffer else 1.0 if by_chance else shares[length * GRID // buffer]
         admitted.append(share)
         overlaps.append(share * ideal if by_chance else min(share, ideal))
-    passed = sum(map(operator.mul, weights, admitted))
-    busy = 1 - weights[0] / sum(weights)
-    chosen = sum(map(operator.mul, weights, overlaps))
+    passed = in_order(map(operator.mul, weights, admitted))
+    busy = 1 - weights[0] / in_order(weights)
+    chosen = in_order(map(operator.mul, weights, overlaps))
     return float(busy * chosen / passed)
 
 

@@ -35,6 +35,7 @@ import statistics
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from p4sched.control.laws.arithmetic import in_order, square
 from p4sched.control.laws.port_counters import BUCKETS, Step
 from p4sched.p4rt.reader import Count
 
@@ -155,8 +156,8 @@ def index_of_dispersion(steps: Sequence[Step]) -> float | None:
     duration_ns = sum(step.duration_ns for step in busy)
     rate = packets / duration_ns
     poll_ns = duration_ns / len(busy)
-    squares = sorted((after.rate - before.rate) ** 2 for before, after in pairs)
+    squares = sorted(square(after.rate - before.rate) for before, after in pairs)
     kept = squares[: round(KEPT_SHARE * len(squares))]
-    variance = sum(kept) / (2 * len(kept)) / KEPT_MEAN * poll_ns**2
-    from_reading = rate**2 * statistics.median(step.uncertain_ns2 for step in busy) / 4
+    variance = in_order(kept) / (2 * len(kept)) / KEPT_MEAN * square(poll_ns)
+    from_reading = square(rate) * statistics.median(step.uncertain_ns2 for step in busy) / 4
     return max(MIN_DISPERSION, (variance - from_reading) / (rate * poll_ns))

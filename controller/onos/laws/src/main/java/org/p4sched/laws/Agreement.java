@@ -2,7 +2,8 @@ package org.p4sched.laws;
 
 /**
  * The predicted share of an ideal PIFO's departures among RIFO's, for some traffic. The model is a birth-death chain over
- * the length of the queue and one state more, the idle link, which admits everything.
+ * the length of the queue and one state more, the idle link, which admits everything. Logarithms of another mathematical
+ * library may differ in their last bit, and so may the prediction.
  */
 final class Agreement {
     /** Points of F; a number that many sizes divide. */

@@ -9,9 +9,9 @@ import java.util.OptionalDouble;
  * What the counters of an egress port tell of its traffic: rates, load, burstiness. The derivation is the docstring of
  * {@code controller/p4sched/control/laws/traffic.py}.
  *
- * <p>Only operations that IEEE 754 defines to the last bit are used, and sums have the order of the Python side: so both
- * sides find the same numbers. The one exception is the power in {@link #heldDispersion}, whose exponents are few enough to
- * be compared one by one.
+ * <p>All numbers that are logged come from operations that IEEE 754 defines to the last bit, and sums have the order of
+ * the Python side: so both sides find the same ones. The last bit of the power in {@link #heldDispersion} may differ, but
+ * an estimate is compared with it, no more.
  */
 final class Polls {
     static final int MIN_PACKETS = 20;

@@ -1,13 +1,13 @@
 package org.p4sched.laws;
 
 import java.util.ArrayList;
-import java.util.Collection;
 import java.util.LinkedHashMap;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.OptionalLong;
 import java.util.Set;
+import java.util.stream.DoubleStream;
 import org.p4sched.laws.record.Fields;
 import org.p4sched.laws.record.Numbers;
 
@@ -26,6 +26,11 @@ public final class Rifo extends RankedLaw {
 
     /** B and k stay while their predicted agreement is within this share of the best. */
     private static final double TOLERANCE = 0.03;
+    /**
+     * Predictions that differ by less than this share do not tell which is better: logarithms of another mathematical
+     * library make such a difference.
+     */
+    private static final double ALIKE = 1e-12;
     /** From one size of the queue that is tried to the next. */
     private static final double SIZE_STEP = 1.4;
     /** Headrooms that are tried for each size. */
@@ -182,7 +187,7 @@ public final class Rifo extends RankedLaw {
         }
 
         /** What to choose from. */
-        private Collection<Setting> settings(Traffic traffic) {
+        private List<Setting> settings(Traffic traffic) {
             OptionalLong pinned = fixedPackets("B");
             pinned.ifPresent(size -> Require.inRange("queue size B", size, 1, queuePackets, "packets"));
             List<Long> sizes = pinned.isPresent() ? List.of(pinned.getAsLong()) : sizes(longest(traffic));
@@ -211,17 +216,17 @@ public final class Rifo extends RankedLaw {
             return sizes;
         }
 
-        private static Setting best(Collection<Setting> settings, Agreement agreement) {
-            Setting best = null;
-            double highest = Double.NEGATIVE_INFINITY;
-            for (Setting setting : settings) {
-                double found = agreement.of(setting.buffer, setting.headroom);
-                if (found > highest) {
-                    highest = found;
-                    best = setting;
-                }
+        /** The first of the settings with the highest agreement. */
+        private static Setting best(List<Setting> settings, Agreement agreement) {
+            double[] agreements = settings.stream()
+                    .mapToDouble(setting -> agreement.of(setting.buffer, setting.headroom))
+                    .toArray();
+            double enough = (1 - ALIKE) * DoubleStream.of(agreements).max().getAsDouble();
+            int first = 0;
+            while (agreements[first] < enough) {
+                first++;
             }
-            return best;
+            return settings.get(first);
         }
     }
 }
