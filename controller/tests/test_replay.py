@@ -2,65 +2,16 @@
 
 import json
 import math
-import random
 import subprocess
 import sys
-from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import pytest
-from ranked_port import MS, Port
+from decision_logs import CONFIGS, FOUND, damaged, write_fdpa, write_ranked, write_short
+from ranked_port import MS
 
 from p4sched.cli.main import run_command
-from p4sched.control.bands import Bands
-from p4sched.control.decision_log import DecisionLog
-from p4sched.control.laws import aifo, fdpa, packs, ranked, rifo
-from p4sched.control.laws.port_counters import BUCKETS
-from p4sched.p4rt.users import UserCounter
-
-CONFIGS: dict[str, ranked.Config] = {
-    "aifo": aifo.Config(100_000_000, 5 * MS, 512, span_ns=50 * MS, window_ranks=32),
-    "rifo": rifo.Config(100_000_000, 5 * MS, 512, loss=0.02),
-    "packs": packs.Config(100_000_000, 5 * MS, 64, queues=5, fixed={"k": 0.2}),
-}
-FOUND: dict[str, ranked.Parameters] = {
-    "aifo": aifo.Parameters(33, 512, 40, 32, 100),
-    "rifo": rifo.Parameters(33, 40, 99),
-    "packs": packs.Parameters((8, 8, 8, 8, 8), 40, 16, 7),
-}
-
-
-FDPA_CONFIG = fdpa.Config(500_000_000, Bands(1, 4, 0.5), 60_000, 10 * MS)
-
-
-def write_ranked(path: Path, config: ranked.Config, state: ranked.State, steps: int = 50) -> Port:
-    """A controller's run of so many tenths of a second with changing traffic."""
-    source = random.Random(9)
-    port = Port(config, state)
-    for step in range(steps):
-        arrived = source.randrange(900, 1500) * (1 if step < 25 else 3)
-        admitted = min(arrived, 826)
-        ranks = {3: arrived // 3, 7: arrived - arrived // 3}
-        port.poll(admitted, arrived - admitted, ranks=ranks, read_ns=source.randrange(5 * MS))
-    log = DecisionLog(path)
-    log.start(config, state)
-    for sample, decision in zip(port.samples, port.decisions, strict=True):
-        log.decision(sample, decision)
-    log.close()
-    return port
-
-
-def write_fdpa(path: Path, state: fdpa.State) -> None:
-    """A controller's run of three rounds."""
-    log = DecisionLog(path)
-    log.start(FDPA_CONFIG, state)
-    for step in range(3):
-        sample = fdpa.Sample(100 * step * MS, {1: UserCounter(50_000 * step)})
-        decision = fdpa.decide(FDPA_CONFIG, state, sample)
-        log.decision(sample, decision)
-        state = decision.state
-    log.close()
+from p4sched.control.laws import fdpa, ranked
 
 
 @pytest.mark.parametrize("name", CONFIGS)
@@ -189,55 +140,22 @@ def test_a_wrong_counter_is_told_with_its_place(
     assert capsys.readouterr().err == f"p4sched: {path}:2: not a line of a decision log: {message}\n"
 
 
-DAMAGE = ("null", "NaN", "Infinity", "-Infinity", "1e400", "-1", "0", "1", "1e300", "18446744073709551615", '""', '"x"')
-NESTED = ("[]", "{}", "[0]", '{"k": 0}', "[" * 30 + "]" * 30, "[" * 800 + "]" * 800, "[" * 100_000, "9" * 5000)
-MARK = "the value to be replaced"
-
-
-def places(value: Any) -> Iterator[tuple[str | int, ...]]:
-    """Where the values within a value are, itself included; of a histogram the first and the last bucket."""
-    yield ()
-    inside = list(value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ())
-    if len(inside) == BUCKETS:
-        inside = [inside[0], inside[-1]]
-    for key, inner in inside:
-        yield from ((key, *rest) for rest in places(inner))
-
-
-def replaced(value: Any, place: tuple[str | int, ...]) -> Any:
-    """A value with MARK at a place."""
-    if not place:
-        return MARK
-    copy = value.copy()
-    copy[place[0]] = replaced(value[place[0]], place[1:])
-    return copy
-
-
 @pytest.mark.parametrize("name", [*CONFIGS, "fdpa"])
 def test_a_damaged_log_is_one_line_and_never_a_traceback(
     name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     path = tmp_path / "decisions.jsonl"
-    if name == "fdpa":
-        write_fdpa(path, fdpa.State.take_over(fdpa.parameters_for(FDPA_CONFIG, 5)))
-    else:
-        write_ranked(path, CONFIGS[name], ranked.State.take_over(FOUND[name]), steps=4)
-    lines = path.read_text().splitlines()
-    source = random.Random(4)
+    write_short(path, name)
     codes = set()
-    for number in (0, len(lines) - 2):
-        line = json.loads(lines[number])
-        for place in places(line):
-            for text in (*DAMAGE, *source.sample(NESTED, 2)):
-                damaged = json.dumps(replaced(line, place)).replace(json.dumps(MARK), text)
-                path.write_text("\n".join([*lines[:number], damaged, *lines[number + 1 :]]) + "\n")
-                code = run_command(["replay", str(path)])
-                said = capsys.readouterr()
-                assert code in (0, 1), (place, text)
-                assert len((said.out + said.err).splitlines()) == 1, (place, text)
-                assert code == 0 or f"{path}:" in said.err, (place, text)
-                assert len(said.err) < 500 + len(str(path)), (place, text)
-                codes.add(code)
+    for where, text in damaged(path.read_text()):
+        path.write_text(text)
+        code = run_command(["replay", str(path)])
+        said = capsys.readouterr()
+        assert code in (0, 1), where
+        assert len((said.out + said.err).splitlines()) == 1, where
+        assert code == 0 or f"{path}:" in said.err, where
+        assert len(said.err) < 500 + len(str(path)), where
+        codes.add(code)
     # what only says when a line was written may be anything
     assert codes == {0, 1}
 
