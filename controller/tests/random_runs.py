@@ -39,7 +39,7 @@ def write_random_runs(path: Path, law: AnyLaw, runs: int, decisions: int) -> int
         state = law.take_over(None if found is None else found.action_data())
         log.start(config, state)
         for _ in range(decisions):
-            sample = next(samples)
+            sample: Any = next(samples)
             decision = law.decide(config, state, sample)
             log.decision(sample, decision)
             state = decision.state
