@@ -92,6 +92,7 @@ switch_build() {
 onos_build() {
   local sources
   mapfile -t sources < <(find controller/onos p4 tofino-port -type f -not -path '*/target/*' | sort)
+  sources+=(switch/target/release/p4sched-p4c)
   done_already onos "${sources[@]}" && [ -f "$ONOS_JAR" ] && return
   say "ONOS (the first build downloads its parts, which takes some minutes)"
   mvn --batch-mode --quiet --file controller/onos/pom.xml -DskipTests package >"$stamps/maven.log" 2>&1 </dev/null ||
