@@ -3,8 +3,14 @@
 #
 # The base image is made here by debootstrap, under the name that the Dockerfiles use. Engines are Debian's buildah and
 # podman; images and containers lie in a folder of their own, which is deleted at the end. With --keep the images stay, and
-# those that are there are not built again. Needs root on Debian 12, 6 GB of disk, and ten minutes, most of them for the first build in Rust.
+# those that are there are not built again. Needs root on Debian 12, 6 GB of disk, and ten minutes: most of them go into the
+# build in Rust.
 set -euo pipefail
+exec 8>&2
+say() { printf '\033[1m==> %s\033[0m\n' "$*" >&8; }
+die() { printf 'docker/test.sh: %s\n' "$*" >&8; exit 1; }
+
+[ "$(id -u)" = 0 ] || die "needs root: debootstrap, buildah and podman run as root here"
 # All mounts are made in a namespace of this script, and go with it.
 [ -n "${P4SCHED_IN_NAMESPACE-}" ] || P4SCHED_IN_NAMESPACE=1 exec unshare --mount -- "$0" "$@"
 cd "$(dirname "$0")/.."
@@ -14,9 +20,6 @@ FOLDER=/var/tmp/p4sched-images
 BASE=$(sed -n 's/^ARG BASE=\([^@]*\).*/\1/p' docker/lab/Dockerfile)
 SUITE=bookworm
 
-exec 8>&2
-say() { printf '\033[1m==> %s\033[0m\n' "$*" >&8; }
-die() { printf 'docker/test.sh: %s\n' "$*" >&8; exit 1; }
 not_done=(
   "docker itself: podman and podman-compose stand in for it"
   "p4sched/bmv2 and p4sched/onos: they are built on images of p4lang and onosproject, from a registry"
@@ -34,7 +37,6 @@ case "$*" in
   --keep) keep=1 ;;
   *) die "usage: docker/test.sh [--keep]" ;;
 esac
-[ "$(id -u)" = 0 ] || die "needs root: debootstrap, buildah and podman run as root here"
 
 mkdir -p "$FOLDER"
 exec 9>"$FOLDER/lock"
@@ -229,7 +231,7 @@ demo() {
   contain --name stopped --privileged -v "$results:/p4sched/results" p4sched/lab run fdpa_fairness --quick \
     >"$FOLDER/said" 2>&1 &
   with_switch stopped
-  engine stop --time 30 stopped >/dev/null
+  engine stop --time 30 stopped >/dev/null 2>&1
   wait $! || code=$?
   [ $code = 130 ] || { cat "$FOLDER/said" >&8; die "a run that was stopped ended with $code"; }
   says "$FOLDER/said" "stopping (SIGTERM)" "a run that is stopped ends in order"
@@ -245,6 +247,14 @@ demo() {
   passed "the results are there, and belong to whom the folder belongs"
 }
 
+# The stage of p4sched/onos that needs nothing from a registry.
+application() {
+  contain -v "$PWD/docker/onos/unpack:/usr/local/bin/unpack:ro" p4sched/lab-onos bash -c '
+    unpack controller/onos/app/target /tmp/application && cd /tmp/application && find apps m2 -type f' \
+    >"$FOLDER/said" 2>&1 || { cat "$FOLDER/said" >&8; die "the application was not unpacked"; }
+  says "$FOLDER/said" apps/org.p4sched.onos/active "the .oar of the image is an application for ONOS"
+}
+
 # compose FILE SERVICE COMMAND: starts a compose file's service, with another command: podman-compose in place of docker.
 compose() {
   local file=$1 service=$2 command=$3
@@ -256,7 +266,7 @@ compose() {
 #!/bin/bash
 command=\$1
 shift
-[ "\$command" != run ] || set -- ${run_options[*]} "\$@"
+case "\$command" in create | run) set -- ${run_options[*]} --health-interval=disable "\$@" ;; esac
 exec $(command -v podman) ${storage[*]} --cgroup-manager=cgroupfs "\$command" "\$@"
 END
   chmod +x "$FOLDER/bin/podman"
@@ -280,6 +290,9 @@ without_privileges
 bad_input
 demo
 compose docker/compose.yaml lab '[run, fdpa_fairness, --quick, --schemes, "fifo,fdpa"]'
+build lab-onos
+application
+compose docker/compose.onos.yaml lab '[run, fdpa_fairness, --quick, --schemes, fdpa, --controller, "python,onos"]'
 
 say "$checks checks passed"
 printf '  not done: %s\n' "${not_done[@]}" >&8

@@ -2,6 +2,7 @@
 
 import re
 import subprocess
+import zipfile
 from pathlib import Path
 
 import pytest
@@ -60,6 +61,20 @@ def test_a_program_that_an_image_lacks_is_named(tmp_path: Path) -> None:
     ran = subprocess.run([DOCKER / "bmv2" / "gather", tmp_path, "nobody"], capture_output=True, text=True, check=False)
     assert ran.returncode == 1
     assert ran.stderr == "gather: no nobody in this image\n"
+
+
+def test_an_application_is_laid_out_as_onos_does_it(tmp_path: Path) -> None:
+    with zipfile.ZipFile(tmp_path / "p4sched-onos.oar", "w") as oar:
+        oar.writestr("app.xml", '<app name="org.p4sched.onos" version="0.1.0"/>')
+        oar.writestr("m2/org/p4sched/p4sched-onos/0.1.0/p4sched-onos-0.1.0.jar", "")
+    out = tmp_path / "out"
+    subprocess.run([DOCKER / "onos" / "unpack", tmp_path, out], check=True)
+    assert {path.relative_to(out).as_posix() for path in out.rglob("*") if path.is_file()} == {
+        "apps/org.p4sched.onos/active",
+        "apps/org.p4sched.onos/app.xml",
+        "apps/org.p4sched.onos/org.p4sched.onos.oar",
+        "m2/org/p4sched/p4sched-onos/0.1.0/p4sched-onos-0.1.0.jar",
+    }
 
 
 def test_results_name_the_commit_that_an_image_was_built_from(monkeypatch: pytest.MonkeyPatch) -> None:
