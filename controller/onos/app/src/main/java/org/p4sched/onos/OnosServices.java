@@ -6,6 +6,7 @@ import org.onosproject.core.CoreService;
 import org.onosproject.net.config.NetworkConfigRegistry;
 import org.onosproject.net.device.DeviceService;
 import org.onosproject.net.flow.FlowRuleService;
+import org.onosproject.net.group.GroupService;
 import org.onosproject.net.pi.service.PiPipeconfService;
 import org.onosproject.p4runtime.api.P4RuntimeController;
 
@@ -16,6 +17,7 @@ public final class OnosServices {
     public final LeadershipService leadership;
     public final DeviceService devices;
     public final FlowRuleService flowRules;
+    public final GroupService groups;
     public final NetworkConfigRegistry netcfg;
     public final PiPipeconfService pipeconfs;
     public final P4RuntimeController p4runtime;
@@ -27,6 +29,7 @@ public final class OnosServices {
             LeadershipService leadership,
             DeviceService devices,
             FlowRuleService flowRules,
+            GroupService groups,
             NetworkConfigRegistry netcfg,
             PiPipeconfService pipeconfs,
             P4RuntimeController p4runtime) {
@@ -35,6 +38,7 @@ public final class OnosServices {
         this.leadership = leadership;
         this.devices = devices;
         this.flowRules = flowRules;
+        this.groups = groups;
         this.netcfg = netcfg;
         this.pipeconfs = pipeconfs;
         this.p4runtime = p4runtime;

@@ -12,6 +12,7 @@ import org.onosproject.core.CoreService;
 import org.onosproject.net.config.NetworkConfigRegistry;
 import org.onosproject.net.device.DeviceService;
 import org.onosproject.net.flow.FlowRuleService;
+import org.onosproject.net.group.GroupService;
 import org.onosproject.net.pi.service.PiPipeconfService;
 import org.onosproject.p4runtime.api.P4RuntimeController;
 import org.osgi.framework.ServiceRegistration;
@@ -43,6 +44,9 @@ public class SchedulerComponent {
 
     @Reference(cardinality = ReferenceCardinality.MANDATORY)
     protected FlowRuleService flowRuleService;
+
+    @Reference(cardinality = ReferenceCardinality.MANDATORY)
+    protected GroupService groupService;
 
     @Reference(cardinality = ReferenceCardinality.MANDATORY)
     protected NetworkConfigRegistry networkConfigRegistry;
@@ -91,6 +95,7 @@ public class SchedulerComponent {
                 leadershipService,
                 deviceService,
                 flowRuleService,
+                groupService,
                 networkConfigRegistry,
                 pipeconfService,
                 p4RuntimeController);

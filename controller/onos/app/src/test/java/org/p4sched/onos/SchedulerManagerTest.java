@@ -22,6 +22,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
+import org.onosproject.net.group.GroupDescription;
 import org.p4sched.laws.Fdpa;
 import org.p4sched.laws.log.Replay;
 import org.p4sched.laws.record.Fields;
@@ -228,6 +229,20 @@ class SchedulerManagerTest {
         assertEquals(1, world.rules.size());
         assertEquals(inForce, world.parameters("fdpa_params").orElseThrow());
         assertTrue(manager.devices().isEmpty());
+    }
+
+    @Test
+    void departuresFromATofino1ReportTheLengthsOfTheirQueues() throws Exception {
+        World world = new World("tna.aifo");
+        done(started(world, "a").configure(SWITCH, json("{'scheduler': 'aifo', 'ports': {'3': {'rate': '50mbit'}}}")));
+        GroupDescription session = world.groups.get(0);
+        assertEquals(GroupDescription.Type.CLONE, session.type());
+        assertEquals(1, session.givenGroupId());
+        assertEquals(
+                "[TRUNCATE:32, OUTPUT:68]",
+                session.buckets().buckets().get(0).treatment().allInstructions().toString());
+        // the window of a Tofino has 16 ranks
+        assertEquals(16L, world.parameters("aifo_params").orElseThrow().get("window_ranks"));
     }
 
     @Test

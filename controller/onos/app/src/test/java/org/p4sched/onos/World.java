@@ -45,6 +45,8 @@ import org.onosproject.net.flow.FlowRuleServiceAdapter;
 import org.onosproject.net.flow.criteria.Criterion;
 import org.onosproject.net.flow.criteria.PiCriterion;
 import org.onosproject.net.flow.instructions.PiInstruction;
+import org.onosproject.net.group.GroupDescription;
+import org.onosproject.net.group.GroupService;
 import org.onosproject.net.pi.PiPipeconfServiceAdapter;
 import org.onosproject.net.pi.model.PiPipeconf;
 import org.onosproject.net.pi.model.PiTableId;
@@ -78,6 +80,8 @@ final class World {
     final Map<List<Object>, FlowRule> rules = new ConcurrentHashMap<>();
     /** What the switch was given, in this order: "add" or "remove", and the rule. */
     final List<Map.Entry<String, FlowRule>> writes = new CopyOnWriteArrayList<>();
+    /** Groups that ONOS was given. */
+    final List<GroupDescription> groups = new CopyOnWriteArrayList<>();
     /** Bytes from users, by their number. */
     final Map<Long, Long> sent = new ConcurrentHashMap<>();
     /** A moment in each sample. */
@@ -125,6 +129,12 @@ final class World {
                 new Leaderships(id),
                 new Devices(),
                 new Rules(),
+                proxy(GroupService.class, (method, arguments) -> {
+                    if (method.equals("addGroup")) {
+                        groups.add((GroupDescription) arguments[0]);
+                    }
+                    return null;
+                }),
                 new Netcfg(),
                 new PiPipeconfServiceAdapter() {
                     @Override

@@ -204,6 +204,9 @@ public final class DeviceControl implements Closeable {
         Settings asked = config.settings();
         SwitchReader found = SwitchReader.of(device, onos.p4runtime, onos.pipeconfs, onos.netcfg);
         FitsSwitch.check(asked, found.pipeconf(), ports());
+        if (found.pipeconf().pipelineModel().architecture().map("tna"::equals).orElse(false)) {
+            LengthReports.letReport(onos.groups, app, device);
+        }
         Rules rules = new Rules(app, device, found.names());
         Difference difference = Difference.between(store.present(), asked, rules);
         store.write(writeAll ? difference.everything() : difference.added(), difference.removed());

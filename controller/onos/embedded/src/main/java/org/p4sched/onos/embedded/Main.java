@@ -16,6 +16,7 @@ import org.onosproject.net.DeviceId;
 import org.onosproject.net.config.NetworkConfigRegistry;
 import org.onosproject.net.device.DeviceService;
 import org.onosproject.net.flow.FlowRuleService;
+import org.onosproject.net.group.GroupService;
 import org.onosproject.net.pi.model.PiPipeconf;
 import org.onosproject.net.pi.service.PiPipeconfService;
 import org.onosproject.p4runtime.api.P4RuntimeController;
@@ -52,6 +53,7 @@ public final class Main {
                         onos.get(LeadershipService.class),
                         onos.get(DeviceService.class),
                         onos.get(FlowRuleService.class),
+                        onos.get(GroupService.class),
                         onos.get(NetworkConfigRegistry.class),
                         onos.get(PiPipeconfService.class),
                         onos.get(P4RuntimeController.class)),
