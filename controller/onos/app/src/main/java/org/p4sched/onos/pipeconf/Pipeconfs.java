@@ -13,6 +13,7 @@ import java.util.ArrayList;
 import java.util.Collection;
 import java.util.List;
 import java.util.Locale;
+import java.util.function.Predicate;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.onosproject.net.behaviour.Pipeliner;
@@ -45,13 +46,21 @@ public final class Pipeconfs {
 
     /** Those that come with the application. The build lists them in programs.txt: "aifo", "tna/aifo". */
     public static Collection<PiPipeconf> inApp() {
+        return inApp(id -> true);
+    }
+
+    /** Those of them that are wanted, by their identifiers: to read one takes a tenth of a second. */
+    public static Collection<PiPipeconf> inApp(Predicate<String> wanted) {
         List<PiPipeconf> found = new ArrayList<>();
         for (String program : lines(COMPILED + "programs.txt")) {
-            found.add(pipeconf(
-                    PREFIX + program.replace('/', '.'),
-                    resource(COMPILED + program + P4INFO),
-                    ExtensionType.BMV2_JSON,
-                    resource(COMPILED + program + BMV2)));
+            String id = PREFIX + program.replace('/', '.');
+            if (wanted.test(id)) {
+                found.add(pipeconf(
+                        id,
+                        resource(COMPILED + program + P4INFO),
+                        ExtensionType.BMV2_JSON,
+                        resource(COMPILED + program + BMV2)));
+            }
         }
         return found;
     }

@@ -72,9 +72,12 @@ final class DeviceWatch {
                 () -> safely(this::pollStatistics), STATISTICS_SECONDS, STATISTICS_SECONDS, TimeUnit.SECONDS);
     }
 
-    void stop() {
+    /** Ends the connection; ONOS is told only if it goes on without this switch. */
+    void stop(boolean tell) {
         thread.shutdownNow();
-        goOffline();
+        if (tell) {
+            goOffline();
+        }
         handshaker.removeDeviceAgentListener(provider);
         handshaker.disconnect();
     }

@@ -47,7 +47,7 @@ final class DeviceWatches extends AbstractProvider implements DeviceProvider {
     void deactivate() {
         onos.get(NetworkConfigRegistry.class).removeListener(configured);
         onos.get(PiPipeconfWatchdogService.class).removeListener(pipelines);
-        watches.values().forEach(DeviceWatch::stop);
+        watches.values().forEach(watch -> watch.stop(false));
         onos.get(DeviceProviderRegistry.class).unregister(this);
     }
 
@@ -111,7 +111,7 @@ final class DeviceWatches extends AbstractProvider implements DeviceProvider {
     private void forget(DeviceId device) {
         DeviceWatch old = watches.remove(device);
         if (old != null) {
-            old.stop();
+            old.stop(true);
         }
     }
 

@@ -1,11 +1,8 @@
 package org.p4sched.onos.embedded;
 
-import java.io.UncheckedIOException;
-import java.nio.file.Files;
-import java.nio.file.Path;
 import java.util.Collection;
 import java.util.List;
-import java.util.Optional;
+import java.util.Set;
 import java.util.concurrent.Executors;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.TimeUnit;
@@ -43,7 +40,7 @@ public final class Main {
     private RestServer rest;
 
     private Main(Options options) throws BadInput {
-        for (PiPipeconf pipeconf : pipeconfs(options.programs)) {
+        for (PiPipeconf pipeconf : pipeconfs(options)) {
             onos.get(PiPipeconfService.class).register(pipeconf);
         }
         schedulers = new SchedulerManager(
@@ -65,9 +62,6 @@ public final class Main {
     public static void main(String[] arguments) {
         try {
             Options options = Options.parse(List.of(arguments));
-            if (!Files.isReadable(options.netcfg)) {
-                throw new BadInput("cannot read " + options.netcfg);
-            }
             new Main(options).run(options);
         } catch (BadInput e) {
             System.err.println("p4sched-onos: " + e.getMessage());
@@ -116,11 +110,17 @@ public final class Main {
                 .isAvailable(device));
     }
 
-    private static Collection<PiPipeconf> pipeconfs(Optional<Path> folder) throws BadInput {
-        try {
-            return folder.isEmpty() ? Pipeconfs.inApp() : Pipeconfs.inFolder(folder.get());
-        } catch (UncheckedIOException | IllegalArgumentException e) {
-            throw new BadInput("--p4: " + e.getMessage(), e);
+    private static Collection<PiPipeconf> pipeconfs(Options options) throws BadInput {
+        if (options.programs.isPresent()) {
+            try {
+                return Pipeconfs.inFolder(options.programs.get());
+            } catch (IllegalArgumentException e) {
+                throw new BadInput("--p4: " + e.getMessage(), e);
+            }
         }
+        Set<String> named = Netcfg.pipeconfs(options.netcfg);
+        Collection<PiPipeconf> found = Pipeconfs.inApp(named::contains);
+        // an unknown name is answered with all that there are
+        return found.size() == named.size() ? found : Pipeconfs.inApp();
     }
 }

@@ -9,7 +9,9 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.TreeMap;
+import java.util.TreeSet;
 import java.util.function.Function;
 import java.util.regex.Pattern;
 import java.util.stream.Collectors;
@@ -71,15 +73,27 @@ final class Netcfg {
         return devices;
     }
 
-    private void read() throws BadInput {
-        JsonNode root;
+    /** The pipeconfs that the file names, known or not. */
+    static Set<String> pipeconfs(Path file) throws BadInput {
+        Set<String> named = new TreeSet<>();
+        for (JsonNode device : json(file).path(DEVICES)) {
+            named.add(device.path(BASIC).path("pipeconf").asText());
+        }
+        return named;
+    }
+
+    private static JsonNode json(Path file) throws BadInput {
         try {
-            root = new ObjectMapper().readTree(Files.readString(file));
+            return new ObjectMapper().readTree(Files.readString(file));
         } catch (JsonProcessingException e) {
             throw new BadInput(file + ":" + e.getLocation().getLineNr() + ": no JSON: " + e.getOriginalMessage(), e);
         } catch (IOException e) {
             throw new BadInput("cannot read " + file + ": " + e.getMessage(), e);
         }
+    }
+
+    private void read() throws BadInput {
+        JsonNode root = json(file);
         Map<String, SubjectFactory<?>> factories = new TreeMap<>();
         for (ConfigFactory<?, ?> factory : factories()) {
             factories.put(factory.subjectFactory().subjectClassKey(), factory.subjectFactory());

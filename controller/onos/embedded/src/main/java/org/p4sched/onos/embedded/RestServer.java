@@ -13,6 +13,9 @@ import org.slf4j.LoggerFactory;
 /** The application's REST resource, which ONOS's own web server has in Karaf. */
 final class RestServer {
     private static final Logger log = LoggerFactory.getLogger(RestServer.class);
+    /** Warns that a resource given as an object is no extension of Jersey, which it is not meant to be. */
+    private static final java.util.logging.Logger JERSEY =
+            java.util.logging.Logger.getLogger("org.glassfish.jersey.internal.inject.Providers");
 
     private final HttpServer server;
 
@@ -21,6 +24,7 @@ final class RestServer {
     }
 
     static RestServer start(URI address, SchedulerService schedulers) throws BadInput {
+        JERSEY.setLevel(java.util.logging.Level.SEVERE);
         try {
             HttpServer server = JdkHttpServerFactory.createHttpServer(
                     address, new ResourceConfig().register(new SchedulerResource(schedulers)));

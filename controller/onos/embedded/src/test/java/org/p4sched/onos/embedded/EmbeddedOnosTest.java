@@ -46,6 +46,7 @@ import org.onosproject.net.flow.TrafficSelector;
 import org.onosproject.net.flow.criteria.PiCriterion;
 import org.onosproject.net.group.DefaultGroupBucket;
 import org.onosproject.net.group.DefaultGroupDescription;
+import org.onosproject.net.group.DefaultGroupKey;
 import org.onosproject.net.group.Group;
 import org.onosproject.net.group.GroupBucket;
 import org.onosproject.net.group.GroupBuckets;
@@ -74,6 +75,9 @@ import org.onosproject.net.pi.runtime.PiTableEntry;
 import org.onosproject.net.pi.service.PiPipeconfService;
 import org.onosproject.p4runtime.api.P4RuntimeController;
 import org.p4sched.onos.embedded.driver.Adoption;
+import p4.v1.P4RuntimeOuterClass.CloneSessionEntry;
+import p4.v1.P4RuntimeOuterClass.Entity;
+import p4.v1.P4RuntimeOuterClass.PacketReplicationEngineEntry;
 
 /** ONOS's core with the embedded switch below it, over loopback. */
 class EmbeddedOnosTest {
@@ -248,6 +252,40 @@ class EmbeddedOnosTest {
                 .submitSync()
                 .all(PiActionProfileGroup.class);
         assertEquals(2, found.iterator().next().members().size());
+    }
+
+    @Test
+    void aCloneGroupIsASessionAlsoAfterARestartOfTheSwitch() {
+        s1.start();
+        configure();
+        awaitAvailable();
+        GroupBucket copy = DefaultGroupBucket.createCloneGroupBucket(DefaultTrafficTreatment.builder()
+                .setOutput(PortNumber.portNumber(3))
+                .build());
+        GroupKey key = new DefaultGroupKey(new byte[] {1});
+        onos.get(GroupService.class)
+                .addGroup(new DefaultGroupDescription(
+                        device, GroupDescription.Type.CLONE, new GroupBuckets(List.of(copy)), key, 1, app));
+        try (Rival reader = new Rival(s1.port(), 1)) {
+            await().atMost(PATIENCE).until(() -> hasCloneSession(reader));
+            s1.stop();
+            await().atMost(PATIENCE).until(() -> !onos.get(DeviceService.class).isAvailable(device));
+            s1.start();
+            awaitAvailable();
+            await().atMost(PATIENCE).until(() -> hasCloneSession(reader));
+        }
+    }
+
+    private static boolean hasCloneSession(Rival reader) {
+        Entity all = Entity.newBuilder()
+                .setPacketReplicationEngineEntry(PacketReplicationEngineEntry.newBuilder()
+                        .setCloneSessionEntry(CloneSessionEntry.getDefaultInstance()))
+                .build();
+        return reader.read(all).stream()
+                .anyMatch(entity -> entity.getPacketReplicationEngineEntry()
+                                .getCloneSessionEntry()
+                                .getSessionId()
+                        == 1);
     }
 
     @Test

@@ -4,6 +4,7 @@ import java.util.ArrayList;
 import java.util.Collection;
 import java.util.List;
 import org.onosproject.drivers.p4runtime.P4RuntimeGroupProgrammable;
+import org.onosproject.drivers.p4runtime.P4RuntimeReplicationGroupProgrammable;
 import org.onosproject.drivers.p4runtime.mirror.P4RuntimeActionProfileGroupMirror;
 import org.onosproject.drivers.p4runtime.mirror.TimedEntry;
 import org.onosproject.net.group.DefaultGroup;
@@ -22,7 +23,10 @@ public final class AdoptingGroups extends P4RuntimeGroupProgrammable {
             return super.getGroups();
         }
         PiGroupTranslator translator = handler().get(PiTranslationService.class).groupTranslator();
-        List<Group> known = new ArrayList<>();
+        P4RuntimeReplicationGroupProgrammable replication = new P4RuntimeReplicationGroupProgrammable();
+        replication.setData(data());
+        replication.setHandler(handler());
+        List<Group> known = new ArrayList<>(replication.getGroups());
         for (TimedEntry<PiActionProfileGroup> found :
                 handler().get(P4RuntimeActionProfileGroupMirror.class).getAll(data().deviceId())) {
             translator

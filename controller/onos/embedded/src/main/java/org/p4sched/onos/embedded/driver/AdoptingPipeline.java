@@ -12,12 +12,16 @@ import org.onosproject.drivers.p4runtime.AbstractP4RuntimePipelineProgrammable;
 import org.onosproject.drivers.p4runtime.mirror.P4RuntimeActionProfileGroupMirror;
 import org.onosproject.drivers.p4runtime.mirror.P4RuntimeActionProfileMemberMirror;
 import org.onosproject.drivers.p4runtime.mirror.P4RuntimeDefaultEntryMirror;
+import org.onosproject.drivers.p4runtime.mirror.P4RuntimePreEntryMirror;
 import org.onosproject.drivers.p4runtime.mirror.P4RuntimeTableMirror;
 import org.onosproject.net.pi.model.PiPipeconf;
 import org.onosproject.net.pi.model.PiTableId;
 import org.onosproject.net.pi.model.PiTableModel;
 import org.onosproject.net.pi.runtime.PiActionProfileGroup;
 import org.onosproject.net.pi.runtime.PiActionProfileMember;
+import org.onosproject.net.pi.runtime.PiCloneSessionEntryHandle;
+import org.onosproject.net.pi.runtime.PiMulticastGroupEntryHandle;
+import org.onosproject.net.pi.runtime.PiPreEntry;
 import org.onosproject.net.pi.runtime.PiTableEntry;
 import org.onosproject.p4runtime.api.P4RuntimeReadClient.ReadRequest;
 import org.onosproject.p4runtime.api.P4RuntimeReadClient.ReadResponse;
@@ -77,8 +81,20 @@ public final class AdoptingPipeline extends AbstractP4RuntimePipelineProgrammabl
             handler()
                     .get(P4RuntimeActionProfileMemberMirror.class)
                     .sync(deviceId, found.all(PiActionProfileMember.class));
+            takeStockOfReplication();
         }
         return found.isSuccess();
+    }
+
+    /** A switch that cannot read these entries has what ONOS has written. Identifier 0 means all of them. */
+    private void takeStockOfReplication() {
+        ReadResponse found = client.read(p4DeviceId, pipeconf)
+                .handle(PiCloneSessionEntryHandle.of(deviceId, 0))
+                .handle(PiMulticastGroupEntryHandle.of(deviceId, 0))
+                .submitSync();
+        if (found.isSuccess()) {
+            handler().get(P4RuntimePreEntryMirror.class).sync(deviceId, found.all(PiPreEntry.class));
+        }
     }
 
     private CompletableFuture<Boolean> adopt(PiPipeconf running) {
