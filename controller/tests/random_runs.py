@@ -146,7 +146,11 @@ def fdpa_config(source: random.Random) -> fdpa.Config:
     }
     return fdpa.Config(
         round(10 ** source.uniform(5, 12)),
-        Bands(source.choice([1, source.randint(1, 900) / 100]), source.randint(1, 7), source.randint(1, 900) / 100),
+        Bands(
+            source.choice([1, source.uniform(0.01, 9)]),
+            source.randint(1, 7),
+            source.choice([0.5, source.uniform(0.01, 9)]),
+        ),
         source.choice([source.randint(1, 100_000), source.randrange(1, 2**31)]),
         source.randint(1, 200 * MS),
         **some(source, options),

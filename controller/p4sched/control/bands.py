@@ -5,6 +5,7 @@
 
 import re
 from dataclasses import dataclass
+from decimal import Decimal
 from typing import Self
 
 from p4sched.errors import UsageError, require
@@ -60,4 +61,6 @@ class Bands:
         return tuple(self.first + i * self.size for i in range(self.further))
 
     def __str__(self) -> str:
-        return f"{self.first:g}+{self.further}*{self.size:g}"
+        """All digits, so that what reads it again has the same edges."""
+        first, size = (f"{Decimal(str(value)).normalize():f}" for value in (self.first, self.size))
+        return f"{first}+{self.further}*{size}"

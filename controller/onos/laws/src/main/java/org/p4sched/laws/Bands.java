@@ -67,8 +67,9 @@ public final class Bands {
         return edges;
     }
 
+    /** All digits, so that what reads it again has the same edges. */
     @Override
     public String toString() {
-        return Numbers.general(first) + "+" + further + "*" + Numbers.general(size);
+        return Numbers.plain(first) + "+" + further + "*" + Numbers.plain(size);
     }
 }

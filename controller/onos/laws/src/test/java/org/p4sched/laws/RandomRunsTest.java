@@ -23,8 +23,8 @@ import org.p4sched.laws.log.Replay;
  */
 class RandomRunsTest {
     private static final Path LOGS = Path.of("target", "decision-logs");
-    private static final int RUNS = 16;
-    private static final int DECISIONS = 250;
+    private static final int RUNS = 12;
+    private static final int DECISIONS = 200;
 
     @ParameterizedTest
     @ValueSource(strings = {"aifo", "rifo", "packs"})

@@ -64,7 +64,7 @@ final class RandomUsers {
     }
 
     private static String share(Random random) {
-        return random.nextInt(3) == 0 ? "1" : (1 + random.nextInt(900)) / 100.0 + "";
+        return random.nextInt(3) == 0 ? "1" : Double.toString(0.01 + 9 * random.nextDouble());
     }
 
     private static void maybe(Random random, Map<String, Object> record, String name, Object value) {

@@ -48,10 +48,7 @@ public final class Numbers {
 
     /** The shortest text that is read back as this value: Python's {@code repr}; for values that JSON lacks, its own. */
     public static String repr(double value) {
-        if (!Double.isFinite(value)) {
-            return Double.toString(value);
-        }
-        if (value == 0) {
+        if (!Double.isFinite(value) || value == 0) {
             return Double.toString(value);
         }
         BigDecimal shortest = shortest(value);
@@ -59,6 +56,14 @@ public final class Numbers {
             return withExponent(shortest);
         }
         return shortest.scale() > 0 ? shortest.toPlainString() : shortest.toPlainString() + ".0";
+    }
+
+    /** The shortest text without an exponent that is read back as this value; a whole number has no point. */
+    public static String plain(double value) {
+        if (!Double.isFinite(value)) {
+            return Double.toString(value);
+        }
+        return value == 0 ? "0" : shortest(value).toPlainString();
     }
 
     private static BigDecimal sixDigits(double value) {

@@ -49,6 +49,13 @@ class NumbersTest {
     }
 
     @ParameterizedTest
+    @CsvSource({"0, 0", "1, 1", "1000, 1000", "0.5, 0.5", "1e-5, 0.00001", "1.2345678, 1.2345678", "Infinity, Infinity"
+    })
+    void aBandHasAllItsDigitsAndNoExponent(double value, String text) {
+        assertEquals(text, Numbers.plain(value));
+    }
+
+    @ParameterizedTest
     @CsvSource({"0.5, 0", "1.5, 2", "2.5, 2", "-7, 0", "1e300, 100"})
     void aWholeNumberIsTheNearestEvenOneWithinItsBounds(double value, long whole) {
         assertEquals(whole, Numbers.rounded(value, 0, 100));
