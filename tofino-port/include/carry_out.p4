@@ -30,7 +30,7 @@ control CountDepth(in bit<9> port, in bit<32> length) {
         cell[5:0] = bucket;
     }
     table depth_buckets {
-        key = { length: lpm @name("depth"); }
+        key = { length: ternary @name("depth"); }
         actions = { count_depth; }
         default_action = count_depth(0);
         const entries = { HISTOGRAM_ENTRIES(count_depth) }

@@ -50,7 +50,7 @@ control Charge(in bit<32> length, in bit<16> scale, out bit<32> charge) {
     MORE(7)
     MORE(8)
     table weights {
-        key = { scale: lpm; }
+        key = { scale: ternary; }
         actions = {
             less_8; less_7; less_6; less_5; less_4; less_3; less_2; less_1; more_0; more_1; more_2; more_3; more_4; more_5;
             more_6; more_7; more_8;
@@ -105,7 +105,8 @@ control SelectBand(in bit<32> rate, in band_edges_t edges, out bit<8> band) {
     bit<32> over_6;
     bit<32> over_7;
 
-    apply {
+    // A condition does not compute, so an action does.
+    action compare() {
         over_1 = rate |-| edges.edge_1;
         over_2 = rate |-| edges.edge_2;
         over_3 = rate |-| edges.edge_3;
@@ -113,6 +114,9 @@ control SelectBand(in bit<32> rate, in band_edges_t edges, out bit<8> band) {
         over_5 = rate |-| edges.edge_5;
         over_6 = rate |-| edges.edge_6;
         over_7 = rate |-| edges.edge_7;
+    }
+    apply {
+        compare();
         if (over_1 == 0) { band = 1; }
         else if (over_2 == 0) { band = 2; }
         else if (over_3 == 0) { band = 3; }
@@ -145,6 +149,7 @@ control FdpaBands(in headers_t hdr, in metadata_t meta, in bit<48> now, in fdpa_
     AverageRate() average;
     SelectBand() select_band;
     FlowletBand() flowlets;
+    Hash<bit<32>>(HashAlgorithm_t.IDENTITY) widen;
     bit<32> units;
     bit<32> length;
     bit<32> number;
@@ -153,13 +158,22 @@ control FdpaBands(in headers_t hdr, in metadata_t meta, in bit<48> now, in fdpa_
     bit<32> before;
     bit<32> rate;
 
+    // Actions of their own, for what the next action computes with.
+    action convert_gap() {
+        gap = params.flowlet_gap >> 6;
+    }
+    // The ALUs of 16 bits and of 32 bits do not read each other's containers, a hash unit reads both.
+    action widen_length() {
+        length = widen.get({ hdr.ipv4.total_len });
+    }
     apply {
         band = 1;
         units = now[47:16];
         // The chip tells the length of a frame at egress only. An Ethernet header has 14 bytes.
-        length = (bit<32>) hdr.ipv4.total_len + 14;
+        widen_length();
+        length = length + 14;
         number_interval.apply(units, params.interval, number);
-        gap = params.flowlet_gap >> 6;
+        convert_gap();
         before = units |-| gap;
         if (meta.user != 0) {
             charging.apply(length, meta.scale, charge);

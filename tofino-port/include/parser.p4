@@ -13,9 +13,7 @@ parser LabIngressParser(packet_in packet, out headers_t hdr, out metadata_t meta
 
     state start {
         packet.extract(ig_intr_md);
-        // The user that no entry classifies, with weight 1.
         meta.user = 0;
-        meta.scale = 256;
         meta.rank = 0;
         meta.l4_src_port = 0;
         meta.l4_dst_port = 0;
@@ -36,6 +34,8 @@ parser LabIngressParser(packet_in packet, out headers_t hdr, out metadata_t meta
     }
     state skip_port_metadata {
 #endif
+        // User 0, whom no entry classifies, has weight 1. A field other than 0 cannot be written a second time.
+        meta.scale = 256;
         packet.advance(PORT_METADATA_SIZE);
         transition select(ig_intr_md.ingress_port) {
 #ifdef LENGTH_REPORTS

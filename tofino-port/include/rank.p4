@@ -36,7 +36,7 @@ control Rank(in headers_t hdr, inout metadata_t meta, in ingress_intrinsic_metad
         cell[5:0] = bucket;
     }
     table rank_buckets {
-        key = { meta.rank: lpm; }
+        key = { meta.rank: ternary; }
         actions = { count_rank; }
         default_action = count_rank(0);
         const entries = { HISTOGRAM_ENTRIES(count_rank) }

@@ -32,7 +32,7 @@ control NumberInterval(in bit<32> now, in bit<32> interval, out bit<32> number) 
     EVERY(16)
     // every_n counts intervals of 65.536 2^n microseconds, for 48 2^n up to 96 2^n of them.
     table interval_lengths {
-        key = { interval: lpm; }
+        key = { interval: ternary; }
         actions = {
             every_0; every_1; every_2; every_3; every_4; every_5; every_6; every_7; every_8; every_9; every_10; every_11;
             every_12; every_13; every_14; every_15; every_16;

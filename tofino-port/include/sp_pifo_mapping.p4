@@ -21,12 +21,12 @@ struct bounds_t {
     bit<32> more_urgent;
 }
 
-// The step of the scan for two queues. there_less, there_more: whether they exist, the less urgent one never without the other;
-// less: priority of the less urgent one. In the second pass both bounds fall by `cost`.
+// The step of the scan for two queues. size_less, size_more: 0 if there is no such queue, the less urgent one never without the
+// other; less: priority of the less urgent one. In the second pass both bounds fall by `cost`.
 //
 // taken: 0 if neither queue took the packet, else the bound of the less urgent one afterwards. So it is the packet's rank if
 // that one took the packet, and larger if the other one did.
-control SpPifoPair(in bit<9> port, in bit<32> rank, in bit<1> there_less, in bit<1> there_more, in bit<3> less,
+control SpPifoPair(in bit<9> port, in bit<32> rank, in bit<16> size_less, in bit<16> size_more, in bit<3> less,
                    in bit<1> second_pass, in bit<32> cost, inout bit<32> taken, inout bit<3> priority) {
     Register<bounds_t, bit<9>>(MAX_PORTS) bounds;
 
@@ -71,17 +71,16 @@ control SpPifoPair(in bit<9> port, in bit<32> rank, in bit<1> there_less, in bit
     table step {
         key = {
             second_pass: exact;
-            there_less: exact;
-            there_more: exact;
+            size_less: ternary;
+            size_more: ternary;
         }
-        actions = { scan; scan_only_more; lower; @defaultonly NoAction; }
+        actions = { scan; scan_only_more; lower; NoAction; }
         const default_action = NoAction();
         const entries = {
-            (0, 1, 1): scan();
-            (0, 0, 1): scan_only_more();
-            (1, 0, 0): lower();
-            (1, 0, 1): lower();
-            (1, 1, 1): lower();
+            (1, _, _): lower();
+            (0, 0, 0): NoAction();
+            (0, 0, _): scan_only_more();
+            (0, _, _): scan();
         }
     }
     apply {
@@ -91,8 +90,8 @@ control SpPifoPair(in bit<9> port, in bit<32> rank, in bit<1> there_less, in bit
     }
 }
 
-// The step for queue 2.
-control SpPifoSecond(in bit<9> port, in bit<32> rank, in bit<1> there, in bit<1> second_pass, in bit<32> cost,
+// The step for queue 2. size: 0 if there is no such queue.
+control SpPifoSecond(in bit<9> port, in bit<32> rank, in bit<16> size, in bit<1> second_pass, in bit<32> cost,
                      inout bit<32> taken, inout bit<3> priority) {
     Register<bit<32>, bit<9>>(MAX_PORTS) bound_2;
 
@@ -114,7 +113,7 @@ control SpPifoSecond(in bit<9> port, in bit<32> rank, in bit<1> there, in bit<1>
         if (taken == 0) {
             if (second_pass == 1) {
                 lower.execute(port);
-            } else if (there == 1) {
+            } else if (size != 0) {
                 taken = scan.execute(port);
                 priority = 6;
             }
@@ -150,35 +149,14 @@ control SpPifoMapping(in bit<9> port, in bit<32> rank, in queue_sizes_t sizes, i
     SpPifoSecond() queue_2;
     SpPifoFirst() queue_1;
     bit<32> taken;
-    bit<1> there_8;
-    bit<1> there_7;
-    bit<1> there_6;
-    bit<1> there_5;
-    bit<1> there_4;
-    bit<1> there_3;
-    bit<1> there_2;
 
     apply {
-        there_8 = 0;
-        there_7 = 0;
-        there_6 = 0;
-        there_5 = 0;
-        there_4 = 0;
-        there_3 = 0;
-        there_2 = 0;
-        if (sizes.size_8 != 0) { there_8 = 1; }
-        if (sizes.size_7 != 0) { there_7 = 1; }
-        if (sizes.size_6 != 0) { there_6 = 1; }
-        if (sizes.size_5 != 0) { there_5 = 1; }
-        if (sizes.size_4 != 0) { there_4 = 1; }
-        if (sizes.size_3 != 0) { there_3 = 1; }
-        if (sizes.size_2 != 0) { there_2 = 1; }
         taken = 0;
         priority = 0;
-        queues_8_7.apply(port, rank, there_8, there_7, 0, second_pass, fell_by, taken, priority);
-        queues_6_5.apply(port, rank, there_6, there_5, 2, second_pass, fell_by, taken, priority);
-        queues_4_3.apply(port, rank, there_4, there_3, 4, second_pass, fell_by, taken, priority);
-        queue_2.apply(port, rank, there_2, second_pass, fell_by, taken, priority);
+        queues_8_7.apply(port, rank, sizes.size_8, sizes.size_7, 0, second_pass, fell_by, taken, priority);
+        queues_6_5.apply(port, rank, sizes.size_6, sizes.size_5, 2, second_pass, fell_by, taken, priority);
+        queues_4_3.apply(port, rank, sizes.size_4, sizes.size_3, 4, second_pass, fell_by, taken, priority);
+        queue_2.apply(port, rank, sizes.size_2, second_pass, fell_by, taken, priority);
         queue_1.apply(port, rank, second_pass, taken, cost);
         if (taken == 0) {
             priority = 7;

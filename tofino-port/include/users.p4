@@ -21,14 +21,14 @@ control Users(in headers_t hdr, inout metadata_t meta) {
     }
     table users_by_prefix {
         key = { hdr.ipv4.src_addr: lpm; }
-        actions = { set_user; NoAction; }
+        actions = { set_user; @defaultonly NoAction; }
         default_action = NoAction();
         counters = user_prefix_counter;
         size = MAX_USERS;
     }
     table users_by_flow {
         key = { TERNARY_FIVE_TUPLE }
-        actions = { set_flow_user; NoAction; }
+        actions = { set_flow_user; @defaultonly NoAction; }
         default_action = NoAction();
         counters = user_flow_counter;
         size = MAX_USERS;
