@@ -16,7 +16,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from mininet_topos.nodes import dying_with_us, free_port, on_host_cpus
+from mininet_topos.nodes import answers, dying_with_us, free_port, on_host_cpus
 from p4sched.control.loop import controlled
 from p4sched.control.parameters import Parameters
 from p4sched.errors import P4schedError
@@ -36,6 +36,8 @@ JAVA_OPTIONS = ("-XX:+UseSerialGC", "-Xmx384m", "-XX:TieredStopAtLevel=1")
 LOG, NETCFG = "onos.log", "netcfg.json"
 FILES = (LOG, NETCFG, "s[0-9]*/decisions.jsonl", "s[0-9]*/port-*.jsonl")
 """What it leaves in the folder of its scheme."""
+REST_PORT = 8181
+"""As with any ONOS, unless somebody listens there already."""
 READY = b"ready\n"
 READY_S = 120.0
 STOP_S = 5.0
@@ -65,7 +67,7 @@ class Onos:
         require_onos()
         self._ledger = ledger
         self._folder = folder
-        self._rest_port = free_port()
+        self._rest_port = free_port() if answers(REST_PORT) else REST_PORT
         self._process: Process | None = None
 
     @property
