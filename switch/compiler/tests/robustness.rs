@@ -126,12 +126,14 @@ control I(inout headers_t hdr, inout meta_t meta, in ingress_intrinsic_metadata_
     Meter<bit<8>>(8, MeterType_t.PACKETS) meter;
     DirectCounter<bit<32>>(CounterType_t.PACKETS) hits;
     DirectRegister<bit<16>>(3) of_entry;
+    @lpf_spec(1000, 2000, 1) DirectLpf<bit<16>>() low;
+    @wred_spec(1000, 10, 90, 50) Wred<bit<16>, bit<8>>(8, 1, 0) red;
     DirectRegisterAction<bit<16>, bit<16>>(of_entry) step = { void apply(inout bit<16> value, out bit<16> r) { r = value; value = max(value, hdr.h.c) - 1; } };
     RegisterAction<bit<32>, bit<8>, bit<32>>(shared) put = { void apply(inout bit<32> value) { value = (bit<32>) hdr.h.a; } };
     ActionProfile(16) members;
     ActionSelector(members, custom, SelectorMode_t.FAIR, 4, 4) chosen;
     action go(PortId_t port) { tm.ucast_egress_port = port; hits.count(); }
-    action note() { hdr.h.c = step.execute(); put.execute(hdr.h.a); }
+    action note() { hdr.h.c = low.execute(step.execute()); put.execute(hdr.h.a); }
     action pick(bit<3> q) { tm.qid = (bit<5>) q; }
     table ports {
         key = { hdr.h.a: exact; hdr.h.c: ternary; hdr.h.b[3:0]: range @name(\"low\"); }
@@ -139,12 +141,14 @@ control I(inout headers_t hdr, inout meta_t meta, in ingress_intrinsic_metadata_
         const default_action = NoAction;
         counters = hits;
         registers = of_entry;
+        filters = low;
         const entries = { (1, _, 2): go(3); (2, 0x10 &&& 0xf0, 1 .. 3): note(); }
     }
     table choose { key = { hdr.h.a: exact; hdr.h.c: selector; } actions = { pick; } implementation = chosen; }
     apply {
         if (!meta.wrong && from.parser_err == 0) { ports.apply(); } else { dprsr.drop_ctl = 1; }
         if (choose.apply().hit) { hdr.h.b = same.get({ hdr.h.c, hdr.h.a }); }
+        if (red.execute(hdr.h.c, hdr.h.a) == 1) { dprsr.drop_ctl = 1; }
         hdr.h.c[7:4] = random.get(); counter.count(hdr.h.a); meta.kept = meter.execute(hdr.h.b);
         if (shared.read(3) == 7) { shared.write(4, 1); invalidate(tm.ucast_egress_port); }
         counted.apply(hdr, meta.kept);
