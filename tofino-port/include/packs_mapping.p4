@@ -16,19 +16,13 @@
 #include "log_share.p4"
 
 // smaller: q;  window_size: |W|, at most 16;  sizes: B_i, together less than 65536, all that there are in front;  headroom: K;
-// total_length: b. Chooses meta.queue.
+// total_length: b. Chooses meta.queue. The sizes are lost.
 control PacksMapping(inout metadata_t meta, in bit<9> port, in bit<8> smaller, in bit<32> window_size,
-                     in queue_sizes_t sizes, in bit<16> headroom, out bit<32> total_length, out bit<2> verdict) {
+                     inout queue_sizes_t sizes, in bit<16> headroom, out bit<32> total_length, out bit<2> verdict) {
     ReadPortLength() read_total;
     AddShare() add_share;
     Log2() log_total;
     Log2() log_free;
-    bit<16> size_1_2;
-    bit<16> size_3_4;
-    bit<16> size_5_6;
-    bit<16> size_7_8;
-    bit<16> size_1_4;
-    bit<16> size_5_8;
     bit<16> total_size;
     bit<16> free;
     // Logarithms: of the left side without q and B; of B; of B - b; of the left side. The last one is the place of the packet
@@ -37,11 +31,36 @@ control PacksMapping(inout metadata_t meta, in bit<9> port, in bit<8> smaller, i
     bit<32> total_log;
     bit<32> available;
     bit<32> place;
-    // Of the chosen queue; 0: there is none.
-    bit<16> size;
+    // Bit i - 1: there is no queue i.
+    bit<8> missing;
 
-    action for_queues(bit<32> log) {
+    // The open compiler puts statements of `apply` together, so what needs another stage is an action of its own. The sums stay
+    // where the sizes were: sources and result of an addition are in one group of containers, which has room for 12.
+    action add_pairs() {
+        sizes.size_1 = sizes.size_1 + sizes.size_2;
+        sizes.size_3 = sizes.size_3 + sizes.size_4;
+        sizes.size_5 = sizes.size_5 + sizes.size_6;
+        sizes.size_7 = sizes.size_7 + sizes.size_8;
+    }
+    action add_halves() {
+        sizes.size_1 = sizes.size_1 + sizes.size_3;
+        sizes.size_5 = sizes.size_5 + sizes.size_7;
+    }
+    action add_all() {
+        total_size = sizes.size_1 + sizes.size_5;
+    }
+    action subtract_total_length() {
+        free = total_size |-| total_length[15:0];
+    }
+    action add_total_log() {
+        needed = needed + total_log;
+    }
+    action subtract_available() {
+        place = needed - available;
+    }
+    action for_queues(bit<32> log, bit<8> not_there) {
         needed = log;
+        missing = not_there;
     }
     table queue_logs {
         key = {
@@ -54,15 +73,15 @@ control PacksMapping(inout metadata_t meta, in bit<9> port, in bit<8> smaller, i
             sizes.size_8: ternary;
         }
         actions = { for_queues; }
-        const default_action = for_queues(196608);
+        const default_action = for_queues(196608, 0);
         const entries = {
-            (0, _, _, _, _, _, _): for_queues(0);
-            (_, 0, _, _, _, _, _): for_queues(65536);
-            (_, _, 0, _, _, _, _): for_queues(103872);
-            (_, _, _, 0, _, _, _): for_queues(131072);
-            (_, _, _, _, 0, _, _): for_queues(152170);
-            (_, _, _, _, _, 0, _): for_queues(169408);
-            (_, _, _, _, _, _, 0): for_queues(183983);
+            (0, _, _, _, _, _, _): for_queues(0, 0xfe);
+            (_, 0, _, _, _, _, _): for_queues(65536, 0xfc);
+            (_, _, 0, _, _, _, _): for_queues(103872, 0xf8);
+            (_, _, _, 0, _, _, _): for_queues(131072, 0xf0);
+            (_, _, _, _, 0, _, _): for_queues(152170, 0xe0);
+            (_, _, _, _, _, 0, _): for_queues(169408, 0xc0);
+            (_, _, _, _, _, _, 0): for_queues(183983, 0x80);
         }
         size = 8;
     }
@@ -82,39 +101,39 @@ control PacksMapping(inout metadata_t meta, in bit<9> port, in bit<8> smaller, i
     }
     action queue_1() {
         meta.queue[2:0] = 7;
-        size = sizes.size_1;
+        verdict[0:0] = missing[0:0];
     }
     action queue_2() {
         meta.queue[2:0] = 6;
-        size = sizes.size_2;
+        verdict[0:0] = missing[1:1];
     }
     action queue_3() {
         meta.queue[2:0] = 5;
-        size = sizes.size_3;
+        verdict[0:0] = missing[2:2];
     }
     action queue_4() {
         meta.queue[2:0] = 4;
-        size = sizes.size_4;
+        verdict[0:0] = missing[3:3];
     }
     action queue_5() {
         meta.queue[2:0] = 3;
-        size = sizes.size_5;
+        verdict[0:0] = missing[4:4];
     }
     action queue_6() {
         meta.queue[2:0] = 2;
-        size = sizes.size_6;
+        verdict[0:0] = missing[5:5];
     }
     action queue_7() {
         meta.queue[2:0] = 1;
-        size = sizes.size_7;
+        verdict[0:0] = missing[6:6];
     }
     action queue_8() {
         meta.queue[2:0] = 0;
-        size = sizes.size_8;
+        verdict[0:0] = missing[7:7];
     }
     action no_queue() {
         meta.queue[2:0] = 0;
-        size = 0;
+        verdict[0:0] = 1;
     }
     // Edges: log i. A place is a number with a sign; beyond 16 there is no queue.
     table queues {
@@ -139,26 +158,20 @@ control PacksMapping(inout metadata_t meta, in bit<9> port, in bit<8> smaller, i
     }
     apply {
         read_total.apply(port, total_length);
-        size_1_2 = sizes.size_1 + sizes.size_2;
-        size_3_4 = sizes.size_3 + sizes.size_4;
-        size_5_6 = sizes.size_5 + sizes.size_6;
-        size_7_8 = sizes.size_7 + sizes.size_8;
-        size_1_4 = size_1_2 + size_3_4;
-        size_5_8 = size_5_6 + size_7_8;
-        total_size = size_1_4 + size_5_8;
+        // Before the sums take the place of the sizes.
         queue_logs.apply();
+        add_pairs();
+        add_halves();
+        add_all();
         add_share.apply(window_size, headroom, needed);
         log_total.apply(total_size, total_log);
-        free = total_size |-| total_length[15:0];
+        subtract_total_length();
         log_free.apply(free, available);
-        needed = needed + total_log;
-        place = needed - available;
+        add_total_log();
+        subtract_available();
         quantile_logs.apply();
+        // Or REFUSED, in its lower bit.
+        verdict = ADMITTED;
         queues.apply();
-        if (size == 0) {
-            verdict = REFUSED;
-        } else {
-            verdict = ADMITTED;
-        }
     }
 }
