@@ -35,7 +35,8 @@ commit=$(git rev-parse --short=12 HEAD 2>/dev/null || true)
 options+=(--build-arg "COMMIT=$commit")
 
 names=("$@")
-[ $# -gt 0 ] || names=(lab bmv2 onos)
+# each after those that it is built on
+[ $# -gt 0 ] || names=(lab lab-onos bmv2 onos)
 for name in "${names[@]}"; do
   [ -f "docker/$name/Dockerfile" ] || die "no image '$name'; there are: $(cd docker && echo */ | tr -d /)"
   printf '\033[1m==> p4sched/%s (%s)\033[0m\n' "$name" "${engine%% *}" >&2

@@ -49,6 +49,16 @@ def test_every_image_that_comes_from_a_registry_has_a_version(dockerfile: Path) 
         assert image.startswith("p4sched/") or re.search(r":\d+\.\d+[\w.-]*(@sha256:[0-9a-f]{64})?$", image), image
 
 
+def test_an_image_is_built_after_those_that_it_is_built_on() -> None:
+    listed = re.search(r"names=\(([a-z].*)\)", (DOCKER / "build.sh").read_text())
+    assert listed is not None
+    order = listed[1].split()
+    assert sorted(order) == sorted(path.parent.name for path in DOCKERFILES)
+    for dockerfile in DOCKERFILES:
+        below = re.findall(r"^ARG \w+=p4sched/(\S+)$", dockerfile.read_text(), re.MULTILINE)
+        assert all(order.index(name) < order.index(dockerfile.parent.name) for name in below)
+
+
 def test_a_program_that_was_gathered_runs_with_its_own_loader(tmp_path: Path) -> None:
     out = tmp_path / "gathered"
     subprocess.run([DOCKER / "bmv2" / "gather", out, "ip"], check=True)
