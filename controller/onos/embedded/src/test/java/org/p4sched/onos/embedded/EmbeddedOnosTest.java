@@ -17,7 +17,10 @@ import java.time.Duration;
 import java.util.Collection;
 import java.util.List;
 import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeAll;
@@ -41,6 +44,9 @@ import org.onosproject.net.flow.DefaultTrafficSelector;
 import org.onosproject.net.flow.DefaultTrafficTreatment;
 import org.onosproject.net.flow.FlowEntry;
 import org.onosproject.net.flow.FlowRule;
+import org.onosproject.net.flow.FlowRuleOperations;
+import org.onosproject.net.flow.FlowRuleOperationsContext;
+import org.onosproject.net.flow.FlowRuleProgrammable;
 import org.onosproject.net.flow.FlowRuleService;
 import org.onosproject.net.flow.TrafficSelector;
 import org.onosproject.net.flow.criteria.PiCriterion;
@@ -148,6 +154,41 @@ class EmbeddedOnosTest {
             int wanted = user;
             await().atMost(PATIENCE).until(() -> defaultUser() == wanted);
         }
+    }
+
+    @Test
+    void pollsDoNotUndoChanges() throws Exception {
+        s1.start();
+        configure();
+        awaitAvailable();
+        FlowRuleProgrammable polled =
+                onos.get(DeviceService.class).getDevice(device).as(FlowRuleProgrammable.class);
+        AtomicBoolean done = new AtomicBoolean();
+        CompletableFuture<Integer> polls = CompletableFuture.supplyAsync(() -> {
+            int count = 0;
+            while (!done.get()) {
+                polled.getFlowEntries();
+                count++;
+            }
+            return count;
+        });
+        for (int user = 100; user < 200; user++) {
+            CompletableFuture<Void> written = new CompletableFuture<>();
+            FlowRule parameters =
+                    rule(PARAMETERS, DefaultTrafficSelector.emptySelector(), action("set_user", "user", user));
+            onos.get(FlowRuleService.class)
+                    .apply(FlowRuleOperations.builder().add(parameters).build(new FlowRuleOperationsContext() {
+                        @Override
+                        public void onSuccess(FlowRuleOperations operations) {
+                            written.complete(null);
+                        }
+                    }));
+            written.get(PATIENCE.toSeconds(), TimeUnit.SECONDS);
+            assertEquals(user, defaultUser());
+        }
+        done.set(true);
+        assertTrue(polls.get(PATIENCE.toSeconds(), TimeUnit.SECONDS) > 0);
+        assertEquals(199, defaultUser());
     }
 
     @Test
