@@ -38,7 +38,8 @@ case "$*" in
   *) die "usage: docker/test.sh [--keep]" ;;
 esac
 
-mkdir -p "$FOLDER"
+export TMPDIR=$FOLDER/tmp
+mkdir -p "$TMPDIR"
 exec 9>"$FOLDER/lock"
 flock -n 9 || die "another docker/test.sh is running"
 results=$FOLDER/results
@@ -85,9 +86,9 @@ clean_up() {
   [ -z "$job" ] || { kill -TERM -- "-$job" && wait "$job"; } 2>/dev/null || true
   if command -v podman >/dev/null; then engine rm --all --force --time 5 >/dev/null 2>&1 || true; fi
   [ -z "${allowed_before-}" ] || echo "$allowed_before" >$allowed
-  umount -l "$FOLDER/storage/overlay" 2>/dev/null || true
-  rm -rf "$results" "${FOLDER:?}"/{bin,overlay,root,run} "$FOLDER"/*.tar
-  [ -n "$keep" ] || rm -rf "$FOLDER"
+  awk -v folder="$FOLDER/" 'index($2, folder) == 1 { print $2 }' /proc/mounts | sort -r | xargs -r umount -l
+  rm -rf --one-file-system "$results" "${FOLDER:?}"/{bin,overlay,root,run,tmp} "$FOLDER"/*.tar
+  [ -n "$keep" ] || rm -rf --one-file-system "$FOLDER"
 }
 trap clean_up EXIT
 trap 'exit 130' INT
