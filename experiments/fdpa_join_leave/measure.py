@@ -25,6 +25,8 @@ from p4sched.lab.traffic import Iperf3Traffic, Transfer, transfers
 SAMPLE_S = 0.1
 SETTLE_S = 2
 """Before the first phase: TCP's start is not what is shown."""
+JOINING_S = 30
+"""On a busy machine a controller may need so long to tell the switch who joins. The users who stay send meanwhile."""
 STRESS_CHANGES = 200
 STRESS_PERIOD_S = 0.01
 
@@ -72,7 +74,7 @@ async def _three_phases(
 
         await sample_rates(running.delivered(), running.users, round(phase / SAMPLE_S), SAMPLE_S, on_sample)
 
-    traffic.send(staying, SETTLE_S + 3 * phase)
+    traffic.send(staying, SETTLE_S + 3 * phase + JOINING_S)
     await asyncio.sleep(SETTLE_S)
     await running.observe(tail_drop=True)
     await watch("4 users")
