@@ -49,11 +49,13 @@ fn filters_whose_specification_is_missing_or_wrong() {
     says("@lpf_spec(4294967296, 1, 0) DirectLpf<bit<32>>() low;", low_pass);
     says("@wred_spec(1000, 9, 8, 50) Wred<bit<19>, bit<8>>(4, 1, 0) red;", red);
     says("@wred_spec(1000, 8, 9, 0) Wred<bit<19>, bit<8>>(4, 1, 0) red;", red);
-    ingress_says(
-        "@lpf_spec(1000, 1000, 0) Lpf<bit<48>, bit<8>>(4) low;",
-        "",
-        &["a filter takes numbers of at most 32 bits"],
-    );
+    for ty in ["bit<48>", "bit<0>", "int<8>"] {
+        ingress_says(
+            &format!("@lpf_spec(1000, 1000, 0) Lpf<{ty}, bit<8>>(4) low;"),
+            "",
+            &["a filter takes numbers without sign, of 1 to 32 bits"],
+        );
+    }
 }
 
 #[test]

@@ -108,8 +108,9 @@ impl Lowerer<'_> {
         name: String,
     ) -> Option<usize> {
         let sample = types.first().and_then(|t| self.scalar_type(t));
-        let Some(sample) = sample.filter(|t| matches!(t, Ty::Bits { .. }) && t.width() <= 32) else {
-            self.error(instance.span, "a filter takes numbers of at most 32 bits");
+        let fits = |t: &Ty| matches!(t, Ty::Bits { signed: false, .. }) && (1..=32).contains(&t.width());
+        let Some(sample) = sample.filter(fits) else {
+            self.error(instance.span, "a filter takes numbers without sign, of 1 to 32 bits");
             return None;
         };
         let size = if direct { 0 } else { self.size_arg(instance, 0) };
