@@ -32,6 +32,15 @@ fn externs_that_the_switch_does_not_have() {
 }
 
 #[test]
+fn a_polynomial_that_the_switch_cannot_compute() {
+    ingress_says(
+        "CRCPolynomial<bit<65>>(0x1021, false, false, false, 0, 0) wide;",
+        "",
+        &["a CRC has 1 to 64 bits"],
+    );
+}
+
+#[test]
 fn filters_whose_specification_is_missing_or_wrong() {
     let low_pass = "@lpf_spec(gain ns, decay ns, scale down 0 .. 31)";
     let red = "@wred_spec(time constant ns, min, max, probability 1 .. 100 percent) with min <= max";

@@ -49,6 +49,10 @@ impl Hash {
 impl Lowerer<'_> {
     pub(super) fn polynomial(&mut self, types: &[Type], instance: &Instance) -> Option<Parameters> {
         let width = types.first().and_then(|t| self.scalar_type(t)).map_or(32, Ty::width);
+        if !(1..=64).contains(&width) {
+            self.error(instance.span, "a CRC has 1 to 64 bits");
+            return None;
+        }
         let mut known = Vec::new();
         for arg in &instance.args {
             let value = arg.as_ref().and_then(|e| self.known(e, "a CRC's parameter"))?;
