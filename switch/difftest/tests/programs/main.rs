@@ -241,8 +241,8 @@ fn a_wrong_line_in_a_program_for_tofino_is_found_out() {
         (
             Scheme::SpPifo,
             "sp_pifo_mapping",
-            "(0, 0, 1): scan_only_more()",
-            "(0, 0, 1): scan()",
+            "(0, 0, _): scan_only_more()",
+            "(0, 0, _): scan()",
         ),
         (Scheme::Fdpa, "rate_estimator", "age == 1", "age != 0"),
         (
