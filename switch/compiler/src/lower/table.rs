@@ -21,8 +21,9 @@ use crate::{
     },
 };
 
-/// Entries of a table whose size the program does not give, as in p4c.
+/// Entries of a table whose size the program does not give, as in p4c, and as in its back end for Tofino.
 const DEFAULT_SIZE: u64 = 1024;
+const DEFAULT_SIZE_TOFINO: u64 = 512;
 /// Name of the variables that keys are put in; others have the path of their control in front.
 const KEY: &str = "key";
 
@@ -124,6 +125,10 @@ impl Lowerer<'_> {
             actions.push((default.action, Rc::new([default_only()])));
         }
         let size = source.size.as_ref().and_then(|s| self.known(s, "the size of a table"));
+        let default_size = match self.ir.arch {
+            Arch::V1model => DEFAULT_SIZE,
+            Arch::Tna | Arch::T2na => DEFAULT_SIZE_TOFINO,
+        };
         let table = Table {
             name,
             keys,
@@ -132,7 +137,7 @@ impl Lowerer<'_> {
             const_default: source.const_default,
             entries: None,
             const_entries: source.const_entries,
-            size: size.and_then(|s| u64::try_from(s).ok()).unwrap_or(DEFAULT_SIZE),
+            size: size.and_then(|s| u64::try_from(s).ok()).unwrap_or(default_size),
             counter: None,
             meter: None,
             registers: Vec::new(),
