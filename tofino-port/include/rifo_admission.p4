@@ -16,7 +16,7 @@ control RoundUp(in bit<32> number, out bit<8> exponent) {
         exponent = next;
     }
     table powers_of_two {
-        key = { number[15:0]: lpm @name("number"); }
+        key = { number[15:0]: ternary @name("number"); }
         actions = { round; }
         const default_action = round(0);
         const entries = {

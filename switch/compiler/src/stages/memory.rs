@@ -117,6 +117,14 @@ fn key(table: &Table) -> Result<Key, String> {
                 rows += (2 * nibbles - 1).min(8) - 1;
                 bytes += nibbles;
             }
+            // `emit_static_entries`.
+            "lpm" if table.entries.as_ref().is_some_and(|e| !e.is_empty()) => {
+                return Err(format!(
+                    "the key '{}' of kind lpm is in a table whose entries the program gives, which the open compiler does not \
+                     take. Use ternary, with the longest prefixes first",
+                    key.name
+                ));
+            }
             kind => {
                 is_ternary |= kind != "exact";
                 bytes += width.div_ceil(8);

@@ -399,6 +399,23 @@ fn keys_are_as_wide_as_the_crossbar() {
 }
 
 #[test]
+fn the_programs_own_entries_need_another_key_than_lpm() {
+    let table = |key: &str, entries: &str| {
+        format!(
+            "action act() {{ hdr.h.a = 1; }}\ntable {HERE}t {{ key = {{ hdr.h.d : {key}; }} actions = {{ act; }} default_action = act(); {entries} }}"
+        )
+    };
+    let entries = "const entries = { 0x100 &&& 0xffffff00: act(); }";
+    for fitting in [table("lpm", ""), table("ternary", entries)] {
+        fits(&program(Arch::Tna, &fitting.replace(HERE, ""), "t.apply();"));
+    }
+    refused(
+        &program(Arch::Tna, &table("lpm", entries), "t.apply();"),
+        "the key 'hdr.h.d' of kind lpm",
+    );
+}
+
+#[test]
 fn a_register_fits_a_stage() {
     let declares = |cells: u64| {
         format!(
