@@ -60,7 +60,7 @@ control RifoIngress(inout headers_t hdr, inout metadata_t meta, in ingress_intri
 
     apply {
         if (BRINGS_LENGTH) {
-            take_length.apply(hdr, ig_intr_md, ig_dprsr_md, ig_tm_md);
+            take_length.apply(hdr, meta, ig_intr_md, ig_dprsr_md, ig_tm_md);
         } else {
             forwarding.apply(hdr, meta, ig_dprsr_md, ig_tm_md);
             if (!meta.discard) {

@@ -23,6 +23,10 @@ control AifoAdmission(in bit<8> smaller, in bit<32> window_size, in bit<32> leng
     bit<32> available;
     bit<32> margin;
 
+    action compare() {
+        free = target |-| length;
+        beyond = length |-| target;
+    }
     action always() {
         margin = 0;
     }
@@ -37,8 +41,7 @@ control AifoAdmission(in bit<8> smaller, in bit<32> window_size, in bit<32> leng
         size = 16;
     }
     apply {
-        free = target |-| length;
-        beyond = length |-| target;
+        compare();
         log_target.apply(target[15:0], needed);
         add_share.apply(window_size, headroom, needed);
         log_free.apply(free[15:0], available);

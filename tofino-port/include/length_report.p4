@@ -24,7 +24,7 @@ const MirrorId_t LENGTH_REPORT_SESSION = 1;
 #define BRINGS_LENGTH hdr.length_report.isValid()
 
 // Ingress: the report is read, and ends here.
-control TakeLength(inout headers_t hdr, in ingress_intrinsic_metadata_t ig_intr_md,
+control TakeLength(inout headers_t hdr, inout metadata_t meta, in ingress_intrinsic_metadata_t ig_intr_md,
                    inout ingress_intrinsic_metadata_for_deparser_t ig_dprsr_md,
                    inout ingress_intrinsic_metadata_for_tm_t ig_tm_md) {
     RegisterAction<bit<32>, bit<12>, bit<32>>(queue_depths) put_right = {
@@ -33,8 +33,13 @@ control TakeLength(inout headers_t hdr, in ingress_intrinsic_metadata_t ig_intr_
         }
     };
 
+    // All accesses to a register take their index from the same field.
+    action choose_queue() {
+        meta.queue = hdr.length_report.queue[11:0];
+    }
     apply {
-        put_right.execute(hdr.length_report.queue[11:0]);
+        choose_queue();
+        put_right.execute(meta.queue);
         ig_dprsr_md.drop_ctl = 1;
     }
 }

@@ -15,10 +15,13 @@ control ChooseQueue(inout metadata_t meta, in bit<9> port, in bit<3> priority) {
 control TailDrop(in bit<32> length, in bit<32> size, out bool full) {
     bit<32> room;
 
-    apply {
-        // Saturating: 0 if the length is not smaller than the size.
+    // Saturating: 0 if the length is not smaller than the size. A condition does not compute, so an action does.
+    action compare() {
         room = size |-| length;
+    }
+    apply {
         full = false;
+        compare();
         if (size != 0 && room == 0) {
             full = true;
         }

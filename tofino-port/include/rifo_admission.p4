@@ -123,18 +123,27 @@ control RifoAdmission(in bit<32> rank, in bit<32> not_lowest, in bit<32> highest
         }
     }
 
-    apply {
+    action measure_room() {
         waiting = length << 8;
         free = size |-| length;
+    }
+    action measure_ranks() {
+        range = highest + not_lowest;
+        score = highest - rank;
+    }
+    action compare() {
+        surplus = score |-| share;
+        beyond = waiting |-| guaranteed;
+    }
+    apply {
+        measure_room();
         round_size.apply(size, size_exponent);
         round_free.apply(free, free_exponent);
         product.apply(headroom, size, guaranteed);
         shift = size_exponent - free_exponent;
-        range = highest + not_lowest;
-        score = highest - rank;
+        measure_ranks();
         shift_range.apply();
-        surplus = score |-| share;
-        beyond = waiting |-| guaranteed;
+        compare();
 
         if (full) {
             // The rule admits any rank: no room is free.
