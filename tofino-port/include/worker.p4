@@ -14,7 +14,7 @@ Register<bit<32>, bit<9>>(MAX_PORTS) queue_length_ingress;
 
 // Ingress: keeps the length that the worker brought and names the next of the ports 0 .. ports - 1. A worker that a host
 // sends is dropped.
-control TakeLength(inout headers_t hdr, in ingress_intrinsic_metadata_t ig_intr_md,
+control TakeLength(inout headers_t hdr, in metadata_t meta, in ingress_intrinsic_metadata_t ig_intr_md,
                    inout ingress_intrinsic_metadata_for_deparser_t ig_dprsr_md,
                    inout ingress_intrinsic_metadata_for_tm_t ig_tm_md) {
     RegisterAction<bit<32>, bit<9>, bit<32>>(queue_length_ingress) keep = {
