@@ -41,9 +41,11 @@ control Rank(in headers_t hdr, inout metadata_t meta, in ingress_intrinsic_metad
         default_action = count_rank(0);
         const entries = { HISTOGRAM_ENTRIES(count_rank) }
     }
+    // The complement by a subtraction: for that, the open compiler leaves the fields in one piece. With ~, it did not, and its
+    // assembler refused the result.
     action take_header() {
         meta.rank = hdr.rank.rank;
-        meta.inverse_rank = ~hdr.rank.rank;
+        meta.inverse_rank = 0xffffffff - hdr.rank.rank;
     }
     // A packet without a rank header is the least urgent.
     action take_least_urgent() {
@@ -52,10 +54,10 @@ control Rank(in headers_t hdr, inout metadata_t meta, in ingress_intrinsic_metad
     }
     action take_tos() {
         meta.rank = tos_rank;
-        meta.inverse_rank = ~tos_rank;
+        meta.inverse_rank = 0xffffffff - tos_rank;
     }
     action take_static() {
-        meta.inverse_rank = ~meta.rank;
+        meta.inverse_rank = 0xffffffff - meta.rank;
     }
     apply {
         tos_rank = (bit<32>) hdr.ipv4.tos;

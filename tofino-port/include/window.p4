@@ -13,16 +13,17 @@
 // Cells that the program has registers for.
 #define MAX_WINDOW 16
 
-control WindowCell(in bit<9> port, in bit<32> inverse, in bit<32> window_size, in bit<32> written, inout bit<1> smaller)
+// The bit is in a byte of its own: the open compiler packs bits into one container, which is written once in a stage.
+control WindowCell(in bit<9> port, in bit<32> inverse, in bit<32> window_size, in bit<32> written, inout bit<8> smaller)
                   (bit<32> number) {
     Register<bit<32>, bit<9>>(MAX_PORTS) entry;
-    RegisterAction<bit<32>, bit<9>, bit<1>>(entry) store = {
+    RegisterAction<bit<32>, bit<9>, bit<8>>(entry) store = {
         void apply(inout bit<32> value) {
             value = inverse;
         }
     };
-    RegisterAction<bit<32>, bit<9>, bit<1>>(entry) compare = {
-        void apply(inout bit<32> value, out bit<1> is_smaller) {
+    RegisterAction<bit<32>, bit<9>, bit<8>>(entry) compare = {
+        void apply(inout bit<32> value, out bit<8> is_smaller) {
             is_smaller = 0;
             if (value > inverse) {
                 is_smaller = 1;
@@ -41,7 +42,7 @@ control WindowCell(in bit<9> port, in bit<32> inverse, in bit<32> window_size, i
 }
 
 // Adds up the bits of one stage.
-control CountSmaller(in bit<1> first, in bit<1> second, in bit<1> third, in bit<1> fourth, inout bit<8> smaller) {
+control CountSmaller(in bit<8> first, in bit<8> second, in bit<8> third, in bit<8> fourth, inout bit<8> smaller) {
     action add(bit<8> ones) {
         smaller = smaller + ones;
     }
@@ -127,22 +128,22 @@ control Window(in bit<9> port, in bit<32> inverse, in bit<32> window_size, in bi
     CountSmaller() count_8;
     CountSmaller() count_12;
     bit<32> written;
-    bit<1> smaller_0;
-    bit<1> smaller_1;
-    bit<1> smaller_2;
-    bit<1> smaller_3;
-    bit<1> smaller_4;
-    bit<1> smaller_5;
-    bit<1> smaller_6;
-    bit<1> smaller_7;
-    bit<1> smaller_8;
-    bit<1> smaller_9;
-    bit<1> smaller_10;
-    bit<1> smaller_11;
-    bit<1> smaller_12;
-    bit<1> smaller_13;
-    bit<1> smaller_14;
-    bit<1> smaller_15;
+    bit<8> smaller_0;
+    bit<8> smaller_1;
+    bit<8> smaller_2;
+    bit<8> smaller_3;
+    bit<8> smaller_4;
+    bit<8> smaller_5;
+    bit<8> smaller_6;
+    bit<8> smaller_7;
+    bit<8> smaller_8;
+    bit<8> smaller_9;
+    bit<8> smaller_10;
+    bit<8> smaller_11;
+    bit<8> smaller_12;
+    bit<8> smaller_13;
+    bit<8> smaller_14;
+    bit<8> smaller_15;
 
     // Together, so that they take one table.
     action clear() {
