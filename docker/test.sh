@@ -142,10 +142,10 @@ build() {
   printf '[global]\ncert = %s\n' "$bundle" >"$FOLDER/pip.conf"
   # update-ca-certificates takes what lies in this folder over, while ca-certificates is installed
   [ ! -f "$bundle" ] || lent+=(-v "$bundle:/usr/local/share/ca-certificates/machine.crt:ro")
-  # Debian's mvn reads .mavenrc
+  # Debian's mvn reads /etc/mavenrc
   if [ -f /etc/ssl/certs/java/cacerts ]; then
     echo 'MAVEN_OPTS=-Djavax.net.ssl.trustStore=/usr/local/share/machine.jks' >"$FOLDER/mavenrc"
-    lent+=(-v /etc/ssl/certs/java/cacerts:/usr/local/share/machine.jks:ro -v "$FOLDER/mavenrc:/root/.mavenrc:ro")
+    lent+=(-v /etc/ssl/certs/java/cacerts:/usr/local/share/machine.jks:ro -v "$FOLDER/mavenrc:/etc/mavenrc:ro")
   fi
   for file in /etc/apt/apt.conf.d/*registry* /etc/apt/apt.conf.d/*proxy*; do
     [ ! -f "$file" ] || lent+=(-v "$file:$file:ro")
