@@ -143,7 +143,7 @@ class Onos:
             connection.request(method, f"/p4sched/v1{path}", content, {"Content-Type": "application/json"})
             reply = connection.getresponse()
             text = reply.read().decode(errors="replace")
-        except OSError as error:
+        except (OSError, http.client.HTTPException) as error:
             raise LabError(f"ONOS does not answer {method} {path}: {error}") from error
         finally:
             connection.close()
