@@ -438,3 +438,10 @@ fn of_headers(ir: &Ir, p: &Primitive, e: &mut Effect) {
         }
     }
 }
+
+/// Whether a cell is a temporary of the compiler's own.
+pub fn is_temporary(ir: &Ir, (header, field): Cell) -> bool {
+    let header = &ir.headers[header];
+    let name = field.map(|f| &ir.header_types[header.ty].fields[f].name);
+    header.metadata && name.is_some_and(|n| n.starts_with("tmp"))
+}

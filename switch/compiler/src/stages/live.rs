@@ -4,7 +4,7 @@
 use std::collections::{BTreeMap, HashMap};
 
 use super::{
-    cells::{Cell, Cells, effect, read_by},
+    cells::{Cell, Cells, effect, is_temporary, read_by},
     nodes::{Application, Node, each, field_cell},
 };
 use crate::ir::{Arg, Expr, ExprKind, Ir, Label, Primitive};
@@ -165,13 +165,6 @@ fn reads(ir: &Ir, nodes: &[Node]) -> BTreeMap<Cell, usize> {
 fn is_seen(ir: &Ir, (header, _): Cell) -> bool {
     let header = &ir.headers[header];
     !header.metadata || header.name.contains("intr_md")
-}
-
-/// Whether a cell is a temporary of the compiler's own.
-pub fn is_temporary(ir: &Ir, (header, field): Cell) -> bool {
-    let header = &ir.headers[header];
-    let name = field.map(|f| &ir.header_types[header.ty].fields[f].name);
-    header.metadata && name.is_some_and(|n| n.starts_with("tmp"))
 }
 
 /// `tmp = r.execute(i); x = tmp;` is `x = r.execute(i);`.

@@ -6,6 +6,7 @@ mod cells;
 mod chip;
 mod depend;
 mod gateway;
+mod known;
 mod live;
 mod memory;
 mod nodes;
@@ -47,7 +48,7 @@ pub(crate) fn stages(ir: &Ir, program: &str, map: &SourceMap, reporter: &mut Rep
     let roots = roots(ir);
     let mut units = Units::new(ir, &chip, map);
     for (gress, body) in &ir.bodies {
-        units.control(*gress, &nodes::nodes(ir, body, &roots));
+        units.control(*gress, &known::nodes(ir, body, &roots));
     }
     let (list, wrong) = (units.list, units.wrong);
     for (span, message) in wrong {

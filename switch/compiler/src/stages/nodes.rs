@@ -1,14 +1,8 @@
-//! The statements of a control as the open compiler sees them when it makes tables: copies are followed to what they are
-//! copies of, conditions are known by their expressions, and what nothing reads is gone (`midend/local_copyprop`).
+//! The statements of a control, and what their expressions are.
 
-use std::collections::BTreeMap;
-
-use super::{
-    cells::{Cell, Cells, Use, effect, headers, read_by, slice_of, visit},
-    live::{is_temporary, prune},
-};
+use super::cells::{Cell, Cells, Use, effect, headers, is_temporary, slice_of, visit};
 use crate::{
-    ir::{Arg, Expr, ExprKind, FieldRef, HeaderRef, Ir, Label, Outcome, Primitive, Stmt, Ty},
+    ir::{Expr, ExprKind, FieldRef, HeaderRef, Ir, Label, Primitive},
     source::Span,
     syntax::ast::{BinaryOp, UnaryOp},
 };
@@ -35,13 +29,6 @@ pub struct Application {
     /// What follows each outcome; empty where the same follows all.
     pub branches: Vec<Vec<Node>>,
     pub span: Span,
-}
-
-/// The statements of one control. `roots` is what is read outside of it.
-pub fn nodes(ir: &Ir, stmts: &[Stmt], roots: &Cells) -> Vec<Node> {
-    let mut list = Known::new(ir).sequence(stmts);
-    prune(ir, &mut list, roots);
-    list
 }
 
 /// Whether an expression only names bits that exist, or a constant.
@@ -73,201 +60,6 @@ pub fn is_min_or_max(e: &Expr) -> bool {
     (a == yes && b == no) || (a == no && b == yes)
 }
 
-/// What is known of the fields at a place.
-struct Known<'a> {
-    ir: &'a Ir,
-    /// What fields are copies of; of bools also the condition that they hold.
-    values: BTreeMap<Cell, Expr>,
-    /// Where meters leave their colours.
-    colours: Cells,
-}
-
-impl Known<'_> {
-    fn new(ir: &Ir) -> Known<'_> {
-        let direct = ir
-            .meters
-            .iter()
-            .filter_map(|m| m.result.as_ref())
-            .filter_map(field_cell);
-        Known {
-            ir,
-            values: BTreeMap::new(),
-            colours: direct.collect(),
-        }
-    }
-
-    fn forget(&mut self, written: &Cells) {
-        let ir = self.ir;
-        self.values
-            .retain(|cell, value| !written.contains(cell) && read_by(ir, value).is_disjoint(written));
-    }
-
-    /// The expression with copies replaced; in a condition also bools by what they mean.
-    fn follow(&self, e: &Expr, in_condition: bool) -> Expr {
-        let inner = |e: &Expr| self.follow(e, in_condition);
-        match &e.kind {
-            ExprKind::Field(f) => {
-                let known = field_cell(f).and_then(|cell| self.values.get(&cell));
-                let known = known.filter(|v| in_condition || is_operand(v));
-                known.map_or_else(|| e.clone(), |v| v.clone().cast(e.ty))
-            }
-            ExprKind::Unary(op, a) => Expr::unary(*op, inner(a)),
-            ExprKind::Binary(op, a, b) => Expr::binary(*op, inner(a), inner(b), e.ty),
-            ExprKind::Conditional(a, b, c) => Expr::conditional(inner(a), inner(b), inner(c)),
-            ExprKind::Cast(a) => inner(a).cast(e.ty),
-            _ => e.clone(),
-        }
-    }
-
-    /// The numbers of a meter's colours are the chip's own: what translates them is no computation.
-    fn colour(&self, e: &Expr) -> Expr {
-        let read = read_by(self.ir, e);
-        let colour = read.iter().find(|c| self.colours.contains(c));
-        match (colour, &e.kind) {
-            (Some((header, Some(field))), ExprKind::Conditional(..) | ExprKind::Cast(_)) => {
-                let field = FieldRef::new(HeaderRef::Static(header), field);
-                let width = self.ir.field(&field).width;
-                Expr::new(ExprKind::Field(field), Ty::bit(width)).cast(e.ty)
-            }
-            _ => e.clone(),
-        }
-    }
-
-    fn sequence(&mut self, stmts: &[Stmt]) -> Vec<Node> {
-        let mut out = Vec::new();
-        for stmt in stmts {
-            match stmt {
-                Stmt::Primitive(p) => self.operation(p, &mut out),
-                Stmt::If(condition, yes, no, span) => {
-                    let condition = self.follow(condition, true);
-                    match condition.kind {
-                        ExprKind::Bool(true) => out.extend(self.sequence(yes)),
-                        ExprKind::Bool(false) => out.extend(self.sequence(no)),
-                        _ => {
-                            let mut branches = self.branches(&[yes, no]).into_iter();
-                            let (yes, no) = (branches.next(), branches.next());
-                            out.push(Node::If(
-                                condition,
-                                yes.unwrap_or_default(),
-                                no.unwrap_or_default(),
-                                *span,
-                            ));
-                        }
-                    }
-                }
-                Stmt::Block(label, inner) => {
-                    let inner = self.sequence(inner);
-                    let left_early = super::unit::leaves_by(&inner, *label);
-                    if left_early {
-                        // What holds at the end need not hold where the block was left.
-                        self.forget(&written_by(self.ir, &inner));
-                    }
-                    out.push(Node::Block(*label, inner));
-                }
-                Stmt::Loop(_, span) => out.push(Node::Loop(*span)),
-                Stmt::Break(label) => out.push(Node::Break(*label)),
-                Stmt::Exit(_) => out.push(Node::Exit),
-                Stmt::Apply(table, outcome, span) => {
-                    let keys = self.ir.tables[*table].keys.iter();
-                    let keys = keys.map(|k| {
-                        let field = Expr::new(ExprKind::Field(k.target.clone()), Ty::bit(k.width));
-                        self.follow(&field, false)
-                    });
-                    let keys = keys.collect();
-                    self.forget(&table_writes(self.ir, *table));
-                    let branches = match outcome {
-                        Outcome::Any => Vec::new(),
-                        Outcome::HitMiss(hit, miss) => self.branches(&[hit, miss]),
-                        Outcome::Action(cases, rest) => {
-                            let lists: Vec<&Vec<Stmt>> = cases.iter().map(|(_, s)| s).chain([rest]).collect();
-                            self.branches(&lists)
-                        }
-                    };
-                    out.push(Node::Apply(Application {
-                        table: *table,
-                        keys,
-                        branches,
-                        span: *span,
-                    }));
-                }
-            }
-        }
-        out
-    }
-
-    /// Branches of which one is run. What is known after them is what all that go on agree on.
-    fn branches(&mut self, lists: &[&Vec<Stmt>]) -> Vec<Vec<Node>> {
-        let before = self.values.clone();
-        let mut after: Option<BTreeMap<Cell, Expr>> = None;
-        let mut out = Vec::new();
-        for list in lists {
-            self.values = before.clone();
-            let nodes = self.sequence(list);
-            if !matches!(nodes.last(), Some(Node::Break(_) | Node::Exit)) {
-                match &mut after {
-                    None => after = Some(self.values.clone()),
-                    Some(all) => all.retain(|cell, value| self.values.get(cell) == Some(value)),
-                }
-            }
-            out.push(nodes);
-        }
-        self.values = after.unwrap_or(before);
-        out
-    }
-
-    fn operation(&mut self, p: &Primitive, out: &mut Vec<Node>) {
-        let mut p = p.clone();
-        if p.op == "execute_meter" {
-            self.colours.extend(effect(self.ir, &p).writes);
-        }
-        for arg in &mut p.args {
-            match arg {
-                Arg::Value(e) => *e = self.follow(&self.colour(e), false),
-                Arg::Values(list) => list.iter_mut().for_each(|e| *e = self.follow(e, false)),
-                _ => {}
-            }
-        }
-        if let ("assign", [Arg::Target(to), Arg::Value(value)]) = (p.op, p.args.as_slice())
-            && let ExprKind::Conditional(condition, yes, no) = &value.kind
-            && !is_min_or_max(value)
-        {
-            // The choice is a gateway's, as that of an `if`.
-            let assign = |value: &Expr| {
-                Node::Do(Primitive {
-                    op: "assign",
-                    args: vec![Arg::Target(to.clone()), Arg::Value(value.clone())],
-                    span: p.span,
-                })
-            };
-            let written = effect(self.ir, &p).writes;
-            out.push(Node::If(
-                self.follow(condition, true),
-                vec![assign(yes)],
-                vec![assign(no)],
-                p.span,
-            ));
-            self.forget(&written);
-            return;
-        }
-        self.forget(&effect(self.ir, &p).writes);
-        if let ("assign", [Arg::Target(to), Arg::Value(value)]) = (p.op, p.args.as_slice())
-            && let Some(cell) = field_cell(to)
-            && (is_operand(value) || value.ty == Ty::Bool)
-            && !read_by(self.ir, value).contains(&cell)
-        {
-            self.values.insert(cell, value.clone());
-        }
-        out.push(Node::Do(p));
-    }
-}
-
-/// All that the actions of a table write.
-pub fn table_writes(ir: &Ir, table: usize) -> Cells {
-    let actions = ir.tables[table].actions.iter().map(|(a, _)| *a);
-    let code = actions.flat_map(|a| &ir.actions[a].code);
-    code.flat_map(|p| effect(ir, p).writes).collect()
-}
-
 /// Calls `see` for each node, those in others included.
 pub fn each<'a>(nodes: &'a [Node], see: &mut impl FnMut(&'a Node)) {
     for node in nodes {
@@ -282,16 +74,6 @@ pub fn each<'a>(nodes: &'a [Node], see: &mut impl FnMut(&'a Node)) {
             _ => {}
         }
     }
-}
-
-fn written_by(ir: &Ir, nodes: &[Node]) -> Cells {
-    let mut cells = Cells::new();
-    each(nodes, &mut |node| match node {
-        Node::Do(p) => cells.extend(effect(ir, p).writes),
-        Node::Apply(a) => cells.extend(table_writes(ir, a.table)),
-        _ => {}
-    });
-    cells
 }
 
 /// The temporaries of the compiler that an operation's results go through: their use is part of the same statement.
@@ -330,4 +112,11 @@ pub fn computes(e: &Expr) -> bool {
 /// The cells of one field reference.
 pub fn cells_of(ir: &Ir, f: &FieldRef) -> Cells {
     headers(ir, &f.header).into_iter().map(|h| (h, Some(f.field))).collect()
+}
+
+/// Whether a block's statements leave it by `Break(label)`.
+pub fn leaves_by(nodes: &[Node], label: Label) -> bool {
+    let mut found = false;
+    each(nodes, &mut |n| found |= matches!(n, Node::Break(l) if *l == label));
+    found
 }

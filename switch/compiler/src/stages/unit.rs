@@ -15,7 +15,7 @@ use super::{
     chip::{Chip, Resources},
     gateway,
     memory::{self, Memory},
-    nodes::{Application, Node, each, results},
+    nodes::{Application, Node, results},
 };
 
 /// A decision on the way to a unit, by the unit that makes it, and the branch taken.
@@ -64,13 +64,6 @@ impl Unit {
         let differs = |(unit, branch): &Step| other.path.iter().any(|(u, b)| u == unit && b != branch);
         self.gress != other.gress || self.path.iter().any(differs)
     }
-}
-
-/// Whether a block's statements leave it by `Break(label)`.
-pub fn leaves_by(nodes: &[Node], label: Label) -> bool {
-    let mut found = false;
-    each(nodes, &mut |n| found |= matches!(n, Node::Break(l) if *l == label));
-    found
 }
 
 /// Makes units of the statements of controls.

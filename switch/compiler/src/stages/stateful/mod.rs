@@ -12,10 +12,9 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use num_bigint::BigInt;
 
 use super::{
-    cells::{Cell, effect, headers, read_by, visit},
+    cells::{Cell, effect, headers, is_temporary, read_by, visit},
     chip::Chip,
     gateway::show,
-    live::is_temporary,
     nodes::{is_min_or_max, is_operand},
 };
 use crate::{
