@@ -1,0 +1,112 @@
+//! How the end hosts of a flow behave.
+
+use p4sched_schedulers::Nanos;
+use thiserror::Error;
+
+/// One millisecond.
+const MS: Nanos = 1_000_000;
+
+/// Who decides how much of a flow is on its way.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Control {
+    /// TCP NewReno: RFC 5681 and RFC 6582.
+    NewReno,
+    /// No control at all: datagrams of `mss` bytes at equal distances.
+    Udp {
+        /// Bits of payload in a second.
+        rate_bps: u64,
+    },
+}
+
+/// What both ends of a flow agree on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Config {
+    /// Congestion control.
+    pub control: Control,
+    /// Bytes in a full segment.
+    pub mss: u32,
+    /// Congestion window at the start, in segments (RFC 6928: 10).
+    pub initial_window: u32,
+    /// How many bytes the receiver can take; it never shrinks, because its application reads at once.
+    pub window: u64,
+    /// Whether a flow begins with a handshake. Without one, data are sent at once.
+    pub handshake: bool,
+    /// How long the receiver waits for a second full segment before it acknowledges a first one. `None`: it acknowledges each.
+    pub delayed_ack: Option<Nanos>,
+    /// Time until something is sent again while no round trip has been measured (RFC 6298 Section 2.1: 1 s).
+    pub initial_rto: Nanos,
+    /// The shortest retransmission timeout.
+    pub min_rto: Nanos,
+    /// The longest retransmission timeout.
+    pub max_rto: Nanos,
+}
+
+impl Config {
+    /// What Linux does by default with an MTU of 1500 bytes and the timestamp option.
+    pub fn kernel(control: Control) -> Self {
+        Config {
+            control,
+            mss: 1448,
+            initial_window: 10,
+            window: 6 << 20,
+            handshake: true,
+            delayed_ack: Some(40 * MS),
+            initial_rto: 1000 * MS,
+            min_rto: 200 * MS,
+            max_rto: 120_000 * MS,
+        }
+    }
+
+    /// Checks that a flow can make progress.
+    ///
+    /// # Errors
+    /// The first setting with which it cannot.
+    pub fn validate(&self) -> Result<(), ConfigError> {
+        let positive = |name, value| {
+            if value == 0 {
+                Err(ConfigError::Zero(name))
+            } else {
+                Ok(())
+            }
+        };
+        positive("mss", self.mss.into())?;
+        positive("initial_window", self.initial_window.into())?;
+        positive("initial_rto", self.initial_rto)?;
+        positive("min_rto", self.min_rto)?;
+        if let Control::Udp { rate_bps } = self.control {
+            positive("rate_bps", rate_bps)?;
+        }
+        if self.max_rto < self.min_rto || self.max_rto < self.initial_rto {
+            return Err(ConfigError::MaxRto { max: self.max_rto });
+        }
+        if self.window < self.mss.into() {
+            return Err(ConfigError::Window {
+                window: self.window,
+                mss: self.mss,
+            });
+        }
+        Ok(())
+    }
+}
+
+/// Why no flow can run with a configuration.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
+pub enum ConfigError {
+    /// A setting that must not be 0.
+    #[error("{0} is 0; it must be at least 1")]
+    Zero(&'static str),
+    /// The receiver could never take a full segment.
+    #[error("window of {window} bytes is smaller than one segment of {mss} bytes")]
+    Window {
+        /// What was set.
+        window: u64,
+        /// Bytes in a full segment.
+        mss: u32,
+    },
+    /// A limit below what it limits.
+    #[error("max_rto of {max} ns is shorter than min_rto or initial_rto")]
+    MaxRto {
+        /// What was set.
+        max: Nanos,
+    },
+}

@@ -1,0 +1,41 @@
+//! End hosts as pure state machines: the transport protocols of the simulator.
+//!
+//! There is no event loop here, no input or output, no clock and no payload. A [`Sender`] and a [`Receiver`] get segments and the
+//! time as arguments, and hand out segments: see [`Endpoint`]. So a test can lose exactly the third segment, and a simulation
+//! needs a few hundred bytes for a flow.
+//!
+//! ```
+//! use p4sched_transport::{Config, Control, Endpoint, Receiver, Sender};
+//! use std::sync::Arc;
+//!
+//! let config = Arc::new(Config { handshake: false, delayed_ack: None, ..Config::kernel(Control::NewReno) });
+//! let mut sender = Sender::new(0, 2000, config.clone());
+//! let mut receiver = Receiver::new(0, 2000, config);
+//! let (mut data, mut acks) = (Vec::new(), Vec::new());
+//! sender.start(0, &mut data);
+//! assert_eq!(data.iter().map(|segment| segment.len).collect::<Vec<_>>(), [1448, 552]);
+//! for segment in &data {
+//!     receiver.receive(1_000_000, segment, &mut acks);
+//! }
+//! assert!(receiver.finished());
+//! for ack in &acks {
+//!     sender.receive(2_000_000, ack, &mut data);
+//! }
+//! assert!(sender.finished());
+//! ```
+
+pub mod config;
+pub mod endpoint;
+mod ranges;
+mod receiver;
+mod rtt;
+pub mod segment;
+mod sender;
+mod tcp;
+mod udp;
+
+pub use config::{Config, ConfigError, Control};
+pub use endpoint::Endpoint;
+pub use receiver::Receiver;
+pub use segment::{Bytes, Ecn, Kind, Segment};
+pub use sender::{Sender, Statistics};

@@ -1,0 +1,49 @@
+//! Which bytes are there: a sorted list of ranges that do not touch.
+
+use crate::segment::Bytes;
+
+/// A set of bytes. Its memory grows with its holes, not with its bytes.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Ranges(Vec<Bytes>);
+
+impl Ranges {
+    /// Adds `start..end`, and returns the whole range that it is part of now.
+    pub(crate) fn insert(&mut self, (start, end): Bytes) -> Bytes {
+        let first = self.0.partition_point(|range| range.1 < start);
+        let last = self.0.partition_point(|range| range.0 <= end);
+        let merged = self.0[first..last]
+            .iter()
+            .fold((start, end), |all, range| (all.0.min(range.0), all.1.max(range.1)));
+        self.0.splice(first..last, [merged]);
+        merged
+    }
+
+    /// Removes and returns the first range if it begins at or before `byte`.
+    pub(crate) fn take_from(&mut self, byte: u64) -> Option<Bytes> {
+        (self.0.first()?.0 <= byte).then(|| self.0.remove(0))
+    }
+
+    /// The range that holds all of `start..end`.
+    pub(crate) fn covering(&self, (start, end): Bytes) -> Option<Bytes> {
+        let range = *self.0.get(self.0.partition_point(|range| range.1 < end))?;
+        (range.0 <= start && end <= range.1).then_some(range)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ranges_that_touch_become_one() {
+        let mut ranges = Ranges::default();
+        assert_eq!(ranges.insert((10, 20)), (10, 20));
+        assert_eq!(ranges.insert((30, 40)), (30, 40));
+        assert_eq!(ranges.insert((20, 25)), (10, 25));
+        assert_eq!(ranges.insert((24, 31)), (10, 40));
+        assert_eq!(ranges.covering((12, 40)), Some((10, 40)));
+        assert_eq!(ranges.covering((12, 41)), None);
+        assert_eq!(ranges.take_from(9), None);
+        assert_eq!(ranges.take_from(10), Some((10, 40)));
+    }
+}

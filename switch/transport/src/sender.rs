@@ -1,0 +1,77 @@
+//! The sending side of a flow, whatever its transport.
+
+use crate::config::{Config, Control};
+use crate::endpoint::Endpoint;
+use crate::segment::Segment;
+use crate::tcp::TcpSender;
+use crate::udp::UdpSender;
+use p4sched_schedulers::Nanos;
+use std::sync::Arc;
+
+/// What a sender has done so far.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Statistics {
+    /// Data segments that were sent, each transmission counted.
+    pub sent: u64,
+    /// Those of them that carry bytes which were sent before.
+    pub retransmitted: u64,
+    /// How often the retransmission timer ran out.
+    pub timeouts: u64,
+}
+
+/// The sender of one flow.
+#[derive(Clone, Debug)]
+pub struct Sender(Transport);
+
+#[derive(Clone, Debug)]
+enum Transport {
+    Tcp(TcpSender),
+    Udp(UdpSender),
+}
+
+/// Calls the same method of whichever transport it is.
+macro_rules! each {
+    ($sender:expr, $transport:ident => $call:expr) => {
+        match $sender {
+            Transport::Tcp($transport) => $call,
+            Transport::Udp($transport) => $call,
+        }
+    };
+}
+
+impl Sender {
+    /// The sender of a flow of `bytes` bytes; `u64::MAX` for one that does not end.
+    pub fn new(flow: u32, bytes: u64, config: Arc<Config>) -> Self {
+        Sender(match config.control {
+            Control::Udp { rate_bps } => Transport::Udp(UdpSender::new(flow, bytes, config.mss, rate_bps)),
+            Control::NewReno => Transport::Tcp(TcpSender::new(flow, bytes, config)),
+        })
+    }
+
+    /// What it has done so far.
+    pub fn statistics(&self) -> Statistics {
+        each!(&self.0, transport => transport.statistics)
+    }
+}
+
+impl Endpoint for Sender {
+    fn start(&mut self, now: Nanos, out: &mut Vec<Segment>) {
+        each!(&mut self.0, transport => transport.start(now, out));
+    }
+
+    fn receive(&mut self, now: Nanos, segment: &Segment, out: &mut Vec<Segment>) {
+        each!(&mut self.0, transport => transport.receive(now, segment, out));
+    }
+
+    fn timer(&mut self, now: Nanos, out: &mut Vec<Segment>) {
+        each!(&mut self.0, transport => transport.timer(now, out));
+    }
+
+    fn next_timer(&self) -> Option<Nanos> {
+        each!(&self.0, transport => transport.next_timer())
+    }
+
+    fn finished(&self) -> bool {
+        each!(&self.0, transport => transport.finished())
+    }
+}

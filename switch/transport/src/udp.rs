@@ -1,0 +1,73 @@
+//! UDP at a constant rate: no acknowledgement, no control.
+
+use crate::endpoint::Endpoint;
+use crate::segment::{Kind, Segment};
+use crate::sender::Statistics;
+use p4sched_schedulers::Nanos;
+
+/// Sends datagrams of `mss` bytes at equal distances; the last one may be shorter.
+#[derive(Clone, Debug)]
+pub(crate) struct UdpSender {
+    pub(crate) statistics: Statistics,
+    flow: u32,
+    mss: u32,
+    rate_bps: u64,
+    bytes: u64,
+    next: u64,
+    started: Nanos,
+}
+
+impl UdpSender {
+    pub(crate) fn new(flow: u32, bytes: u64, mss: u32, rate_bps: u64) -> Self {
+        UdpSender {
+            statistics: Statistics::default(),
+            flow,
+            mss,
+            rate_bps,
+            bytes,
+            next: 0,
+            started: 0,
+        }
+    }
+
+    /// When the bytes before `next` have left at the rate. From the start each time, so no rounding adds up.
+    fn due(&self) -> Nanos {
+        let after = u128::from(self.next) * 8 * 1_000_000_000 / u128::from(self.rate_bps);
+        self.started.saturating_add(u64::try_from(after).unwrap_or(u64::MAX))
+    }
+}
+
+impl Endpoint for UdpSender {
+    fn start(&mut self, now: Nanos, out: &mut Vec<Segment>) {
+        self.started = now;
+        self.timer(now, out);
+    }
+
+    fn receive(&mut self, _now: Nanos, _segment: &Segment, _out: &mut Vec<Segment>) {}
+
+    fn timer(&mut self, now: Nanos, out: &mut Vec<Segment>) {
+        while !self.finished() && self.due() <= now {
+            let remaining = self.bytes - self.next;
+            let len = u64::from(self.mss).min(remaining) as u32;
+            out.push(Segment {
+                flow: self.flow,
+                kind: Kind::Data,
+                seq: self.next,
+                len,
+                remaining,
+                sent_at: now,
+                ..Segment::default()
+            });
+            self.next += u64::from(len);
+            self.statistics.sent += 1;
+        }
+    }
+
+    fn next_timer(&self) -> Option<Nanos> {
+        (!self.finished()).then(|| self.due())
+    }
+
+    fn finished(&self) -> bool {
+        self.next == self.bytes
+    }
+}
