@@ -1,13 +1,15 @@
 //! How the end hosts of a flow behave.
 
 use p4sched_schedulers::Nanos;
+use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
 /// One millisecond.
 const MS: Nanos = 1_000_000;
 
 /// Who decides how much of a flow is on its way.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub enum Control {
     /// TCP NewReno: RFC 5681 and RFC 6582.
     NewReno,
@@ -19,7 +21,8 @@ pub enum Control {
 }
 
 /// What both ends of a flow agree on.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Config {
     /// Congestion control.
     pub control: Control,
