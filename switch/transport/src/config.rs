@@ -13,6 +13,9 @@ const MS: Nanos = 1_000_000;
 pub enum Control {
     /// TCP NewReno: RFC 5681 and RFC 6582.
     NewReno,
+    /// NewReno as the simulator Netbench has it, to compare with the flow completion times of SP-PIFO, AIFO, PACKS and RIFO. It
+    /// always has a handshake, and each data segment is acknowledged at once.
+    Netbench,
     /// No control at all: datagrams of `mss` bytes at equal distances.
     Udp {
         /// Bits of payload in a second.

@@ -26,12 +26,14 @@
 
 pub mod config;
 pub mod endpoint;
+mod netbench;
 mod ranges;
 mod receiver;
 mod rtt;
 pub mod segment;
 mod sender;
 mod tcp;
+mod tcp_receiver;
 mod udp;
 
 pub use config::{Config, ConfigError, Control};

@@ -23,6 +23,11 @@ impl Ranges {
         (self.0.first()?.0 <= byte).then(|| self.0.remove(0))
     }
 
+    /// All of them, in order.
+    pub(crate) fn iter(&self) -> impl Iterator<Item = Bytes> {
+        self.0.iter().copied()
+    }
+
     /// The range that holds all of `start..end`.
     pub(crate) fn covering(&self, (start, end): Bytes) -> Option<Bytes> {
         let range = *self.0.get(self.0.partition_point(|range| range.1 < end))?;

@@ -1,123 +1,71 @@
-//! The receiving side of a flow: what has arrived, and when to say so.
+//! The receiving side of a flow, whatever its transport.
 
 use crate::config::{Config, Control};
 use crate::endpoint::Endpoint;
-use crate::ranges::Ranges;
-use crate::segment::{Kind, Segment};
+use crate::netbench::NetbenchReceiver;
+use crate::segment::Segment;
+use crate::tcp_receiver::TcpReceiver;
 use p4sched_schedulers::Nanos;
 use std::sync::Arc;
 
 /// The receiver of one flow.
 #[derive(Clone, Debug)]
-pub struct Receiver {
-    config: Arc<Config>,
-    flow: u32,
-    bytes: u64,
-    /// The next byte that is expected: RCV.NXT.
-    next: u64,
-    beyond: Ranges,
-    /// Bytes that came for the first time.
-    received: u64,
-    unacknowledged: u32,
-    echo: Nanos,
-    acknowledge_at: Option<Nanos>,
+pub struct Receiver(Transport);
+
+#[derive(Clone, Debug)]
+enum Transport {
+    Tcp(TcpReceiver),
+    Netbench(NetbenchReceiver),
+}
+
+/// Calls the same method of whichever transport it is.
+macro_rules! each {
+    ($receiver:expr, $transport:ident => $call:expr) => {
+        match $receiver {
+            Transport::Tcp($transport) => $call,
+            Transport::Netbench($transport) => $call,
+        }
+    };
 }
 
 impl Receiver {
-    /// The receiver of a flow of `bytes` bytes.
+    /// The receiver of a flow of `bytes` bytes; `u64::MAX` for one that does not end.
     pub fn new(flow: u32, bytes: u64, config: Arc<Config>) -> Self {
-        Receiver {
-            config,
-            flow,
-            bytes,
-            next: 0,
-            beyond: Ranges::default(),
-            received: 0,
-            unacknowledged: 0,
-            echo: 0,
-            acknowledge_at: None,
-        }
+        Receiver(match config.control {
+            Control::Netbench => Transport::Netbench(NetbenchReceiver::new(flow, bytes, config)),
+            Control::NewReno | Control::Udp { .. } => Transport::Tcp(TcpReceiver::new(flow, bytes, config)),
+        })
     }
 
     /// Bytes that have arrived, each counted once.
     pub fn received(&self) -> u64 {
-        self.received
+        each!(&self.0, transport => transport.received())
     }
 
     /// Bytes that the application has: all before this one.
     pub fn delivered(&self) -> u64 {
-        self.next
-    }
-
-    fn acknowledge(&mut self, now: Nanos, out: &mut Vec<Segment>) {
-        (self.unacknowledged, self.acknowledge_at) = (0, None);
-        out.push(Segment {
-            flow: self.flow,
-            kind: Kind::Ack,
-            ack: self.next,
-            window: self.config.window,
-            sent_at: now,
-            echo: self.echo,
-            ..Segment::default()
-        });
-    }
-
-    fn take(&mut self, segment: &Segment) {
-        let (start, end) = (segment.seq, segment.seq + u64::from(segment.len));
-        if end <= self.next || self.beyond.covering((start, end)).is_some() {
-            return;
-        }
-        self.received += u64::from(segment.len);
-        self.beyond.insert((start, end));
-        if let Some(range) = self.beyond.take_from(self.next) {
-            self.next = self.next.max(range.1);
-        }
+        each!(&self.0, transport => transport.delivered())
     }
 }
 
 impl Endpoint for Receiver {
-    fn start(&mut self, _now: Nanos, _out: &mut Vec<Segment>) {}
+    fn start(&mut self, now: Nanos, out: &mut Vec<Segment>) {
+        each!(&mut self.0, transport => transport.start(now, out));
+    }
 
     fn receive(&mut self, now: Nanos, segment: &Segment, out: &mut Vec<Segment>) {
-        match segment.kind {
-            Kind::Syn => out.push(Segment {
-                flow: self.flow,
-                kind: Kind::SynAck,
-                window: self.config.window,
-                sent_at: now,
-                echo: segment.sent_at,
-                ..Segment::default()
-            }),
-            Kind::Data => {
-                let in_order = segment.seq == self.next;
-                if self.unacknowledged == 0 {
-                    self.echo = segment.sent_at;
-                }
-                self.take(segment);
-                if matches!(self.config.control, Control::Udp { .. }) {
-                    return;
-                }
-                self.unacknowledged += 1;
-                match self.config.delayed_ack {
-                    Some(delay) if in_order && self.unacknowledged < 2 => self.acknowledge_at = Some(now + delay),
-                    _ => self.acknowledge(now, out),
-                }
-            }
-            Kind::Confirm | Kind::SynAck | Kind::Ack => {}
-        }
+        each!(&mut self.0, transport => transport.receive(now, segment, out));
     }
 
     fn timer(&mut self, now: Nanos, out: &mut Vec<Segment>) {
-        if self.acknowledge_at.is_some_and(|at| at <= now) {
-            self.acknowledge(now, out);
-        }
+        each!(&mut self.0, transport => transport.timer(now, out));
     }
 
     fn next_timer(&self) -> Option<Nanos> {
-        self.acknowledge_at
+        each!(&self.0, transport => transport.next_timer())
     }
 
     fn finished(&self) -> bool {
-        self.received == self.bytes
+        each!(&self.0, transport => transport.finished())
     }
 }

@@ -2,6 +2,7 @@
 
 use crate::config::{Config, Control};
 use crate::endpoint::Endpoint;
+use crate::netbench::NetbenchSender;
 use crate::segment::Segment;
 use crate::tcp::TcpSender;
 use crate::udp::UdpSender;
@@ -26,6 +27,7 @@ pub struct Sender(Transport);
 #[derive(Clone, Debug)]
 enum Transport {
     Tcp(TcpSender),
+    Netbench(NetbenchSender),
     Udp(UdpSender),
 }
 
@@ -34,6 +36,7 @@ macro_rules! each {
     ($sender:expr, $transport:ident => $call:expr) => {
         match $sender {
             Transport::Tcp($transport) => $call,
+            Transport::Netbench($transport) => $call,
             Transport::Udp($transport) => $call,
         }
     };
@@ -44,6 +47,7 @@ impl Sender {
     pub fn new(flow: u32, bytes: u64, config: Arc<Config>) -> Self {
         Sender(match config.control {
             Control::Udp { rate_bps } => Transport::Udp(UdpSender::new(flow, bytes, config.mss, rate_bps)),
+            Control::Netbench => Transport::Netbench(NetbenchSender::new(flow, bytes, config)),
             Control::NewReno => Transport::Tcp(TcpSender::new(flow, bytes, config)),
         })
     }
