@@ -8,7 +8,8 @@
 //! | [`workload`] | distributions and sequences of ranks |
 //! | [`inversions`] | a constant-rate stream through a scheduler: inversions and drops by rank (PACKS 6.1) |
 //! | [`adversary`] | search for traces on which one scheduler does much worse than another (PACKS, appendix B) |
-//! | [`model`] | one port of the reference: a model behind a link |
+//! | [`model`], [`ranked`], [`link`] | one port of the reference: a model, where its ranks come from, a link |
+//! | [`network`] | whole networks: hosts, links, switches |
 //! | [`program`] | a compiled P4 program |
 //! | [`switch`] | the program in the engine |
 //! | [`parameters`] | the parameters of a port, for the model and for the program |
@@ -22,10 +23,13 @@ pub mod adversary;
 pub mod controlled;
 pub mod frames;
 pub mod inversions;
+pub mod link;
 pub mod model;
+pub mod network;
 pub mod options;
 pub mod parameters;
 pub mod program;
+pub mod ranked;
 pub mod stepped;
 pub mod switch;
 pub mod trace;

@@ -2,19 +2,10 @@
 
 use std::collections::{HashMap, VecDeque};
 
-use p4sched_schedulers::stfq::Stfq;
-use p4sched_schedulers::{Config, ConfigError, Model, Nanos, P4, Packet, Scheduler, Verdict};
+use p4sched_schedulers::{Config, ConfigError, Model, Nanos, P4, Packet, Verdict};
 
-/// log2 of 256 bytes, the unit of start times in the ranks of the programs.
-const START_TIME_SHIFT: u32 = 8;
-const NANOS_PER_SECOND: u64 = 1_000_000_000;
-
-/// A model, with the ranks that packets bring or with those of start-time fair queueing.
-#[derive(Clone, Debug)]
-enum Ranked {
-    Given(Model),
-    StartTime(Stfq<Model>),
-}
+use crate::link::Link;
+use crate::ranked::Ranked;
 
 /// What became of an arriving packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -46,10 +37,7 @@ pub struct Departed {
 pub struct ModelPort {
     p4: P4,
     ranked: Ranked,
-    rate_bps: u64,
-    /// When the link becomes free, in ns. `rest` / `rate_bps` is the fraction of a nanosecond that is missing.
-    link_free: Nanos,
-    rest: u64,
+    link: Link,
     /// When the queues last became non-empty.
     backlogged_since: Nanos,
     /// BMv2 priority of each packet that waits.
@@ -64,17 +52,10 @@ impl ModelPort {
     /// # Errors
     /// If the model refuses the configuration.
     pub fn new(config: &Config, rate_bps: u64, start_time: bool) -> Result<ModelPort, ConfigError> {
-        let model = config.model()?;
         Ok(ModelPort {
             p4: config.scheme().p4(),
-            ranked: if start_time {
-                Ranked::StartTime(Stfq::new(model, START_TIME_SHIFT)?)
-            } else {
-                Ranked::Given(model)
-            },
-            rate_bps,
-            link_free: 0,
-            rest: 0,
+            ranked: Ranked::new(config, start_time)?,
+            link: Link::new(rate_bps),
             backlogged_since: 0,
             priorities: HashMap::new(),
             lengths: [0; 8],
@@ -84,10 +65,7 @@ impl ModelPort {
 
     /// The scheduler.
     pub fn model(&self) -> &Model {
-        match &self.ranked {
-            Ranked::Given(model) => model,
-            Ranked::StartTime(stfq) => stfq.scheduler(),
-        }
+        self.ranked.model()
     }
 
     /// Packets that wait, by BMv2 priority.
@@ -116,49 +94,32 @@ impl ModelPort {
     /// # Errors
     /// If the model refuses it.
     pub fn reconfigure(&mut self, config: &Config) -> Result<(), ConfigError> {
-        match &mut self.ranked {
-            Ranked::Given(model) => model.reconfigure(config),
-            Ranked::StartTime(stfq) => stfq.scheduler_mut().reconfigure(config),
-        }
+        self.ranked.model_mut().reconfigure(config)
     }
 
     /// Changes the rate of the link; the packet being sent ends at the rate it began with.
     pub fn set_rate(&mut self, rate_bps: u64) {
-        if rate_bps != self.rate_bps {
-            self.rate_bps = rate_bps;
-            self.rest = 0;
-        }
+        self.link.set_rate(rate_bps);
     }
 
     /// Every departure that starts by `now`.
     pub fn advance(&mut self, now: Nanos) {
         loop {
-            let start = self.link_free.max(self.backlogged_since);
+            let start = self.link.free().max(self.backlogged_since);
             if start > now {
                 return;
             }
-            let left = match &mut self.ranked {
-                Ranked::Given(model) => model.dequeue(start),
-                Ranked::StartTime(stfq) => stfq.dequeue(start),
+            let Some(packet) = self.ranked.dequeue(start) else {
+                return;
             };
-            let Some(packet) = left else { return };
             self.transmit(start, packet);
         }
     }
 
     fn transmit(&mut self, start: Nanos, packet: Packet) {
-        if start > self.link_free {
-            self.link_free = start;
-            self.rest = 0;
-        }
-        let work = u64::from(packet.len) * 8 * NANOS_PER_SECOND + self.rest;
-        self.link_free += work / self.rate_bps;
-        self.rest = work % self.rate_bps;
+        let arrival = self.link.send(start, packet.len);
         self.leave(packet.id);
-        self.departed.push_back(Departed {
-            id: packet.id,
-            arrival: self.link_free,
-        });
+        self.departed.push_back(Departed { id: packet.id, arrival });
     }
 
     fn leave(&mut self, id: u64) {
@@ -170,16 +131,7 @@ impl ModelPort {
     /// A packet arrives, after every departure that starts by `now`. `scale`: 256 / weight of its user.
     pub fn enqueue(&mut self, now: Nanos, packet: Packet, scale: u32) -> Decision {
         let empty = self.priorities.is_empty();
-        let verdict = match &mut self.ranked {
-            Ranked::Given(model) => {
-                model.set_user_scale(packet.user, scale);
-                model.enqueue(now, packet)
-            }
-            Ranked::StartTime(stfq) => {
-                stfq.set_scale(packet.flow, scale);
-                stfq.enqueue(now, packet)
-            }
-        };
+        let verdict = self.ranked.enqueue(now, packet, scale);
         if empty && verdict.is_queued() {
             self.backlogged_since = now;
         }

@@ -1,0 +1,264 @@
+//! Who sends what to whom, and when.
+
+use std::collections::HashMap;
+
+use p4sched_schedulers::{Nanos, Rank};
+use serde::Deserialize;
+
+use super::topology::Topology;
+
+/// Largest scale of a user or flow: 16 bits in the programs.
+const MAX_SCALE: f64 = 65_535.0;
+/// Scale of the weight 1.
+const UNIT_SCALE: f64 = 256.0;
+
+/// A flow.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Flow {
+    /// When it starts.
+    pub start_ns: Nanos,
+    /// Number of the host that sends.
+    pub source: u32,
+    /// Number of the host that receives.
+    pub destination: u32,
+    /// How much it sends: bytes of payload.
+    pub bytes: u64,
+    /// Rank of its packets, where ranks come from flows.
+    pub rank: Rank,
+    /// Whom its packets are charged to.
+    pub user: u32,
+    /// 256 / weight.
+    pub scale: u32,
+    /// Which of the run's transports it has.
+    pub transport: usize,
+}
+
+/// What is wrong with a list of flows.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("flows, {place}: {problem}")]
+pub struct FlowError {
+    place: String,
+    problem: String,
+}
+
+/// An error in this place of a list.
+pub(super) fn wrong(place: impl Into<String>, problem: impl Into<String>) -> FlowError {
+    FlowError {
+        place: place.into(),
+        problem: problem.into(),
+    }
+}
+
+/// A host, as a list says it.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(untagged)]
+pub enum HostName {
+    /// By its number, from 0.
+    Number(u32),
+    /// By its name.
+    Name(String),
+}
+
+/// Hosts by number and name.
+#[derive(Debug)]
+pub struct Hosts<'a> {
+    names: HashMap<&'a str, u32>,
+    count: u32,
+}
+
+impl Hosts<'_> {
+    /// The hosts of a network.
+    pub fn new(topology: &Topology) -> Hosts<'_> {
+        let names = topology.hosts.iter().map(|host| host.name.as_str());
+        Hosts {
+            names: names.zip(0..).collect(),
+            count: topology.hosts.len() as u32,
+        }
+    }
+
+    /// The number of a host.
+    pub(super) fn find(&self, host: &HostName) -> Result<u32, String> {
+        let last = self.count - 1;
+        match host {
+            HostName::Number(number) if *number <= last => Ok(*number),
+            HostName::Number(number) => Err(format!("there is no host number {number}: hosts are 0 to {last}")),
+            HostName::Name(name) => match self.names.get(name.as_str()) {
+                Some(&number) => Ok(number),
+                None => Err(format!("there is no host {name}")),
+            },
+        }
+    }
+}
+
+/// A flow as a scenario lists it.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Listed {
+    #[serde(default)]
+    start_ns: Nanos,
+    source: HostName,
+    destination: HostName,
+    bytes: u64,
+    #[serde(default)]
+    rank: Rank,
+    user: Option<u32>,
+    weight: Option<f64>,
+    /// Name of its transport; the scenario's first one without it.
+    transport: Option<String>,
+}
+
+/// Flows from a list.
+///
+/// # Errors
+/// If a host or transport is unknown, a flow makes no sense, or the list is not in order of time.
+pub fn from_list(listed: &[Listed], hosts: &Hosts<'_>, transports: &[String]) -> Result<Vec<Flow>, FlowError> {
+    let mut flows = Vec::with_capacity(listed.len());
+    for (index, flow) in listed.iter().enumerate() {
+        let place = || format!("flow {index}");
+        let host = |name| hosts.find(name).map_err(|problem| wrong(place(), problem));
+        let source = host(&flow.source)?;
+        let transport = match &flow.transport {
+            None => 0,
+            Some(name) => transports.iter().position(|known| known == name).ok_or_else(|| {
+                wrong(
+                    place(),
+                    format!("there is no transport {name}: {}", transports.join(", ")),
+                )
+            })?,
+        };
+        let scale = (UNIT_SCALE / flow.weight.unwrap_or(1.0)).round();
+        if !(1.0..=MAX_SCALE).contains(&scale) {
+            return Err(wrong(place(), "weight: it is 0.004 to 256"));
+        }
+        flows.push(Flow {
+            start_ns: flow.start_ns,
+            source,
+            destination: host(&flow.destination)?,
+            bytes: flow.bytes,
+            rank: flow.rank,
+            user: flow.user.unwrap_or(source + 1),
+            scale: scale as u32,
+            transport,
+        });
+    }
+    check(&flows, |index| format!("flow {index}"))?;
+    Ok(flows)
+}
+
+/// Flows from lines `start_ns,source,destination,bytes`, below a line that says so. Hosts are numbers or names.
+///
+/// # Errors
+/// As [`from_list`], or if a line is not one of these.
+pub fn from_csv(text: &str, hosts: &Hosts<'_>) -> Result<Vec<Flow>, FlowError> {
+    const HEAD: &str = "start_ns,source,destination,bytes";
+    let mut lines = text.lines();
+    if lines.next().map(str::trim_end) != Some(HEAD) {
+        return Err(wrong("line 1", format!("it must be {HEAD}")));
+    }
+    let mut flows = Vec::new();
+    for (index, line) in lines.enumerate() {
+        let place = || format!("line {}", index + 2);
+        let fields: Vec<&str> = line.split(',').map(str::trim).collect();
+        let &[start, source, destination, bytes] = fields.as_slice() else {
+            return Err(wrong(place(), format!("not {HEAD}")));
+        };
+        let number = |what: &str, text: &str| {
+            let parsed = text.parse::<u64>();
+            parsed.map_err(|_| wrong(place(), format!("{what} = {text} is no number below 2^64")))
+        };
+        let host = |text: &str| {
+            let name = match text.parse() {
+                Ok(number) => HostName::Number(number),
+                Err(_) => HostName::Name(text.to_owned()),
+            };
+            hosts.find(&name).map_err(|problem| wrong(place(), problem))
+        };
+        let source = host(source)?;
+        flows.push(Flow {
+            start_ns: number("start_ns", start)?,
+            source,
+            destination: host(destination)?,
+            bytes: number("bytes", bytes)?,
+            rank: 0,
+            user: source + 1,
+            scale: UNIT_SCALE as u32,
+            transport: 0,
+        });
+    }
+    check(&flows, |index| format!("line {}", index + 2))?;
+    Ok(flows)
+}
+
+/// What every list must have.
+fn check(flows: &[Flow], place: impl Fn(usize) -> String) -> Result<(), FlowError> {
+    let mut before = 0;
+    for (index, flow) in flows.iter().enumerate() {
+        let problem = if flow.start_ns < before {
+            "it starts before the one above it: sort the flows by start_ns"
+        } else if flow.source == flow.destination {
+            "source and destination are the same host"
+        } else if flow.bytes == 0 {
+            "bytes = 0: there is nothing to send"
+        } else {
+            before = flow.start_ns;
+            continue;
+        };
+        return Err(wrong(place(index), problem));
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::shapes::Shape;
+    use super::*;
+
+    fn topology() -> Topology {
+        let shape = r#"{"incast": {"senders": 2, "access": {"rate_bps": 1}, "bottleneck": {"rate_bps": 1}}}"#;
+        serde_json::from_str::<Shape>(shape).unwrap().topology().unwrap()
+    }
+
+    fn refused(lines: &str) -> String {
+        let text = format!("start_ns,source,destination,bytes\n{lines}");
+        from_csv(&text, &Hosts::new(&topology())).unwrap_err().to_string()
+    }
+
+    #[test]
+    fn hosts_have_numbers_and_names() {
+        let text = "start_ns,source,destination,bytes\n5,h1,receiver,7\n5,1,2,8\n";
+        let flows = from_csv(text, &Hosts::new(&topology())).unwrap();
+        let ends: Vec<_> = flows
+            .iter()
+            .map(|flow| (flow.source, flow.destination, flow.bytes))
+            .collect();
+        assert_eq!(ends, [(0, 2, 7), (1, 2, 8)]);
+    }
+
+    #[test]
+    fn what_is_wrong_with_a_line_is_said() {
+        assert_eq!(
+            refused("1,0,3,9"),
+            "flows, line 2: there is no host number 3: hosts are 0 to 2"
+        );
+        assert_eq!(refused("1,0,h9,9"), "flows, line 2: there is no host h9");
+        assert_eq!(
+            refused("9,0,1,9\n8,0,1,9"),
+            "flows, line 3: it starts before the one above it: sort the flows by start_ns"
+        );
+        assert_eq!(
+            refused("1,1,h2,9"),
+            "flows, line 2: source and destination are the same host"
+        );
+        assert_eq!(refused("1,0,1,0"), "flows, line 2: bytes = 0: there is nothing to send");
+        assert_eq!(
+            refused("18446744073709551616,0,1,1"),
+            "flows, line 2: start_ns = 18446744073709551616 is no number below 2^64"
+        );
+        assert_eq!(refused("1,0,1"), "flows, line 2: not start_ns,source,destination,bytes");
+        let error = from_csv("0,0,1,9\n", &Hosts::new(&topology())).unwrap_err();
+        assert_eq!(
+            error.to_string(),
+            "flows, line 1: it must be start_ns,source,destination,bytes"
+        );
+    }
+}

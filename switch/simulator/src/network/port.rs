@@ -1,0 +1,202 @@
+//! An output port: a scheduler, and the wire behind it.
+
+use std::collections::VecDeque;
+
+use p4sched_schedulers::{Config, ConfigError, Nanos, Packet, Verdict};
+
+use super::lengths::Lengths;
+use super::packets::Header;
+use crate::link::Link;
+use crate::ranked::Ranked;
+
+/// What the port has counted.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Counts {
+    /// Packets that the wire took.
+    pub sent_packets: u64,
+    /// Their bytes.
+    pub sent_bytes: u64,
+    /// Packets that found no room.
+    pub full: u64,
+    /// Packets that the admission rule refused.
+    pub refused: u64,
+    /// Packets that were pushed out while they waited.
+    pub pushed_out: u64,
+    /// Bytes of all these packets that were lost.
+    pub lost_bytes: u64,
+    /// Packets that got a congestion mark.
+    pub marked: u64,
+}
+
+/// What became of a packet that was offered to a port.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Offered {
+    /// It waits.
+    Queued,
+    /// It waits and gets a congestion mark.
+    Marked,
+    /// It waits, and this packet was pushed out.
+    PushedOut(u32),
+    /// It was dropped.
+    Dropped,
+}
+
+/// What a port is told.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PortConfig {
+    /// Its scheduler.
+    pub scheduler: Config,
+    /// Ranks are virtual start times, whatever the packets say.
+    pub start_time: bool,
+    /// A packet that finds this many waiting is marked.
+    pub mark_at: Option<u32>,
+    /// Whether it remembers how long its queue was.
+    pub measured: bool,
+}
+
+/// See the head of this file.
+#[derive(Clone, Debug)]
+pub struct Port {
+    ranked: Ranked,
+    link: Link,
+    delay_ns: Nanos,
+    mark_at: u32,
+    waiting: u32,
+    waiting_bytes: u64,
+    /// Packets on the wire, and when the far end has all of each.
+    in_transit: VecDeque<(Nanos, u32)>,
+    in_transit_bytes: u64,
+    lengths: Option<Lengths>,
+    counts: Counts,
+}
+
+impl Port {
+    /// An empty port.
+    ///
+    /// # Errors
+    /// If the model refuses the configuration.
+    pub fn new(config: &PortConfig, rate_bps: u64, delay_ns: Nanos) -> Result<Port, ConfigError> {
+        Ok(Port {
+            ranked: Ranked::new(&config.scheduler, config.start_time)?,
+            link: Link::new(rate_bps),
+            delay_ns,
+            mark_at: config.mark_at.unwrap_or(u32::MAX),
+            waiting: 0,
+            waiting_bytes: 0,
+            in_transit: VecDeque::new(),
+            in_transit_bytes: 0,
+            lengths: config.measured.then(Lengths::default),
+            counts: Counts::default(),
+        })
+    }
+
+    /// A packet arrives, after every departure that is due.
+    pub fn offer(&mut self, now: Nanos, number: u32, header: &Header) -> Offered {
+        let packet = Packet {
+            id: u64::from(number),
+            rank: header.rank,
+            user: header.user,
+            flow: header.flow,
+            len: header.len,
+        };
+        let over = self.waiting >= self.mark_at;
+        match self.ranked.enqueue(now, packet, header.scale) {
+            Verdict::Queued { .. } => {
+                self.enter(now, header.len);
+                if over { Offered::Marked } else { Offered::Queued }
+            }
+            Verdict::PushedOut { victim, .. } => {
+                self.enter(now, header.len);
+                self.leave(now, victim.len);
+                self.counts.pushed_out += 1;
+                self.counts.lost_bytes += u64::from(victim.len);
+                Offered::PushedOut(victim.id as u32)
+            }
+            Verdict::DroppedByAdmission => {
+                self.counts.refused += 1;
+                self.counts.lost_bytes += u64::from(header.len);
+                Offered::Dropped
+            }
+            Verdict::DroppedFull => {
+                self.counts.full += 1;
+                self.counts.lost_bytes += u64::from(header.len);
+                Offered::Dropped
+            }
+        }
+    }
+
+    /// Notes that a packet which was offered got its mark.
+    pub fn count_mark(&mut self) {
+        self.counts.marked += 1;
+    }
+
+    fn enter(&mut self, now: Nanos, len: u32) {
+        if let Some(lengths) = &mut self.lengths {
+            lengths.note(now, self.waiting);
+        }
+        self.waiting += 1;
+        self.waiting_bytes += u64::from(len);
+    }
+
+    fn leave(&mut self, now: Nanos, len: u32) {
+        if let Some(lengths) = &mut self.lengths {
+            lengths.note(now, self.waiting);
+        }
+        self.waiting -= 1;
+        self.waiting_bytes -= u64::from(len);
+    }
+
+    /// When the next packet leaves; `None` if none waits.
+    pub fn next_departure(&self) -> Option<Nanos> {
+        (self.waiting > 0).then(|| self.link.free())
+    }
+
+    /// If the wire is free and a packet waits, sends it. Returns when it arrives, if it is the only one on the wire.
+    pub fn send(&mut self, now: Nanos) -> Option<Nanos> {
+        if self.link.free() > now {
+            return None;
+        }
+        let packet = self.ranked.dequeue(now)?;
+        self.leave(now, packet.len);
+        let arrival = self.link.send(now, packet.len) + self.delay_ns;
+        self.counts.sent_packets += 1;
+        self.counts.sent_bytes += u64::from(packet.len);
+        self.in_transit_bytes += u64::from(packet.len);
+        self.in_transit.push_back((arrival, packet.id as u32));
+        (self.in_transit.len() == 1).then_some(arrival)
+    }
+
+    /// The first packet on the wire has arrived, and has `len` bytes. Returns when the one behind it arrives.
+    pub fn arrived(&mut self, len: u32) -> Option<Nanos> {
+        self.in_transit.pop_front();
+        self.in_transit_bytes -= u64::from(len);
+        self.in_transit.front().map(|&(at, _)| at)
+    }
+
+    /// Number of the first packet on the wire.
+    pub fn first_in_transit(&self) -> Option<u32> {
+        self.in_transit.front().map(|&(_, number)| number)
+    }
+
+    /// What it has counted.
+    pub fn counts(&self) -> &Counts {
+        &self.counts
+    }
+
+    /// Bytes that wait or are on the wire.
+    pub fn held_bytes(&self) -> u64 {
+        self.waiting_bytes + self.in_transit_bytes
+    }
+
+    /// Packets that wait.
+    pub fn waiting(&self) -> u32 {
+        self.waiting
+    }
+
+    /// How long its queue was until `now`.
+    pub fn lengths(&self, now: Nanos) -> Option<Lengths> {
+        let mut lengths = self.lengths.clone()?;
+        lengths.note(now, self.waiting);
+        Some(lengths)
+    }
+}

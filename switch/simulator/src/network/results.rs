@@ -1,0 +1,111 @@
+//! What a run found out: a summary as JSON, and a line for each flow as CSV. The same run gives the same bytes.
+
+use std::fmt::Write as _;
+
+use p4sched_schedulers::Nanos;
+use serde_json::{Value, json};
+
+use super::port::Port;
+use super::topology::{Node, Wire};
+use super::world::World;
+
+/// A line for each flow: number, start, ends, bytes; when the receiver had all of it, when the sender knew; segments that
+/// were sent, and how many of them again. Nothing stands for what did not happen before the end of the run.
+pub fn flows_csv(world: &World) -> String {
+    let mut text = String::from(
+        "flow,start_ns,source,destination,bytes,received_ns,acknowledged_ns,received_bytes,sent_segments,retransmitted,timeouts\n",
+    );
+    let hosts = &world.setup().topology.hosts;
+    let or_nothing = |at: Option<Nanos>| at.map(|at| at.to_string()).unwrap_or_default();
+    for (number, flow) in world.setup().flows.iter().enumerate() {
+        let record = world.record(number);
+        let statistics = record.statistics;
+        // Writing to a string cannot fail.
+        let _ = writeln!(
+            text,
+            "{number},{},{},{},{},{},{},{},{},{},{}",
+            flow.start_ns,
+            hosts[flow.source as usize].name,
+            hosts[flow.destination as usize].name,
+            flow.bytes,
+            or_nothing(record.received_ns),
+            or_nothing(record.acknowledged_ns),
+            record.received_bytes,
+            statistics.sent,
+            statistics.retransmitted,
+            statistics.timeouts,
+        );
+    }
+    text
+}
+
+/// The summary: flows and their completion times, bytes, and each port.
+pub fn summary(world: &World) -> Value {
+    let balance = world.balance();
+    let setup = world.setup();
+    let ports = setup.topology.wires.iter().zip(world.ports());
+    json!({
+        "seed": setup.seed,
+        "end_ns": setup.end_ns,
+        "events": world.events(),
+        "flows": completion(world),
+        "frame_bytes": {
+            "sent": balance.sent,
+            "delivered": balance.delivered,
+            "dropped": balance.dropped,
+            "in_flight": balance.in_flight,
+        },
+        "ports": ports.map(|(wire, port)| port_record(world, wire, port)).collect::<Vec<Value>>(),
+    })
+}
+
+fn completion(world: &World) -> Value {
+    let flows = &world.setup().flows;
+    let mut times: Vec<Nanos> = (flows.iter().enumerate())
+        .filter_map(|(number, flow)| Some(world.record(number).received_ns? - flow.start_ns))
+        .collect();
+    times.sort_unstable();
+    let mean = times.iter().map(|&time| u128::from(time)).sum::<u128>() as f64 / times.len() as f64;
+    // Nearest rank.
+    let quantile = |share: f64| times.get(((share * times.len() as f64).ceil() as usize).saturating_sub(1));
+    json!({
+        "listed": flows.len(),
+        "started": world.started(),
+        "completed": times.len(),
+        "completion_ns": {
+            "mean": if times.is_empty() { Value::Null } else { json!(mean) },
+            "median": quantile(0.5),
+            "p99": quantile(0.99),
+            "longest": times.last(),
+        },
+    })
+}
+
+fn port_record(world: &World, wire: &Wire, port: &Port) -> Value {
+    let topology = &world.setup().topology;
+    let counts = port.counts();
+    let queue = port.lengths(world.now()).map(|lengths| {
+        json!({
+            "mean": lengths.mean(),
+            "median": lengths.quantile(0.5),
+            "p99": lengths.quantile(0.99),
+            "longest": lengths.longest(),
+        })
+    });
+    let port_number = match wire.from {
+        Node::Host(_) => Value::Null,
+        Node::Switch(_) => json!(wire.from_port),
+    };
+    json!({
+        "node": topology.name(wire.from),
+        "port": port_number,
+        "to": topology.name(wire.to),
+        "sent_packets": counts.sent_packets,
+        "sent_bytes": counts.sent_bytes,
+        "dropped_full": counts.full,
+        "dropped_refused": counts.refused,
+        "pushed_out": counts.pushed_out,
+        "marked": counts.marked,
+        "queue_packets": queue,
+    })
+}

@@ -1,0 +1,283 @@
+//! A run as a JSON file describes it.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use p4sched_schedulers::{Config, Headroom, Nanos, Scheme, Sizes, Target};
+use p4sched_transport::{self as transport, Control};
+use serde::{Deserialize, Deserializer, de};
+use serde_json::{Map, Value};
+
+use super::flows::{Flow, FlowError, Hosts, Listed, from_csv, from_list};
+use super::port::PortConfig;
+use super::shapes::Shape;
+use super::topology::{Topology, TopologyError};
+use super::world::{Ranks, Setup, Transport};
+
+/// Latest end of a run: all that is planned from there on is before the end of 64 bits.
+const LAST_NS: Nanos = 1 << 62;
+/// Ethernet, IPv4, TCP and the timestamp option.
+const TCP_HEADERS: u32 = 66;
+/// Ethernet, IPv4 and UDP.
+const UDP_HEADERS: u32 = 42;
+/// A queue without limit, as that of a host: as many packets as a scheduler can hold.
+const PLENTY: usize = p4sched_schedulers::config::MAX_PACKETS;
+
+/// What is wrong with a scenario.
+#[derive(Debug, thiserror::Error)]
+pub enum ScenarioError {
+    /// A file that cannot be read.
+    #[error("cannot read {}: {error}", file.display())]
+    Read {
+        /// The file.
+        file: PathBuf,
+        /// What the operating system said.
+        error: std::io::Error,
+    },
+    /// A file that is not JSON, or says something unknown.
+    #[error("{}: {error}", file.display())]
+    Json {
+        /// The file.
+        file: PathBuf,
+        /// Where, and what.
+        error: serde_path_to_error::Error<serde_json::Error>,
+    },
+    /// A run that ends too late.
+    #[error("end_ns = {0}: it is 1 to {LAST_NS}")]
+    End(Nanos),
+    /// The network.
+    #[error("topology: {0}")]
+    Topology(#[from] TopologyError),
+    /// The ports.
+    #[error("{of}: {problem}")]
+    Ports {
+        /// Whose.
+        of: &'static str,
+        /// What is wrong.
+        problem: String,
+    },
+    /// A transport.
+    #[error("transport {name}: {problem}")]
+    Transport {
+        /// Which.
+        name: String,
+        /// What is wrong.
+        problem: String,
+    },
+    /// The flows.
+    #[error(transparent)]
+    Flows(#[from] FlowError),
+}
+
+/// See `switch/simulator/SCENARIOS.md`.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Scenario {
+    #[serde(default = "one")]
+    seed: u64,
+    end_ns: Nanos,
+    topology: Shape,
+    ports: Ports,
+    /// Without it hosts have a FIFO without limit.
+    hosts: Option<Ports>,
+    #[serde(default)]
+    ranks: Ranks,
+    /// Headers of a frame; without it those of TCP or UDP over Ethernet.
+    overhead_bytes: Option<u32>,
+    /// By name; the flows take the first one unless they name another.
+    transports: Map<String, Value>,
+    flows: Flows,
+}
+
+/// The scheduler of ports.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Ports {
+    #[serde(deserialize_with = "scheme")]
+    scheme: Scheme,
+    #[serde(default = "paper_queues")]
+    queues: usize,
+    #[serde(default = "paper_queue_size")]
+    queue_size: usize,
+    #[serde(default = "paper_window")]
+    window: usize,
+    #[serde(default)]
+    headroom_256: u32,
+    #[serde(default)]
+    window_shift: i64,
+    #[serde(default, deserialize_with = "target")]
+    target: Target,
+    mark_at_packets: Option<u32>,
+}
+
+/// Where flows come from.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(rename_all = "snake_case")]
+enum Flows {
+    /// One by one.
+    List(Vec<Listed>),
+    /// A CSV file, found from where the scenario is.
+    File(PathBuf),
+}
+
+fn one() -> u64 {
+    1
+}
+
+fn paper_queues() -> usize {
+    Sizes::PAPER.queues
+}
+
+fn paper_queue_size() -> usize {
+    Sizes::PAPER.queue_size
+}
+
+fn paper_window() -> usize {
+    Sizes::PAPER.window
+}
+
+fn scheme<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Scheme, D::Error> {
+    let name = String::deserialize(deserializer)?;
+    Scheme::named(&name).ok_or_else(|| {
+        let names: Vec<_> = crate::options::names(|_| true).collect();
+        de::Error::custom(format!("there is no scheme {name}: use one of {}", names.join(", ")))
+    })
+}
+
+fn target<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Target, D::Error> {
+    String::deserialize(deserializer)?.parse().map_err(de::Error::custom)
+}
+
+fn read(file: &Path) -> Result<String, ScenarioError> {
+    std::fs::read_to_string(file).map_err(|error| ScenarioError::Read {
+        file: file.to_owned(),
+        error,
+    })
+}
+
+/// Reads a scenario and the files that it names.
+///
+/// # Errors
+/// If a file cannot be read, or the scenario makes no sense.
+pub fn load(file: &Path) -> Result<Setup, ScenarioError> {
+    let text = read(file)?;
+    let mut deserializer = serde_json::Deserializer::from_str(&text);
+    let scenario: Scenario =
+        serde_path_to_error::deserialize(&mut deserializer).map_err(|error| ScenarioError::Json {
+            file: file.to_owned(),
+            error,
+        })?;
+    scenario.setup(file.parent().unwrap_or(Path::new("")))
+}
+
+impl Scenario {
+    /// What a run needs to know. `folder`: where the files are that it names.
+    ///
+    /// # Errors
+    /// As [`load`].
+    pub fn setup(&self, folder: &Path) -> Result<Setup, ScenarioError> {
+        if !(1..=LAST_NS).contains(&self.end_ns) {
+            return Err(ScenarioError::End(self.end_ns));
+        }
+        let topology = self.topology.topology()?;
+        let flows = self.flows(&topology, folder)?;
+        let start_time = self.ranks == Ranks::StartTime;
+        let unlimited = PortConfig {
+            scheduler: Config::Fifo(PLENTY),
+            start_time: false,
+            mark_at: None,
+            measured: false,
+        };
+        Ok(Setup {
+            switch_ports: self.ports.config("ports", start_time, true)?,
+            host_ports: match &self.hosts {
+                None => unlimited,
+                Some(hosts) => hosts.config("hosts", start_time, false)?,
+            },
+            topology,
+            ranks: self.ranks,
+            transports: self.transports()?,
+            flows,
+            seed: self.seed,
+            end_ns: self.end_ns,
+        })
+    }
+
+    fn flows(&self, topology: &Topology, folder: &Path) -> Result<Vec<Flow>, ScenarioError> {
+        let hosts = Hosts::new(topology);
+        let transports: Vec<String> = self.transports.keys().cloned().collect();
+        Ok(match &self.flows {
+            Flows::List(listed) => from_list(listed, &hosts, &transports)?,
+            Flows::File(name) => from_csv(&read(&folder.join(name))?, &hosts)?,
+        })
+    }
+
+    fn transports(&self) -> Result<Vec<Transport>, ScenarioError> {
+        let made = self.transports.iter().map(|(name, told)| {
+            let config = transport_config(told).map_err(|problem| ScenarioError::Transport {
+                name: name.clone(),
+                problem,
+            })?;
+            let headers = match config.control {
+                Control::Udp { .. } => UDP_HEADERS,
+                _ => TCP_HEADERS,
+            };
+            Ok(Transport {
+                config: Arc::new(config),
+                overhead_bytes: self.overhead_bytes.unwrap_or(headers),
+            })
+        });
+        let made: Vec<Transport> = made.collect::<Result<_, ScenarioError>>()?;
+        if made.is_empty() {
+            return Err(ScenarioError::Transport {
+                name: "list".to_owned(),
+                problem: "it is empty: flows need one".to_owned(),
+            });
+        }
+        Ok(made)
+    }
+}
+
+impl Ports {
+    fn config(&self, of: &'static str, start_time: bool, measured: bool) -> Result<PortConfig, ScenarioError> {
+        let refused = |error: p4sched_schedulers::ConfigError| ScenarioError::Ports {
+            of,
+            problem: error.to_string(),
+        };
+        let sizes = Sizes {
+            queues: self.queues,
+            queue_size: self.queue_size,
+            window: self.window,
+            headroom: Headroom::new(self.headroom_256, 8).map_err(refused)?,
+            window_shift: self.window_shift,
+            target: self.target,
+        };
+        let scheduler = self.scheme.config(&sizes).map_err(refused)?.on(self.target);
+        scheduler.model().map_err(refused)?;
+        Ok(PortConfig {
+            scheduler,
+            start_time,
+            mark_at: self.mark_at_packets,
+            measured,
+        })
+    }
+}
+
+/// A transport: what Linux does, and what the scenario says instead.
+fn transport_config(told: &Value) -> Result<transport::Config, String> {
+    let Some(told) = told.as_object() else {
+        return Err("it is an object with a control".to_owned());
+    };
+    let control = told.get("control").ok_or("it has no control")?;
+    let control: Control = serde_json::from_value(control.clone()).map_err(|error| format!("control: {error}"))?;
+    let mut all = match serde_json::to_value(transport::Config::kernel(control)) {
+        Ok(Value::Object(all)) => all,
+        other => return Err(format!("no settings but {other:?}")),
+    };
+    for (name, value) in told {
+        all.insert(name.clone(), value.clone());
+    }
+    let config: transport::Config = serde_path_to_error::deserialize(Value::Object(all)).map_err(|e| e.to_string())?;
+    config.validate().map_err(|error| error.to_string())?;
+    Ok(config)
+}

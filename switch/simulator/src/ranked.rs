@@ -1,0 +1,69 @@
+//! A model, with the ranks that packets bring or with those of start-time fair queueing.
+
+use p4sched_schedulers::stfq::Stfq;
+use p4sched_schedulers::{Config, ConfigError, Model, Nanos, Packet, Scheduler, Verdict};
+
+/// log2 of 256 bytes, the unit of start times in the ranks of the programs.
+const START_TIME_SHIFT: u32 = 8;
+
+/// The model of a port.
+#[derive(Clone, Debug)]
+pub enum Ranked {
+    /// Packets bring their ranks.
+    Given(Model),
+    /// Ranks are virtual start times, whatever the packets say.
+    StartTime(Stfq<Model>),
+}
+
+impl Ranked {
+    /// A model with empty queues.
+    ///
+    /// # Errors
+    /// If the model refuses the configuration.
+    pub fn new(config: &Config, start_time: bool) -> Result<Ranked, ConfigError> {
+        let model = config.model()?;
+        Ok(if start_time {
+            Ranked::StartTime(Stfq::new(model, START_TIME_SHIFT)?)
+        } else {
+            Ranked::Given(model)
+        })
+    }
+
+    /// The scheduler.
+    pub fn model(&self) -> &Model {
+        match self {
+            Ranked::Given(model) => model,
+            Ranked::StartTime(stfq) => stfq.scheduler(),
+        }
+    }
+
+    /// The scheduler, to change its parameters.
+    pub fn model_mut(&mut self) -> &mut Model {
+        match self {
+            Ranked::Given(model) => model,
+            Ranked::StartTime(stfq) => stfq.scheduler_mut(),
+        }
+    }
+
+    /// A packet arrives. `scale`: 256 / weight of its user, or of its flow if ranks are start times.
+    pub fn enqueue(&mut self, now: Nanos, packet: Packet, scale: u32) -> Verdict {
+        match self {
+            Ranked::Given(model) => {
+                model.set_user_scale(packet.user, scale);
+                model.enqueue(now, packet)
+            }
+            Ranked::StartTime(stfq) => {
+                stfq.set_scale(packet.flow, scale);
+                stfq.enqueue(now, packet)
+            }
+        }
+    }
+
+    /// The packet to send next.
+    pub fn dequeue(&mut self, now: Nanos) -> Option<Packet> {
+        match self {
+            Ranked::Given(model) => model.dequeue(now),
+            Ranked::StartTime(stfq) => stfq.dequeue(now),
+        }
+    }
+}

@@ -1,0 +1,288 @@
+//! Whole networks: every byte is accounted for, nothing is faster than light, and a run can be repeated.
+
+use std::path::Path;
+
+use p4sched_schedulers::Nanos;
+use p4sched_simulator::network::packets::Header;
+use p4sched_simulator::network::results;
+use p4sched_simulator::network::routes::Routes;
+use p4sched_simulator::network::scenario::Scenario;
+use p4sched_simulator::network::topology::{Node, Topology};
+use p4sched_simulator::network::world::{Setup, Watch, World};
+use p4sched_transport::Segment;
+use proptest::prelude::*;
+use serde_json::{Value, json};
+
+fn setup(scenario: &Value) -> Setup {
+    let scenario: Scenario = serde_json::from_value(scenario.clone()).unwrap();
+    scenario.setup(Path::new("")).unwrap()
+}
+
+fn cable(rate_bps: u64, delay_ns: Nanos) -> Value {
+    json!({"rate_bps": rate_bps, "delay_ns": delay_ns})
+}
+
+fn shape() -> impl Strategy<Value = Value> {
+    let cables = (20_u64..2000, 0_u64..100_000, 20_u64..2000, 0_u64..100_000);
+    (0..4, 2_u32..5, 1_u32..4, cables).prop_map(|(shape, many, few, (access, near, fabric, far))| {
+        let access = cable(access * 1_000_000, near);
+        let fabric = cable(fabric * 1_000_000, far);
+        match shape {
+            0 => json!({"dumbbell": {"hosts": many, "access": access, "bottleneck": fabric}}),
+            1 => json!({"incast": {"senders": many, "access": access, "bottleneck": fabric}}),
+            2 => {
+                json!({"leaf_spine": {"leaves": many, "spines": few, "hosts": few, "access": access, "fabric": fabric}})
+            }
+            _ => json!({"fat_tree": {"k": 2 * few.min(2), "access": access, "fabric": fabric}}),
+        }
+    })
+}
+
+/// A network with up to 12 flows, all schemes and sources of ranks.
+fn scenario() -> impl Strategy<Value = Value> {
+    let scheme = prop::sample::select(vec!["fifo", "pifo", "sp_pifo", "aifo", "rifo", "packs"]);
+    let ranks = prop::sample::select(vec!["flow", "remaining", "to_end", "start_time"]);
+    let flow = (
+        0_u64..10_000_000,
+        0_u32..2,
+        0_u32..2,
+        1_u64..300_000,
+        0_u32..9,
+        any::<bool>(),
+    );
+    let flows = prop::collection::vec(flow, 1..12);
+    let sizes = (1_usize..5, 1_usize..20, any::<bool>());
+    (shape(), scheme, ranks, sizes, flows, any::<u64>()).prop_map(
+        |(shape, scheme, ranks, (queues, queue_size, at_hosts), mut flows, seed)| {
+            flows.sort_unstable();
+            let listed = flows.into_iter().map(|(start_ns, source, towards, bytes, rank, udp)| {
+                // The smallest of these networks has two hosts.
+                let destination = if towards == source { 1 - source } else { towards };
+                let transport = if udp { "udp" } else { "tcp" };
+                json!({"start_ns": start_ns, "source": source, "destination": destination, "bytes": bytes,
+                       "rank": rank, "transport": transport})
+            });
+            let ports = json!({"scheme": scheme, "queues": queues, "queue_size": queue_size, "window": 16,
+                               "headroom_256": 26, "mark_at_packets": 5});
+            let mut scenario = json!({
+                "seed": seed, "end_ns": 60_000_000, "topology": shape, "ports": ports, "ranks": ranks,
+                "transports": {"tcp": {"control": "new_reno"}, "udp": {"control": {"udp": {"rate_bps": 50_000_000}}}},
+                "flows": {"list": listed.collect::<Vec<_>>()},
+            });
+            if at_hosts {
+                scenario["hosts"] = scenario["ports"].clone();
+            }
+            scenario
+        },
+    )
+}
+
+/// Checks that no packet comes before its last bit can have passed all wires of its path, one after the other.
+struct Light {
+    topology: Topology,
+    routes: Routes,
+    packets: u64,
+}
+
+impl Light {
+    fn new(setup: &Setup) -> Light {
+        Light {
+            topology: setup.topology.clone(),
+            routes: Routes::new(&setup.topology).unwrap(),
+            packets: 0,
+        }
+    }
+
+    fn shortest(&self, header: &Header, source: u32) -> Nanos {
+        let first = self
+            .topology
+            .wires
+            .iter()
+            .position(|wire| wire.from == Node::Host(source));
+        let mut wire = first.unwrap();
+        let mut time = 0;
+        loop {
+            let cable = self.topology.wires[wire].cable;
+            time += u64::from(header.len) * 8_000_000_000 / cable.rate_bps + cable.delay_ns;
+            match self.topology.wires[wire].to {
+                Node::Host(_) => return time,
+                Node::Switch(switch) => wire = self.routes.next(switch, header.destination, header.hash) as usize,
+            }
+        }
+    }
+}
+
+/// Who sent the segments of each flow.
+struct Checked<'a> {
+    light: Light,
+    setup: &'a Setup,
+}
+
+impl Watch for Checked<'_> {
+    fn delivered(&mut self, now: Nanos, header: &Header, segment: &Segment) {
+        let flow = &self.setup.flows[segment.flow as usize];
+        let source = if segment.kind.is_from_sender() {
+            flow.source
+        } else {
+            flow.destination
+        };
+        let shortest = self.light.shortest(header, source);
+        assert!(
+            now >= segment.sent_at + shortest,
+            "{segment:?} came {} ns after it was sent, not {shortest}",
+            now - segment.sent_at
+        );
+        self.light.packets += 1;
+    }
+}
+
+fn results(world: &World) -> (String, String) {
+    (results::summary(world).to_string(), results::flows_csv(world))
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(if cfg!(debug_assertions) { 8 } else { 100 }))]
+
+    #[test]
+    fn at_every_instant_sent_is_delivered_and_dropped_and_in_flight(scenario in scenario()) {
+        let mut world = World::new(setup(&scenario)).unwrap();
+        while world.step(&mut ()) {
+            let balance = world.balance();
+            prop_assert!(balance.balanced(), "at {} ns: {balance:?}", world.now());
+        }
+        prop_assert!(world.balance().sent > 0);
+    }
+
+    #[test]
+    fn no_packet_is_faster_than_light(scenario in scenario()) {
+        let setup = setup(&scenario);
+        let mut world = World::new(setup.clone()).unwrap();
+        let mut checked = Checked { light: Light::new(&setup), setup: &setup };
+        while world.step(&mut checked) {}
+        prop_assert!(checked.light.packets > 0);
+    }
+
+    #[test]
+    fn a_run_that_is_repeated_gives_the_same_bytes(scenario in scenario()) {
+        let run = || {
+            let mut world = World::new(setup(&scenario)).unwrap();
+            world.run();
+            results(&world)
+        };
+        prop_assert_eq!(run(), run());
+    }
+}
+
+/// One switch between hosts `a` and `b`, 1 Gbit/s and 100 Mbit/s.
+fn two_hosts(flows: &Value) -> Value {
+    json!({
+        "end_ns": 1_000_000_000,
+        "topology": {"described": {"hosts": ["a", "b"], "switches": ["s"], "links": [
+            {"between": ["a", "s"], "rate_bps": 1_000_000_000, "delay_ns": 1000},
+            {"between": ["b", "s"], "rate_bps": 100_000_000, "delay_ns": 1000},
+        ]}},
+        "ports": {"scheme": "fifo", "queues": 1, "queue_size": 20},
+        "transports": {"udp": {"control": {"udp": {"rate_bps": 120_000_000}}}},
+        "flows": {"list": flows},
+    })
+}
+
+#[test]
+fn a_datagram_takes_the_time_of_both_links() {
+    let flows = json!([{"source": "a", "destination": "b", "bytes": 1448}]);
+    let mut world = World::new(setup(&two_hosts(&flows))).unwrap();
+    world.run();
+    // 1490 bytes: 11.92 us at 1 Gbit/s, 119.2 us at 100 Mbit/s, and 2 us of delay.
+    assert_eq!(world.record(0).received_ns, Some(11_920 + 119_200 + 2000));
+}
+
+#[test]
+fn a_constant_rate_above_that_of_the_link_loses_the_excess() {
+    let flows = json!([{"source": "a", "destination": "b", "bytes": 1_000_000_000}]);
+    let mut world = World::new(setup(&two_hosts(&flows))).unwrap();
+    world.run();
+    let balance = world.balance();
+    let delivered_bps = balance.delivered as f64 * 8.0;
+    // The link is busy but for its first millisecond.
+    assert!((delivered_bps / 100e6 - 1.0).abs() < 0.001, "{delivered_bps} bit/s");
+    let summary = results::summary(&world);
+    let port = summary["ports"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .find(|port| port["node"] == "s" && port["to"] == "b");
+    let queue = &port.unwrap()["queue_packets"];
+    assert_eq!((&queue["median"], &queue["longest"]), (&json!(20), &json!(20)));
+}
+
+#[test]
+fn another_seed_is_another_run_where_flows_have_a_choice() {
+    let listed: Vec<Value> = (0..30)
+        .map(|flow| json!({"source": flow % 4, "destination": 4 + flow % 4, "bytes": 200_000}))
+        .collect();
+    let run = |seed: u64| {
+        let cable = cable(1_000_000_000, 500);
+        let mut world = World::new(setup(&json!({
+            "seed": seed, "end_ns": 1_000_000_000,
+            "topology": {"leaf_spine": {"leaves": 2, "spines": 4, "hosts": 4, "access": cable, "fabric": cable}},
+            "ports": {"scheme": "fifo", "queues": 1, "queue_size": 50},
+            "transports": {"tcp": {"control": "new_reno"}},
+            "flows": {"list": listed},
+        })))
+        .unwrap();
+        world.run();
+        results::flows_csv(&world)
+    };
+    assert_eq!(run(1), run(1));
+    assert_ne!(run(1), run(2));
+}
+
+fn refused(scenario: &Value) -> String {
+    let scenario: Result<Scenario, _> = serde_json::from_value(scenario.clone());
+    match scenario {
+        Err(error) => error.to_string(),
+        Ok(scenario) => scenario.setup(Path::new("/nowhere")).unwrap_err().to_string(),
+    }
+}
+
+#[test]
+fn a_scenario_that_cannot_be_says_why() {
+    let flows = json!([{"source": "a", "destination": "b", "bytes": 1}]);
+    let with = |place: &str, value: Value| {
+        let mut scenario = two_hosts(&flows);
+        *scenario.pointer_mut(place).unwrap() = value;
+        refused(&scenario)
+    };
+    assert_eq!(with("/end_ns", json!(0)), "end_ns = 0: it is 1 to 4611686018427387904");
+    assert_eq!(
+        with("/end_ns", json!(u64::MAX)),
+        "end_ns = 18446744073709551615: it is 1 to 4611686018427387904"
+    );
+    assert_eq!(
+        with("/ports/scheme", json!("wfq")),
+        "there is no scheme wfq: use one of fifo, pifo, sp_pifo, aifo, rifo, packs, fdpa"
+    );
+    assert_eq!(
+        with("/ports/queue_size", json!(0)),
+        "ports: queue size C = 0 is out of range: 1 to 16777216 packets"
+    );
+    assert_eq!(
+        with("/flows", json!({"file": "none.csv"})),
+        "cannot read /nowhere/none.csv: No such file or directory (os error 2)"
+    );
+    assert_eq!(
+        with("/transports", json!({})),
+        "transport list: it is empty: flows need one"
+    );
+    let reno = with("/transports/udp", json!({"control": "reno"}));
+    assert!(
+        reno.starts_with("transport udp: control: unknown variant `reno`"),
+        "{reno}"
+    );
+    let mtu = with("/transports/udp", json!({"control": "new_reno", "mtu": 9000}));
+    assert!(mtu.starts_with("transport udp: mtu: unknown field `mtu`"), "{mtu}");
+    assert_eq!(
+        with("/transports/udp", json!({"control": "new_reno", "mss": 0})),
+        "transport udp: mss is 0; it must be at least 1"
+    );
+}
