@@ -27,7 +27,7 @@ use crate::config::{ConfigError, Headroom, MAX_PACKETS, Sizes, in_range};
 use crate::fifo::Fifo;
 use crate::log2::{ROUNDING, log2};
 use crate::scheduler::{Nanos, Packet, Rank, Scheduler, Verdict};
-use crate::scheme::{Compared, Discipline, P4, Reference, TailDrop, Target};
+use crate::scheme::{self, Compared, Discipline, P4, Reference, TailDrop, Target};
 use crate::window::{Window, WindowConfig};
 
 /// Parameters of [`Aifo`].
@@ -218,6 +218,16 @@ impl Reference for Aifo {
         let (target, capacity) = (config.target as u64, config.capacity as u64);
         let [size, sampling] = config.window.arguments();
         vec![target, capacity, config.headroom.numerator(), size, sampling]
+    }
+
+    fn from_arguments(arguments: &[u64]) -> Result<AifoConfig, ConfigError> {
+        Ok(AifoConfig {
+            target: scheme::whole(arguments[0]),
+            capacity: scheme::whole(arguments[1]),
+            headroom: Headroom::from_argument(arguments[2])?,
+            window: WindowConfig::from_arguments(&arguments[3..]),
+            on: Target::V1model,
+        })
     }
 
     fn compare(&self, register: &dyn Fn(&str) -> u64) -> Option<Compared> {

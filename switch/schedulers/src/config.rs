@@ -203,6 +203,11 @@ impl Headroom {
         Headroom { numerator, shift: 8 }
     }
 
+    /// K / 256.
+    pub(crate) fn from_argument(numerator: u64) -> Result<Headroom, ConfigError> {
+        Headroom::new(u32::try_from(numerator).unwrap_or(u32::MAX), 8)
+    }
+
     /// K, so that k = K / [`Headroom::unit`].
     pub fn numerator(self) -> u64 {
         u64::from(self.numerator)

@@ -460,6 +460,30 @@ impl Reference for Fdpa {
         arguments
     }
 
+    fn from_arguments(arguments: &[u64]) -> Result<FdpaConfig, ConfigError> {
+        let number = |argument: u64| u32::try_from(argument).unwrap_or(u32::MAX);
+        let edges = |arguments: &[u64]| -> Vec<u32> {
+            let edges = arguments.iter().map(|&edge| number(edge));
+            edges.take_while(|&edge| edge != 0 && edge != UNREACHABLE).collect()
+        };
+        let estimator = match arguments[8] {
+            0 => Estimator::Average {
+                interval_us: number(arguments[0]),
+                edges: edges(&arguments[1..8]),
+            },
+            _ => Estimator::TokenBuckets {
+                rates: edges(&arguments[9..16]),
+                burst: number(arguments[16]),
+            },
+        };
+        Ok(FdpaConfig {
+            estimator,
+            flowlet_gap_us: number(arguments[17]),
+            queue_sizes: scheme::sizes_of_eight(&arguments[18..]),
+            on: Target::V1model,
+        })
+    }
+
     fn set_user_scale(&mut self, user: u32, scale: u32) {
         self.scales.insert(user, scale);
     }

@@ -10,7 +10,7 @@ use rand::{Rng, RngCore};
 
 use crate::config::{ConfigError, MAX_PACKETS, Sizes, in_range};
 use crate::scheduler::{Nanos, Packet, Scheduler, Verdict};
-use crate::scheme::{Discipline, P4, Reference, TailDrop, Target};
+use crate::scheme::{self, Discipline, P4, Reference, TailDrop, Target};
 
 /// One queue with tail drop.
 #[derive(Clone, Debug)]
@@ -109,5 +109,9 @@ impl Reference for Fifo {
 
     fn arguments(_capacity: &usize, sizes: &[usize]) -> Vec<u64> {
         vec![sizes.first().map_or(0, |&size| size as u64)]
+    }
+
+    fn from_arguments(arguments: &[u64]) -> Result<usize, ConfigError> {
+        Ok(scheme::whole(arguments[0]))
     }
 }

@@ -281,6 +281,14 @@ impl Reference for Packs {
         arguments
     }
 
+    fn from_arguments(arguments: &[u64]) -> Result<PacksConfig, ConfigError> {
+        Ok(PacksConfig {
+            headroom: Headroom::from_argument(arguments[8])?,
+            window: WindowConfig::from_arguments(&arguments[9..]),
+            ..PacksConfig::new(&scheme::sizes_of_eight(&arguments[..8]), 1)
+        })
+    }
+
     fn compare(&self, register: &dyn Fn(&str) -> u64) -> Option<Compared> {
         Some(self.window.compare(register))
     }

@@ -111,4 +111,8 @@ impl Reference for Pifo {
     fn arguments(capacity: &usize, sizes: &[usize]) -> Vec<u64> {
         Fifo::arguments(capacity, sizes)
     }
+
+    fn from_arguments(arguments: &[u64]) -> Result<usize, ConfigError> {
+        Fifo::from_arguments(arguments)
+    }
 }

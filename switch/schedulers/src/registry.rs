@@ -58,6 +58,22 @@ macro_rules! schemes {
                 }
             }
 
+            /// Its configuration for the arguments of the action [`P4::action`], in the order of [`P4::parameters`], for v1model.
+            /// An argument of 0 is one that was left out.
+            ///
+            /// # Errors
+            /// If a value is out of range, or there are not as many as parameters.
+            pub fn from_arguments(self, arguments: &[u64]) -> Result<Config, ConfigError> {
+                let expected = self.p4().parameters.len();
+                if arguments.len() != expected {
+                    let (parameter, reason) = ("parameters", "the program's action has so many");
+                    return Err(ConfigError::Count { parameter, found: arguments.len(), expected, reason });
+                }
+                Ok(match self {
+                    $(Scheme::$Type => Config::$Type(<$module::$Type as Reference>::from_arguments(arguments)?),)*
+                })
+            }
+
             /// Its configuration for these sizes.
             ///
             /// # Errors
@@ -237,5 +253,19 @@ mod tests {
             }
         }
         assert_eq!(Scheme::named("wfq"), None);
+    }
+
+    #[test]
+    fn arguments_make_the_configuration_that_they_came_from() {
+        let random = &mut rand::rng();
+        for &scheme in Scheme::ALL {
+            for _ in 0..100 {
+                let config = scheme.draw(random, None);
+                let arguments = config.arguments(config.queue_sizes());
+                assert_eq!(scheme.from_arguments(&arguments), Ok(config), "{arguments:?}");
+            }
+            let error = scheme.from_arguments(&[1; 4]).unwrap_err().to_string();
+            assert!(error.starts_with("parameters: 4 values given, "), "{error}");
+        }
     }
 }

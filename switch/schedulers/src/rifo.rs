@@ -29,7 +29,7 @@ use rand::{Rng, RngCore};
 use crate::config::{ConfigError, Headroom, MAX_PACKETS, Sizes, in_range};
 use crate::fifo::Fifo;
 use crate::scheduler::{Nanos, Packet, Rank, Scheduler, Verdict};
-use crate::scheme::{Compared, Discipline, P4, Reference, TailDrop, Target};
+use crate::scheme::{self, Compared, Discipline, P4, Reference, TailDrop, Target};
 
 /// How the two products of the admission rule are computed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -249,6 +249,16 @@ impl Reference for Rifo {
     fn arguments(config: &RifoConfig, _sizes: &[usize]) -> Vec<u64> {
         let (capacity, tracking_range) = (config.capacity as u64, config.tracking_range as u64);
         vec![capacity, config.headroom.numerator(), tracking_range]
+    }
+
+    fn from_arguments(arguments: &[u64]) -> Result<RifoConfig, ConfigError> {
+        Ok(RifoConfig {
+            capacity: scheme::whole(arguments[0]),
+            tracking_range: scheme::whole(arguments[2]),
+            headroom: Headroom::from_argument(arguments[1])?,
+            products: Products::Exact,
+            on: Target::V1model,
+        })
     }
 
     /// The hardware's program holds the complement of Min. Before the first arrival its cells hold no range.

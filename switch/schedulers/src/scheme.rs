@@ -219,6 +219,13 @@ pub trait Reference: Scheduler + Sized {
     /// if the traffic manager does.
     fn arguments(config: &Self::Config, sizes: &[usize]) -> Vec<u64>;
 
+    /// The configuration that these arguments ask for, on v1model: what [`Reference::arguments`] gives with the sizes of the
+    /// queues. An argument of 0 is one that was left out.
+    ///
+    /// # Errors
+    /// If a value is out of range.
+    fn from_arguments(arguments: &[u64]) -> Result<Self::Config, ConfigError>;
+
     /// What the model remembers besides its queues, beside the port's cells of the program's registers.
     fn compare(&self, _register: &dyn Fn(&str) -> u64) -> Option<Compared> {
         None
@@ -240,6 +247,17 @@ pub trait Reference: Scheduler + Sized {
 pub(crate) fn eight(sizes: &[usize]) -> Vec<u64> {
     let size = |queue: usize| sizes.get(queue).map_or(0, |&size| size as u64);
     (0..MAX_P4_QUEUES).map(size).collect()
+}
+
+/// The sizes in such a list.
+pub(crate) fn sizes_of_eight(arguments: &[u64]) -> Vec<usize> {
+    let existing = arguments.iter().take_while(|&&size| size != 0);
+    existing.map(|&size| whole(size)).collect()
+}
+
+/// An argument as a number of packets or ranks. No range reaches as far as what does not fit.
+pub(crate) fn whole(argument: u64) -> usize {
+    usize::try_from(argument).unwrap_or(usize::MAX)
 }
 
 #[cfg(test)]

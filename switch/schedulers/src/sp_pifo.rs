@@ -197,6 +197,11 @@ impl Reference for SpPifo {
         scheme::eight(&config.queue_sizes)
     }
 
+    fn from_arguments(arguments: &[u64]) -> Result<SpPifoConfig, ConfigError> {
+        let (queue_sizes, on) = (scheme::sizes_of_eight(arguments), Target::V1model);
+        Ok(SpPifoConfig { queue_sizes, on })
+    }
+
     /// In `p4/`, a register holds a bound and all that push-downs took off since; its top bit is 0 before the first push-up. On
     /// a Tofino, a register holds the bounds of two queues, the less urgent one in its upper half.
     fn compare(&self, register: &dyn Fn(&str) -> u64) -> Option<Compared> {

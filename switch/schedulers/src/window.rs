@@ -15,7 +15,7 @@ use rand::{Rng, RngCore};
 
 use crate::config::{ConfigError, MAX_P4_WINDOW, MAX_WINDOW, in_range};
 use crate::scheduler::Rank;
-use crate::scheme::{Compared, Target};
+use crate::scheme::{Compared, Target, whole};
 
 /// Content of a cell that was never written.
 pub const EMPTY: Rank = Rank::MAX;
@@ -60,6 +60,14 @@ impl WindowConfig {
     /// |W| and S as arguments of a program's action.
     pub(crate) fn arguments(self) -> [u64; 2] {
         [self.size as u64, self.sample_every as u64]
+    }
+
+    /// The window of these two arguments.
+    pub(crate) fn from_arguments(arguments: &[u64]) -> WindowConfig {
+        WindowConfig {
+            size: whole(arguments[0]),
+            sample_every: whole(arguments[1]),
+        }
     }
 
     /// # Errors

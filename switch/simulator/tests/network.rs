@@ -267,6 +267,17 @@ fn a_scenario_that_cannot_be_says_why() {
         "ports: queue size C = 0 is out of range: 1 to 16777216 packets"
     );
     assert_eq!(
+        with("/ports", json!({"scheme": "rifo", "parameters": {"window_ranks": 1}})),
+        "ports: rifo has no parameter window_ranks: it has capacity_packets, headroom_256, tracking_packets"
+    );
+    assert_eq!(
+        with(
+            "/ports",
+            json!({"scheme": "aifo", "parameters": {"target_packets": 20, "capacity_packets": 20}})
+        ),
+        "ports: window |W| = 0 is out of range: 1 to 65536 ranks"
+    );
+    assert_eq!(
         with("/flows", json!({"file": "none.csv"})),
         "cannot read /nowhere/none.csv: No such file or directory (os error 2)"
     );

@@ -1,5 +1,6 @@
 //! A run as a JSON file describes it.
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -95,16 +96,13 @@ pub struct Scenario {
 struct Ports {
     #[serde(deserialize_with = "scheme")]
     scheme: Scheme,
-    #[serde(default = "paper_queues")]
-    queues: usize,
-    #[serde(default = "paper_queue_size")]
-    queue_size: usize,
-    #[serde(default = "paper_window")]
-    window: usize,
-    #[serde(default)]
-    headroom_256: u32,
-    #[serde(default)]
-    window_shift: i64,
+    queues: Option<usize>,
+    queue_size: Option<usize>,
+    window: Option<usize>,
+    headroom_256: Option<u32>,
+    window_shift: Option<i64>,
+    /// Instead of the ones above: those of the program's action.
+    parameters: Option<BTreeMap<String, u64>>,
     #[serde(default, deserialize_with = "target")]
     target: Target,
     mark_at_packets: Option<u32>,
@@ -122,18 +120,6 @@ enum Flows {
 
 fn one() -> u64 {
     1
-}
-
-fn paper_queues() -> usize {
-    Sizes::PAPER.queues
-}
-
-fn paper_queue_size() -> usize {
-    Sizes::PAPER.queue_size
-}
-
-fn paper_window() -> usize {
-    Sizes::PAPER.window
 }
 
 fn scheme<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Scheme, D::Error> {
@@ -240,26 +226,63 @@ impl Scenario {
 
 impl Ports {
     fn config(&self, of: &'static str, start_time: bool, measured: bool) -> Result<PortConfig, ScenarioError> {
-        let refused = |error: p4sched_schedulers::ConfigError| ScenarioError::Ports {
-            of,
-            problem: error.to_string(),
+        let scheduler = match &self.parameters {
+            None => self.sized(),
+            Some(parameters) => self.parametrized(parameters),
         };
-        let sizes = Sizes {
-            queues: self.queues,
-            queue_size: self.queue_size,
-            window: self.window,
-            headroom: Headroom::new(self.headroom_256, 8).map_err(refused)?,
-            window_shift: self.window_shift,
-            target: self.target,
-        };
-        let scheduler = self.scheme.config(&sizes).map_err(refused)?.on(self.target);
-        scheduler.model().map_err(refused)?;
+        let scheduler = scheduler.and_then(|scheduler| {
+            let scheduler = scheduler.on(self.target);
+            scheduler.model().map_err(|error| error.to_string())?;
+            Ok(scheduler)
+        });
         Ok(PortConfig {
-            scheduler,
+            scheduler: scheduler.map_err(|problem| ScenarioError::Ports { of, problem })?,
             start_time,
             mark_at: self.mark_at_packets,
             measured,
         })
+    }
+}
+
+impl Ports {
+    fn sized(&self) -> Result<Config, String> {
+        let paper = Sizes::PAPER;
+        let headroom = Headroom::new(self.headroom_256.unwrap_or(0), 8);
+        let sizes = Sizes {
+            queues: self.queues.unwrap_or(paper.queues),
+            queue_size: self.queue_size.unwrap_or(paper.queue_size),
+            window: self.window.unwrap_or(paper.window),
+            headroom: headroom.map_err(|error| error.to_string())?,
+            window_shift: self.window_shift.unwrap_or(paper.window_shift),
+            target: self.target,
+        };
+        self.scheme.config(&sizes).map_err(|error| error.to_string())
+    }
+
+    /// Parameters by name, as the program's action has them.
+    fn parametrized(&self, parameters: &BTreeMap<String, u64>) -> Result<Config, String> {
+        let sizes = (
+            self.queues,
+            self.queue_size,
+            self.window,
+            self.headroom_256,
+            self.window_shift,
+        );
+        if sizes != (None, None, None, None, None) {
+            return Err(
+                "parameters stand in place of queues, queue_size, window, headroom_256 and window_shift".to_owned(),
+            );
+        }
+        let known = self.scheme.p4().parameters;
+        if let Some(name) = parameters.keys().find(|name| !known.contains(&name.as_str())) {
+            let (scheme, known) = (self.scheme.name(), known.join(", "));
+            return Err(format!("{scheme} has no parameter {name}: it has {known}"));
+        }
+        let arguments = known.iter().map(|&name| parameters.get(name).copied().unwrap_or(0));
+        let arguments: Vec<u64> = arguments.collect();
+        self.scheme
+            .from_arguments(&arguments)
+            .map_err(|error| error.to_string())
     }
 }
 
