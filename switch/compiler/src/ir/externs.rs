@@ -31,6 +31,8 @@ pub struct Meter {
     pub table: Option<usize>,
     /// Where a direct meter writes its result.
     pub result: Option<FieldRef>,
+    /// The numbers of green, yellow and red; `None` if they are BMv2's.
+    pub colours: Option<[u64; 3]>,
     pub index: Type,
     pub annotations: Annotations,
     pub span: Span,

@@ -18,7 +18,7 @@ pub use externs::{
 };
 pub use parser::{Case, Deparser, Parser, ParserOp, ParserState};
 pub use storage::{Field, Header, HeaderType, Stack, Union, UnionStack};
-pub use table::{Action, ActionCall, ActionParam, Entry, Key, Match, Table};
+pub use table::{Action, ActionCall, ActionParam, Entry, Key, Match, Table, VALIDITY};
 
 use crate::{arch::Arch, typed::tree::Annotations};
 

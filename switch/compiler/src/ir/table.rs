@@ -2,7 +2,7 @@
 
 use num_bigint::BigInt;
 
-use super::{FieldRef, Primitive};
+use super::{Expr, ExprKind, FieldRef, Primitive, Ty};
 use crate::{
     source::Span,
     syntax::token::Symbol,
@@ -36,12 +36,15 @@ pub struct Action {
     pub span: Span,
 }
 
+/// In place of a field of a key's header: whether the header is valid.
+pub const VALIDITY: usize = usize::MAX;
+
 /// How a key field is matched.
 #[derive(Clone, Debug)]
 pub struct Key {
     /// Its name for the control plane.
     pub name: String,
-    /// The field looked up.
+    /// The field looked up, or a header's `VALIDITY`.
     pub target: FieldRef,
     /// Its width in bits.
     pub width: u32,
@@ -52,6 +55,16 @@ pub struct Key {
     /// Its type in the source.
     pub ty: Type,
     pub annotations: Annotations,
+}
+
+impl Key {
+    /// What is looked up.
+    pub fn looked_up(&self) -> Expr {
+        if self.target.field == VALIDITY {
+            return Expr::new(ExprKind::Valid(self.target.header.clone()), Ty::Bool);
+        }
+        Expr::new(ExprKind::Field(self.target.clone()), Ty::bit(self.width))
+    }
 }
 
 /// A reference to an action with its values.

@@ -167,6 +167,7 @@ impl Lowerer<'_> {
             direct,
             table: None,
             result: None,
+            colours: None,
             index: index.unwrap_or(Type::bit(32)),
             annotations: instance.annotations.clone(),
             span: instance.span,

@@ -73,7 +73,7 @@ impl Lowerer<'_> {
         let width = value.ty.width();
         let target = match value.kind {
             ir::ExprKind::Field(f) if matches!(f.header, ir::HeaderRef::Static(_)) => f,
-            ir::ExprKind::Valid(header @ ir::HeaderRef::Static(_)) => ir::FieldRef::new(header, usize::MAX),
+            ir::ExprKind::Valid(header @ ir::HeaderRef::Static(_)) => ir::FieldRef::new(header, ir::VALIDITY),
             kind => {
                 let ty = value.ty;
                 let variable = match before {

@@ -142,14 +142,17 @@ fn is_joined(e: &Expr) -> bool {
     let part = |e: &Expr| is_source(e) || is_joined(e);
     match &widened(e).kind {
         ExprKind::Binary(B::Concat, a, b) => part(a) && part(b),
-        ExprKind::Binary(B::BitOr, high, low) => match &widened(high).kind {
-            ExprKind::Binary(B::Shl, high, by) => {
-                let low = widened(low);
-                let bits = low.as_int().map_or(u64::from(low.ty.width()), |v| v.bits());
-                by.as_int().is_some_and(|by| by >= bits.into()) && part(widened(high)) && part(low)
+        ExprKind::Binary(B::BitOr, high, low) => {
+            let low = widened(low);
+            let bits = low.as_int().map_or(u64::from(low.ty.width()), |v| v.bits());
+            match &widened(high).kind {
+                ExprKind::Binary(B::Shl, high, by) => {
+                    by.as_int().is_some_and(|by| by >= bits.into()) && part(widened(high)) && part(low)
+                }
+                ExprKind::Int(high) => high.trailing_zeros().is_none_or(|zeros| zeros >= bits) && part(low),
+                _ => false,
             }
-            _ => false,
-        },
+        }
         _ => false,
     }
 }

@@ -8,7 +8,7 @@ use super::{
     live::prune,
     nodes::{Application, Node, each, field_cell, is_min_or_max, is_operand, leaves_by},
 };
-use crate::ir::{Arg, Expr, ExprKind, FieldRef, HeaderRef, Ir, Outcome, Primitive, Stmt, Ty};
+use crate::ir::{Arg, Expr, ExprKind, Ir, Outcome, Primitive, Stmt, Ty};
 
 /// The statements of one control. `roots` is what is read outside of it.
 pub fn nodes(ir: &Ir, stmts: &[Stmt], roots: &Cells) -> Vec<Node> {
@@ -22,21 +22,13 @@ struct Known<'a> {
     ir: &'a Ir,
     /// What fields are copies of; of bools also the condition that they hold.
     values: BTreeMap<Cell, Expr>,
-    /// Where meters leave their colours.
-    colours: Cells,
 }
 
 impl Known<'_> {
     fn new(ir: &Ir) -> Known<'_> {
-        let direct = ir
-            .meters
-            .iter()
-            .filter_map(|m| m.result.as_ref())
-            .filter_map(field_cell);
         Known {
             ir,
             values: BTreeMap::new(),
-            colours: direct.collect(),
         }
     }
 
@@ -59,20 +51,6 @@ impl Known<'_> {
             ExprKind::Binary(op, a, b) => Expr::binary(*op, inner(a), inner(b), e.ty),
             ExprKind::Conditional(a, b, c) => Expr::conditional(inner(a), inner(b), inner(c)),
             ExprKind::Cast(a) => inner(a).cast(e.ty),
-            _ => e.clone(),
-        }
-    }
-
-    /// The numbers of a meter's colours are the chip's own: what translates them is no computation.
-    fn colour(&self, e: &Expr) -> Expr {
-        let read = read_by(self.ir, e);
-        let colour = read.iter().find(|c| self.colours.contains(c));
-        match (colour, &e.kind) {
-            (Some((header, Some(field))), ExprKind::Conditional(..) | ExprKind::Cast(_)) => {
-                let field = FieldRef::new(HeaderRef::Static(header), field);
-                let width = self.ir.field(&field).width;
-                Expr::new(ExprKind::Field(field), Ty::bit(width)).cast(e.ty)
-            }
             _ => e.clone(),
         }
     }
@@ -113,10 +91,7 @@ impl Known<'_> {
                 Stmt::Exit(_) => out.push(Node::Exit),
                 Stmt::Apply(table, outcome, span) => {
                     let keys = self.ir.tables[*table].keys.iter();
-                    let keys = keys.map(|k| {
-                        let field = Expr::new(ExprKind::Field(k.target.clone()), Ty::bit(k.width));
-                        self.follow(&field, false)
-                    });
+                    let keys = keys.map(|k| self.follow(&k.looked_up(), false));
                     let keys = keys.collect();
                     self.forget(&table_writes(self.ir, *table));
                     let branches = match outcome {
@@ -161,12 +136,9 @@ impl Known<'_> {
 
     fn operation(&mut self, p: &Primitive, out: &mut Vec<Node>) {
         let mut p = p.clone();
-        if p.op == "execute_meter" {
-            self.colours.extend(effect(self.ir, &p).writes);
-        }
         for arg in &mut p.args {
             match arg {
-                Arg::Value(e) => *e = self.follow(&self.colour(e), false),
+                Arg::Value(e) => *e = self.follow(e, false),
                 Arg::Values(list) => list.iter_mut().for_each(|e| *e = self.follow(e, false)),
                 _ => {}
             }

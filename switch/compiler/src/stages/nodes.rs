@@ -1,6 +1,6 @@
 //! The statements of a control, and what their expressions are.
 
-use super::cells::{Cell, Cells, Use, effect, headers, is_temporary, slice_of, visit};
+use super::cells::{Cell, Cells, Use, effect, is_temporary, slice_of, visit};
 use crate::{
     ir::{Expr, ExprKind, FieldRef, HeaderRef, Ir, Label, Primitive},
     source::Span,
@@ -107,11 +107,6 @@ pub fn computes(e: &Expr) -> bool {
         );
     });
     found
-}
-
-/// The cells of one field reference.
-pub fn cells_of(ir: &Ir, f: &FieldRef) -> Cells {
-    headers(ir, &f.header).into_iter().map(|h| (h, Some(f.field))).collect()
 }
 
 /// Whether a block's statements leave it by `Break(label)`.

@@ -408,7 +408,7 @@ impl<'a> Units<'a> {
             Kind::Table(t) => ir.tables[t]
                 .keys
                 .iter()
-                .flat_map(|k| super::nodes::cells_of(ir, &k.target))
+                .flat_map(|k| read_by(ir, &k.looked_up()))
                 .collect(),
             _ => Cells::new(),
         };

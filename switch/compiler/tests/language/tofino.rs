@@ -1,7 +1,7 @@
 //! Programs for Tofino, run on the data plane.
 
 use p4sched_compiler::Arch;
-use p4sched_dataplane::CloneSession;
+use p4sched_dataplane::{CloneSession, MeterConfig};
 
 use super::common::tofino::Chip;
 
@@ -450,4 +450,31 @@ fn meters_without_rates_are_green_and_a_packet_gets_no_better_colour() {
         ..Chip::default()
     };
     check(&chip, &[([0, 9, 9, 9], [0, 0, 0, 3])]);
+}
+
+#[test]
+fn colours_have_the_numbers_of_the_chip_or_of_the_program() {
+    let chip = Chip {
+        ingress: "Meter<bit<8>>(4, MeterType_t.PACKETS) plain; Meter<bit<8>>(4, MeterType_t.PACKETS, 10, 20, 30) own;",
+        ingress_apply: "hdr.h.a = plain.execute(1); hdr.h.b = own.execute(1);",
+        ..Chip::default()
+    };
+    let mut switch = chip.load();
+    let rates = MeterConfig {
+        cir: 1,
+        cburst: 1,
+        pir: 1,
+        pburst: 2,
+    };
+    for name in ["pipe.I.plain", "pipe.I.own"] {
+        let meter = switch.pipeline.meter(name).expect("the meter");
+        switch
+            .pipeline
+            .meter_write(meter, 1, Some(rates))
+            .expect("to set the rates");
+    }
+    // The constructor lists red, yellow, green.
+    for colours in [[0, 30], [1, 20], [3, 10]] {
+        assert_eq!(switch.forward(&[0; 4]).1[..2], colours);
+    }
 }

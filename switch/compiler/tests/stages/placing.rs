@@ -94,3 +94,37 @@ fn a_program_with_errors_gives_the_compilers_errors() {
     let said = placed.messages.to_string();
     assert!(said.contains("no field 'q'") || said.contains("'q'"), "{said}");
 }
+
+#[test]
+fn a_tables_key_may_be_a_headers_validity() {
+    let table = "action set(bit<32> v) { hdr.h.d = v; }
+table t { key = { hdr.h.isValid() : exact; hdr.h.c : exact; } actions = { set; } size = 1024; }";
+    takes(table, "t.apply();", 1);
+}
+
+#[test]
+fn a_meter_gives_its_colour_in_the_stage_of_its_table() {
+    let table = |meter: &str, index: &str| {
+        format!(
+            "Meter<bit<8>>(64, MeterType_t.BYTES) indexed;
+DirectMeter(MeterType_t.PACKETS) direct;
+action set(bit<8> i) {{ hdr.h.a = {meter}.execute({index}); }}
+table t {{ key = {{ hdr.h.c : exact; }} actions = {{ set; }} size = 1024; meters = direct; }}"
+        )
+    };
+    takes(&table("indexed", "i"), "t.apply();", 1);
+    takes(&table("direct", ""), "t.apply();", 1);
+}
+
+#[test]
+fn joined_sources_are_put_side_by_side_in_one_action() {
+    let table = |value: &str| {
+        format!(
+            "Hash<bit<16>>(HashAlgorithm_t.IDENTITY) join;
+action set() {{ hdr.h.e = (bit<32>) {value}; }}
+table t {{ key = {{ hdr.h.c : exact; }} actions = {{ set; }} size = 1024; }}"
+        )
+    };
+    takes(&table("(16w0x1234 ++ hdr.h.a ++ hdr.h.b)"), "t.apply();", 1);
+    takes(&table("join.get({ hdr.h.d, 8w255 })"), "t.apply();", 1);
+}

@@ -81,11 +81,16 @@ impl Arrays {
         let mut room = MAX_METERS;
         for json in root.list("meter_arrays")? {
             let name = json.get("name")?.str()?.to_string();
-            let kind = match json.get("type")?.str()? {
-                "packets" => MeterKind::Packets,
-                "bytes" => MeterKind::Bytes,
+            let by_bytes = match json.get("type")?.str()? {
+                "packets" => false,
+                "bytes" => true,
                 other => return json.error(format!("meter type '{other}' is not supported")),
             };
+            let colours = match json.opt("colours") {
+                Some(numbers) => colours(&numbers)?,
+                None => [0, 1, 2],
+            };
+            let kind = MeterKind { by_bytes, colours };
             if let Some(rates) = json.opt("rate_count")
                 && rates.int()? != 2
             {
@@ -165,6 +170,15 @@ fn filter_use(json: &Json) -> Load<Use> {
         })),
         other => kind.error(format!("filter type '{other}' is not supported")),
     }
+}
+
+/// The numbers of green, yellow and red.
+fn colours(json: &Json) -> Load<[u64; 3]> {
+    let mut numbers = [0; 3];
+    for (i, number) in numbers.iter_mut().enumerate() {
+        *number = json.at(i)?.count(u64::from(u8::MAX))? as u64;
+    }
+    Ok(numbers)
 }
 
 /// Word and mask of a direct meter's result field.

@@ -85,10 +85,7 @@ fn apply(code: &Code, state: &mut State, index: u32) -> Address {
             }
             if let Some(meter) = table.meter {
                 let now = state.now;
-                let colour = entry
-                    .meter
-                    .as_mut()
-                    .map_or(0, |m| m.execute(meter.kind.charge(length), now));
+                let colour = meter.kind.execute(entry.meter.as_deref_mut(), length, now);
                 state.words[meter.target as usize] = colour & meter.keep;
             }
             Some(&entry.call)

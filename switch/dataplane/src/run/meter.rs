@@ -61,22 +61,29 @@ impl Meter {
         }
     }
 
-    /// The colour of a packet that costs this many tokens: 0 green, 1 yellow, 2 red.
-    pub fn execute(&mut self, cost: u64, now: Nanos) -> u64 {
+    /// The colour of a packet that costs this many tokens.
+    pub fn execute(&mut self, cost: u64, now: Nanos) -> Colour {
         let elapsed = now.saturating_sub(self.last.unwrap_or(now));
         self.last = Some(now);
         self.committed.fill(elapsed);
         self.peak.fill(elapsed);
         if self.peak.tokens < cost {
-            return 2;
+            return Colour::Red;
         }
         self.peak.tokens -= cost;
         if self.committed.tokens < cost {
-            return 1;
+            return Colour::Yellow;
         }
         self.committed.tokens -= cost;
-        0
+        Colour::Green
     }
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Colour {
+    Green,
+    Yellow,
+    Red,
 }
 
 #[derive(Debug)]
@@ -86,19 +93,21 @@ pub(crate) struct MeterArray {
     pub cells: Vec<Option<Box<Meter>>>,
 }
 
-/// What a meter charges for a packet.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum MeterKind {
-    Packets,
-    Bytes,
+/// What a meter charges for a packet, and how it tells the colour.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct MeterKind {
+    /// By the packet's bytes, or 1.
+    pub by_bytes: bool,
+    /// The numbers of green, yellow and red.
+    pub colours: [u64; 3],
 }
 
 impl MeterKind {
-    pub fn charge(self, length: u64) -> u64 {
-        match self {
-            MeterKind::Packets => 1,
-            MeterKind::Bytes => length,
-        }
+    /// The number of a packet's colour. A cell without rates has only green packets.
+    pub fn execute(&self, cell: Option<&mut Meter>, length: u64, now: Nanos) -> u64 {
+        let cost = if self.by_bytes { length } else { 1 };
+        let colour = cell.map_or(Colour::Green, |meter| meter.execute(cost, now));
+        self.colours[colour as usize]
     }
 }
 
@@ -111,14 +120,10 @@ impl MeterArray {
         }
     }
 
-    /// The colour of a packet; `None` if there is no such cell.
+    /// The number of a packet's colour; `None` if there is no such cell.
     pub fn execute(&mut self, cell: u64, length: u64, now: Nanos) -> Option<u64> {
         let meter = self.cells.get_mut(usize::try_from(cell).ok()?)?;
-        Some(
-            meter
-                .as_mut()
-                .map_or(0, |meter| meter.execute(self.kind.charge(length), now)),
-        )
+        Some(self.kind.execute(meter.as_deref_mut(), length, now))
     }
 
     pub fn config(&self, cell: usize) -> Option<Option<MeterConfig>> {
@@ -128,7 +133,7 @@ impl MeterArray {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
+    use super::{Colour::*, *};
 
     #[test]
     fn a_burst_turns_yellow_then_red_and_recovers_at_the_configured_rates() {
@@ -138,11 +143,11 @@ mod tests {
             pir: 2000,
             pburst: 4,
         });
-        let burst: Vec<u64> = (0..6).map(|_| meter.execute(1, 0)).collect();
-        assert_eq!(burst, [0, 0, 1, 1, 2, 2]);
+        let burst: Vec<Colour> = (0..6).map(|_| meter.execute(1, 0)).collect();
+        assert_eq!(burst, [Green, Green, Yellow, Yellow, Red, Red]);
         // After 1 ms: one committed token, two peak tokens.
-        let later: Vec<u64> = (0..3).map(|_| meter.execute(1, 1_000_000)).collect();
-        assert_eq!(later, [0, 1, 2]);
+        let later: Vec<Colour> = (0..3).map(|_| meter.execute(1, 1_000_000)).collect();
+        assert_eq!(later, [Green, Yellow, Red]);
     }
 
     #[test]
@@ -156,7 +161,7 @@ mod tests {
         let mut now = 0;
         let mut green = 0;
         while now < 1_000_000_000 {
-            green += u64::from(meter.execute(1, now) == 0);
+            green += u64::from(meter.execute(1, now) == Green);
             now += 1_237;
         }
         assert!((333_333..=333_343).contains(&green), "{green} packets");

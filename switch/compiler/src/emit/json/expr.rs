@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 
 use super::Emitter;
 use crate::{
-    ir::{Arg, Expr, ExprKind, FieldRef, HeaderRef, Primitive, Ty},
+    ir::{Arg, Expr, ExprKind, FieldRef, HeaderRef, Primitive, Ty, VALIDITY},
     syntax::ast::{BinaryOp, UnaryOp},
 };
 
@@ -39,7 +39,7 @@ fn whole(value: Value) -> Value {
 impl Emitter<'_> {
     /// `[header, field]`
     pub(super) fn field_name(&self, field: &FieldRef) -> Value {
-        let name = if field.field == usize::MAX {
+        let name = if field.field == VALIDITY {
             "$valid$".to_owned()
         } else {
             self.ir.field(field).name.clone()

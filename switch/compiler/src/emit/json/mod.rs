@@ -286,6 +286,9 @@ impl Emitter<'_> {
             if let Some(field) = &meter.result {
                 out.insert("result_target".to_owned(), self.field_name(field));
             }
+            if let Some(numbers) = meter.colours {
+                out.insert("colours".to_owned(), json!(numbers));
+            }
             list.push(Value::Object(out));
         }
         list

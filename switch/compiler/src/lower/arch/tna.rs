@@ -57,8 +57,6 @@ pub(in crate::lower) struct State {
     pub entry_cell: Option<Loc>,
     /// Header types that do not fill their last byte: index, what is said if one is part of a packet, place.
     pub odd_headers: Vec<(usize, Option<String>, Span)>,
-    /// Numbers for green, yellow and red, by meter.
-    pub colours: HashMap<usize, [u64; 3]>,
 }
 
 /// One side of a pipe: what its blocks work on.

@@ -174,13 +174,15 @@ impl Lowerer<'_> {
 fn last_bits(values: Vec<Expr>, ty: Ty) -> Expr {
     let mut joined: Option<Expr> = None;
     for value in values.into_iter().rev() {
+        let known = joined.as_ref().map_or(0, |low: &Expr| low.ty.width());
+        let more = value.ty.width().min(ty.width() - known);
+        if more == 0 {
+            break;
+        }
+        let value = value.cast(Ty::bit(more));
         joined = Some(match joined {
-            None => value.clone().cast(Ty::bit(value.ty.width())),
-            Some(low) if low.ty.width() >= ty.width() => low,
-            Some(low) => {
-                let whole = Ty::bit(value.ty.width() + low.ty.width());
-                concatenate(value, low, whole)
-            }
+            None => value,
+            Some(low) => concatenate(value, low, Ty::bit(known + more)),
         });
     }
     joined.unwrap_or(Expr::number(0, 1)).cast(ty)

@@ -1,7 +1,7 @@
 //! Meters with colours of the chip's numbers, and action selectors.
 
 use crate::{
-    ir::{Arg, Expr, Stmt, Ty},
+    ir::{Arg, Expr, Meter, Stmt, Ty},
     lower::{
         Lowerer, Object,
         assign::target,
@@ -27,14 +27,16 @@ impl Lowerer<'_> {
                 *colour = known.and_then(|c| u64::try_from(c).ok()).unwrap_or(0);
             }
         }
-        let meter = self.meter(instance, name, direct, &[]);
+        let meter = Meter {
+            colours: Some(colours),
+            ..self.meter(instance, name, direct, &[])
+        };
         self.ir.meters.push(meter);
         let index = self.ir.meters.len() - 1;
         if direct {
             let result = self.scalar("colour", Ty::bit(8), instance.span);
             self.ir.meters[index].result = target(&result);
         }
-        self.tna.colours.insert(index, colours);
         Object::Meter(index)
     }
 
@@ -57,17 +59,12 @@ impl Lowerer<'_> {
         // A packet never gets a better colour than it came with.
         let before = args.get(usize::from(!direct)).and_then(Option::as_ref);
         let before = before.filter(|e| matches!(e.ty, Type::Enum(_)));
-        let colours = self.tna.colours.get(&meter).copied().unwrap_or(COLOURS);
-        let number = |n: u64| Expr::number(n, 8);
-        let is = |n: u64| Expr::binary(BinaryOp::Eq, found.clone(), number(n), Ty::Bool);
-        let worse = Expr::conditional(is(1), number(colours[1]), number(colours[2]));
-        let colour = Expr::conditional(is(0), number(colours[0]), worse);
         let Some(before) = before else {
-            return Value::Scalar(colour);
+            return Value::Scalar(found);
         };
         let before = self.scalar_of(before, out).cast(Ty::bit(8));
-        let less = Expr::binary(BinaryOp::Less, colour.clone(), before.clone(), Ty::Bool);
-        Value::Scalar(Expr::conditional(less, before, colour))
+        let less = Expr::binary(BinaryOp::Less, found.clone(), before.clone(), Ty::Bool);
+        Value::Scalar(Expr::conditional(less, before, found))
     }
 
     /// `ActionSelector(profile, hash, mode, ...)`, or the older `ActionSelector(size, hash, mode)`.
