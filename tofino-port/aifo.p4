@@ -15,6 +15,9 @@
 #include "include/window.p4"
 #include "include/aifo_admission.p4"
 
+// Numbers that a stateful ALU takes must lie in whole containers.
+@pa_container_size("ingress", "window_size_0", 32)
+@pa_container_size("ingress", "sample_every_0", 32)
 control AifoIngress(inout headers_t hdr, inout metadata_t meta, in ingress_intrinsic_metadata_t ig_intr_md,
                     in ingress_intrinsic_metadata_from_parser_t ig_prsr_md,
                     inout ingress_intrinsic_metadata_for_deparser_t ig_dprsr_md,

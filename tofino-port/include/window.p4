@@ -14,29 +14,26 @@
 #define MAX_WINDOW 16
 
 // The bit is in a byte of its own: the open compiler packs bits into one container, which is written once in a stage.
+// The number that is written is at most |W|. One instruction stores or compares: of two instructions, the open compiler makes
+// two tables, which it may put in two stages, each with a register of its own.
 control WindowCell(in bit<9> port, in bit<32> inverse, in bit<32> window_size, in bit<32> written, inout bit<8> smaller)
                   (bit<32> number) {
     Register<bit<32>, bit<9>>(MAX_PORTS) entry;
-    RegisterAction<bit<32>, bit<9>, bit<8>>(entry) store = {
-        void apply(inout bit<32> value) {
-            value = inverse;
-        }
-    };
-    RegisterAction<bit<32>, bit<9>, bit<8>>(entry) compare = {
+    RegisterAction<bit<32>, bit<9>, bit<8>>(entry) store_or_compare = {
         void apply(inout bit<32> value, out bit<8> is_smaller) {
             is_smaller = 0;
-            if (value > inverse) {
+            if (written == number) {
+                // An equal rank is not smaller.
+                value = inverse;
+            } else if (value > inverse) {
                 is_smaller = 1;
             }
         }
     };
 
     apply {
-        if (written == number) {
-            // An equal rank is not smaller.
-            store.execute(port);
-        } else if (window_size[7:0] >= number[7:0]) {
-            smaller = compare.execute(port);
+        if (window_size[7:0] >= number[7:0]) {
+            smaller = store_or_compare.execute(port);
         }
     }
 }
