@@ -9,23 +9,22 @@
 //!
 //! Neither BMv2 nor Tofino can do it; every other scheme is measured against it.
 
-use std::collections::BTreeMap;
+use std::collections::VecDeque;
 use std::slice;
 
 use rand::RngCore;
 
 use crate::config::{ConfigError, MAX_PACKETS, Sizes, in_range};
 use crate::fifo::Fifo;
-use crate::scheduler::{Nanos, Packet, Rank, Scheduler, Verdict};
+use crate::scheduler::{Nanos, Packet, Scheduler, Verdict};
 use crate::scheme::{Discipline, P4, Reference, TailDrop};
 
 /// A sorted queue that pushes out its least urgent packet when full.
 #[derive(Clone, Debug)]
 pub struct Pifo {
-    /// By rank, then by order of arrival.
-    queue: BTreeMap<(Rank, u64), Packet>,
+    /// By rank, then by order of arrival. A switch has room for so few packets that moving some of them costs less than a tree.
+    queue: VecDeque<Packet>,
     capacity: usize,
-    arrivals: u64,
 }
 
 impl Pifo {
@@ -36,29 +35,36 @@ impl Pifo {
     pub fn new(capacity: usize) -> Result<Pifo, ConfigError> {
         in_range("queue size C", capacity, 1, MAX_PACKETS, "packets")?;
         Ok(Pifo {
-            queue: BTreeMap::new(),
+            queue: VecDeque::new(),
             capacity,
-            arrivals: 0,
         })
+    }
+
+    /// Behind every packet of the same or a smaller rank.
+    fn insert(&mut self, packet: Packet) {
+        let place = self.queue.partition_point(|other| other.rank <= packet.rank);
+        self.queue.insert(place, packet);
     }
 }
 
 impl Scheduler for Pifo {
     fn enqueue(&mut self, _now: Nanos, packet: Packet) -> Verdict {
-        let place = (packet.rank, self.arrivals);
-        self.arrivals += 1;
-        self.queue.insert(place, packet);
-        if self.queue.len() <= self.capacity {
+        if self.queue.len() < self.capacity {
+            self.insert(packet);
             return Verdict::Queued { queue: 0 };
         }
-        match self.queue.pop_last() {
-            Some((last, victim)) if last != place => Verdict::PushedOut { queue: 0, victim },
+        match self.queue.back().copied() {
+            Some(victim) if victim.rank > packet.rank => {
+                self.queue.pop_back();
+                self.insert(packet);
+                Verdict::PushedOut { queue: 0, victim }
+            }
             _ => Verdict::DroppedFull,
         }
     }
 
     fn dequeue(&mut self, _now: Nanos) -> Option<Packet> {
-        self.queue.pop_first().map(|(_, packet)| packet)
+        self.queue.pop_front()
     }
 
     fn len(&self) -> usize {

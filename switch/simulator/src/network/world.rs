@@ -130,8 +130,8 @@ pub struct World {
     calendar: Calendar,
     packets: Packets,
     connections: Connections,
-    /// Flows that have started.
-    started: usize,
+    /// By flow that has started: hash of its 5-tuple in each direction.
+    hashes: Vec<[u32; 2]>,
     now: Nanos,
     events: u64,
     balance: Balance,
@@ -174,7 +174,7 @@ impl World {
             calendar,
             packets: Packets::default(),
             connections: Connections::new(setup.flows.len()),
-            started: 0,
+            hashes: Vec::new(),
             now: 0,
             events: 0,
             balance: Balance::default(),
@@ -211,14 +211,17 @@ impl World {
     }
 
     fn start_flow(&mut self) {
-        let number = self.started;
-        self.started += 1;
-        if let Some(next) = self.setup.flows.get(self.started) {
+        let number = self.hashes.len() as u32;
+        let flow = self.setup.flows[number as usize];
+        let (source, destination) = (flow.source, flow.destination);
+        self.hashes.push([
+            self.flow_hash(number, source, destination),
+            self.flow_hash(number, destination, source),
+        ]);
+        if let Some(next) = self.setup.flows.get(self.hashes.len()) {
             self.calendar.plan(next.start_ns, Event::FlowStart);
         }
-        let flow = self.setup.flows[number];
         let config = &self.setup.transports[flow.transport].config;
-        let number = number as u32;
         self.connections.open(number, flow.bytes, config);
         self.tell(number, Side::Receiver, Input::Start);
         self.tell(number, Side::Sender, Input::Start);
@@ -251,7 +254,7 @@ impl World {
         };
         let header = Header {
             destination,
-            hash: self.flow_hash(segment.flow, from, destination),
+            hash: self.hashes[segment.flow as usize][usize::from(!forward)],
             rank: rank(self.setup.ranks, flow, &segment),
             user: flow.user,
             scale: flow.scale,
@@ -265,8 +268,11 @@ impl World {
 
     /// A packet arrives at a port.
     fn offer(&mut self, wire: u32, number: u32) {
-        // Of a departure and an arrival at the same instant, the departure comes first.
-        self.send(wire);
+        let port = &mut self.lines[wire as usize].port;
+        if port.next_departure() == Some(self.now) {
+            // Of a departure and an arrival at the same instant, the departure comes first.
+            self.send(wire);
+        }
         let port = &mut self.lines[wire as usize].port;
         let header = self.packets.header(number);
         match port.offer(self.now, number, header) {
@@ -381,7 +387,7 @@ impl World {
 
     /// Flows that have started.
     pub fn started(&self) -> usize {
-        self.started
+        self.hashes.len()
     }
 }
 
