@@ -13,6 +13,13 @@ const MS: Nanos = 1_000_000;
 pub enum Control {
     /// TCP NewReno: RFC 5681 and RFC 6582.
     NewReno,
+    /// Cubic: RFC 9438.
+    Cubic,
+    /// DCTCP: RFC 8257. It needs `ecn`.
+    Dctcp,
+    /// The minimal transport of pFabric (Alizadeh et al., SIGCOMM 2013, Section 4.3); see [`Config::pfabric`].
+    #[serde(rename = "pfabric")]
+    PFabric,
     /// NewReno as the simulator Netbench has it, to compare with the flow completion times of SP-PIFO, AIFO, PACKS and RIFO. It
     /// always has a handshake, and each data segment is acknowledged at once.
     Netbench,
@@ -21,6 +28,20 @@ pub enum Control {
         /// Bits of payload in a second.
         rate_bps: u64,
     },
+}
+
+/// How a sender finds out what is lost.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Recovery {
+    /// Only by its timer.
+    Timeouts,
+    /// By three duplicate acknowledgements, then by partial ones: RFC 5681 and RFC 6582. The receiver sends no SACK.
+    NewReno,
+    /// By three segments that have arrived beyond it: SACK, RFC 6675. Rules 3 and 4 of its NextSeg are left out.
+    Sack,
+    /// By a segment that was sent later and has arrived, and by a probe at the tail: RACK-TLP, RFC 8985, as Linux does.
+    Rack,
 }
 
 /// What both ends of a flow agree on.
@@ -39,9 +60,17 @@ pub struct Config {
     pub handshake: bool,
     /// How long the receiver waits for a second full segment before it acknowledges a first one. `None`: it acknowledges each.
     pub delayed_ack: Option<Nanos>,
+    /// How many of the first acknowledgements are not delayed, so that slow start goes fast. Linux: 16.
+    pub quick_acks: u32,
+    /// How losses are found.
+    pub recovery: Recovery,
+    /// Whether queues may mark instead of dropping (RFC 3168).
+    pub ecn: bool,
+    /// Whether Cubic leaves slow start when it sees a queue.
+    pub hystart: bool,
     /// Time until something is sent again while no round trip has been measured (RFC 6298 Section 2.1: 1 s).
     pub initial_rto: Nanos,
-    /// The shortest retransmission timeout.
+    /// The least that the retransmission timeout is longer than the smoothed round-trip time.
     pub min_rto: Nanos,
     /// The longest retransmission timeout.
     pub max_rto: Nanos,
@@ -57,9 +86,29 @@ impl Config {
             window: 6 << 20,
             handshake: true,
             delayed_ack: Some(40 * MS),
+            quick_acks: 16,
+            recovery: Recovery::Rack,
+            ecn: control == Control::Dctcp,
+            hystart: true,
             initial_rto: 1000 * MS,
             min_rto: 200 * MS,
             max_rto: 120_000 * MS,
+        }
+    }
+
+    /// pFabric's minimal transport (Section 4.3) on a path with this round-trip time. `initial_window` is the bandwidth-delay product
+    /// in segments, so flows start at line rate. The timeout is three round trips and does not grow.
+    pub fn pfabric(round_trip: Nanos, initial_window: u32) -> Self {
+        let timeout = 3 * round_trip;
+        Config {
+            initial_window,
+            handshake: false,
+            delayed_ack: None,
+            recovery: Recovery::Timeouts,
+            initial_rto: timeout,
+            min_rto: timeout,
+            max_rto: timeout,
+            ..Config::kernel(Control::PFabric)
         }
     }
 
@@ -85,6 +134,9 @@ impl Config {
         if self.max_rto < self.min_rto || self.max_rto < self.initial_rto {
             return Err(ConfigError::MaxRto { max: self.max_rto });
         }
+        if self.control == Control::Dctcp && !self.ecn {
+            return Err(ConfigError::DctcpWithoutEcn);
+        }
         if self.window < self.mss.into() {
             return Err(ConfigError::Window {
                 window: self.window,
@@ -109,6 +161,9 @@ pub enum ConfigError {
         /// Bytes in a full segment.
         mss: u32,
     },
+    /// DCTCP could never see a mark.
+    #[error("ecn is false; DCTCP needs it to be true")]
+    DctcpWithoutEcn,
     /// A limit below what it limits.
     #[error("max_rto of {max} ns is shorter than min_rto or initial_rto")]
     MaxRto {

@@ -25,6 +25,7 @@
 //! ```
 
 pub mod config;
+mod control;
 pub mod endpoint;
 mod netbench;
 mod ranges;
@@ -36,7 +37,7 @@ mod tcp;
 mod tcp_receiver;
 mod udp;
 
-pub use config::{Config, ConfigError, Control};
+pub use config::{Config, ConfigError, Control, Recovery};
 pub use endpoint::Endpoint;
 pub use receiver::Receiver;
 pub use segment::{Bytes, Ecn, Kind, Segment};

@@ -23,9 +23,34 @@ impl Ranges {
         (self.0.first()?.0 <= byte).then(|| self.0.remove(0))
     }
 
+    pub(crate) fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
     /// All of them, in order.
-    pub(crate) fn iter(&self) -> impl Iterator<Item = Bytes> {
+    pub(crate) fn iter(&self) -> impl DoubleEndedIterator<Item = Bytes> {
         self.0.iter().copied()
+    }
+
+    /// What of `start..end` is missing.
+    pub(crate) fn holes(&self, (start, end): Bytes) -> impl Iterator<Item = Bytes> {
+        let first = self.0.partition_point(|range| range.1 <= start);
+        let inside = self.0[first..].iter().copied().take_while(move |range| range.0 < end);
+        let mut from = start;
+        inside.chain([(end, end)]).filter_map(move |range| {
+            let hole = (from, range.0);
+            from = range.1;
+            (hole.0 < hole.1).then_some(hole)
+        })
+    }
+
+    /// Forgets everything before `byte`.
+    pub(crate) fn remove_before(&mut self, byte: u64) {
+        let gone = self.0.partition_point(|range| range.1 <= byte);
+        self.0.drain(..gone);
+        if let Some(first) = self.0.first_mut() {
+            first.0 = first.0.max(byte);
+        }
     }
 
     /// The range that holds all of `start..end`.
@@ -50,5 +75,17 @@ mod tests {
         assert_eq!(ranges.covering((12, 41)), None);
         assert_eq!(ranges.take_from(9), None);
         assert_eq!(ranges.take_from(10), Some((10, 40)));
+    }
+
+    #[test]
+    fn holes_are_what_is_missing() {
+        let mut ranges = Ranges::default();
+        ranges.insert((10, 20));
+        ranges.insert((30, 40));
+        assert_eq!(ranges.holes((0, 50)).collect::<Vec<_>>(), [(0, 10), (20, 30), (40, 50)]);
+        assert_eq!(ranges.holes((15, 35)).collect::<Vec<_>>(), [(20, 30)]);
+        assert_eq!(ranges.holes((12, 18)).count(), 0);
+        ranges.remove_before(35);
+        assert_eq!(ranges.iter().collect::<Vec<_>>(), [(35, 40)]);
     }
 }

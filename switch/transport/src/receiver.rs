@@ -5,6 +5,7 @@ use crate::endpoint::Endpoint;
 use crate::netbench::NetbenchReceiver;
 use crate::segment::Segment;
 use crate::tcp_receiver::TcpReceiver;
+use crate::udp::UdpReceiver;
 use p4sched_schedulers::Nanos;
 use std::sync::Arc;
 
@@ -16,6 +17,7 @@ pub struct Receiver(Transport);
 enum Transport {
     Tcp(TcpReceiver),
     Netbench(NetbenchReceiver),
+    Udp(UdpReceiver),
 }
 
 /// Calls the same method of whichever transport it is.
@@ -24,6 +26,7 @@ macro_rules! each {
         match $receiver {
             Transport::Tcp($transport) => $call,
             Transport::Netbench($transport) => $call,
+            Transport::Udp($transport) => $call,
         }
     };
 }
@@ -33,7 +36,8 @@ impl Receiver {
     pub fn new(flow: u32, bytes: u64, config: Arc<Config>) -> Self {
         Receiver(match config.control {
             Control::Netbench => Transport::Netbench(NetbenchReceiver::new(flow, bytes, config)),
-            Control::NewReno | Control::Udp { .. } => Transport::Tcp(TcpReceiver::new(flow, bytes, config)),
+            Control::Udp { .. } => Transport::Udp(UdpReceiver::new(bytes)),
+            _ => Transport::Tcp(TcpReceiver::new(flow, bytes, config)),
         })
     }
 

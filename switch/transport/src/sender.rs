@@ -18,6 +18,10 @@ pub struct Statistics {
     pub retransmitted: u64,
     /// How often the retransmission timer ran out.
     pub timeouts: u64,
+    /// How often fast recovery began.
+    pub recoveries: u64,
+    /// How often a reduction was taken back because nothing was lost.
+    pub undone: u64,
 }
 
 /// The sender of one flow.
@@ -26,7 +30,7 @@ pub struct Sender(Transport);
 
 #[derive(Clone, Debug)]
 enum Transport {
-    Tcp(TcpSender),
+    Tcp(Box<TcpSender>),
     Netbench(NetbenchSender),
     Udp(UdpSender),
 }
@@ -48,13 +52,29 @@ impl Sender {
         Sender(match config.control {
             Control::Udp { rate_bps } => Transport::Udp(UdpSender::new(flow, bytes, config.mss, rate_bps)),
             Control::Netbench => Transport::Netbench(NetbenchSender::new(flow, bytes, config)),
-            Control::NewReno => Transport::Tcp(TcpSender::new(flow, bytes, config)),
+            _ => Transport::Tcp(Box::new(TcpSender::new(flow, bytes, config))),
         })
     }
 
     /// What it has done so far.
     pub fn statistics(&self) -> Statistics {
         each!(&self.0, transport => transport.statistics)
+    }
+
+    /// The congestion window in segments; none where nothing controls it, or it is not counted in segments.
+    pub fn cwnd(&self) -> Option<u32> {
+        match &self.0 {
+            Transport::Tcp(tcp) => Some(tcp.cwnd()),
+            Transport::Netbench(_) | Transport::Udp(_) => None,
+        }
+    }
+
+    /// Segments that may still be in the network (RFC 6675 Section 4: pipe); 0 where they are not counted.
+    pub fn in_flight(&self) -> u32 {
+        match &self.0 {
+            Transport::Tcp(tcp) => tcp.in_flight(),
+            Transport::Netbench(_) | Transport::Udp(_) => 0,
+        }
     }
 }
 

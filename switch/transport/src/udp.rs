@@ -32,7 +32,7 @@ impl UdpSender {
 
     /// When the bytes before `next` have left at the rate. From the start each time, so no rounding adds up.
     fn due(&self) -> Nanos {
-        let after = u128::from(self.next) * 8 * 1_000_000_000 / u128::from(self.rate_bps);
+        let after = (u128::from(self.next) * 8 * 1_000_000_000).div_ceil(u128::from(self.rate_bps));
         self.started.saturating_add(u64::try_from(after).unwrap_or(u64::MAX))
     }
 }
@@ -69,5 +69,46 @@ impl Endpoint for UdpSender {
 
     fn finished(&self) -> bool {
         self.next == self.bytes
+    }
+}
+
+/// Counts the datagrams of a flow.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct UdpReceiver {
+    bytes: u64,
+    received: u64,
+}
+
+impl UdpReceiver {
+    pub(crate) fn new(bytes: u64) -> Self {
+        UdpReceiver { bytes, received: 0 }
+    }
+
+    /// Bytes that have arrived.
+    pub(crate) fn received(&self) -> u64 {
+        self.received
+    }
+
+    /// Bytes that the application has: it gets each datagram as it comes.
+    pub(crate) fn delivered(&self) -> u64 {
+        self.received
+    }
+}
+
+impl Endpoint for UdpReceiver {
+    fn start(&mut self, _now: Nanos, _out: &mut Vec<Segment>) {}
+
+    fn receive(&mut self, _now: Nanos, segment: &Segment, _out: &mut Vec<Segment>) {
+        self.received += u64::from(segment.len);
+    }
+
+    fn timer(&mut self, _now: Nanos, _out: &mut Vec<Segment>) {}
+
+    fn next_timer(&self) -> Option<Nanos> {
+        None
+    }
+
+    fn finished(&self) -> bool {
+        self.received == self.bytes
     }
 }

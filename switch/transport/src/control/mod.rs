@@ -1,0 +1,186 @@
+//! Congestion control: how the congestion window grows, and what is left of it after a loss or a mark.
+
+mod cubic;
+mod dctcp;
+mod hystart;
+
+use crate::config::{Config, Control};
+use cubic::Cubic;
+use dctcp::Dctcp;
+use p4sched_schedulers::Nanos;
+
+/// The least that a congestion window is reduced to before a timeout, in segments (RFC 5681, equation 4).
+const LEAST: u32 = 2;
+
+/// The congestion window, counted in segments as Linux does.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Window {
+    /// Segments that may be on their way: cwnd.
+    pub(crate) cwnd: u32,
+    /// Where slow start ends: ssthresh.
+    pub(crate) ssthresh: u32,
+    /// Acknowledged segments that cwnd has not grown for yet.
+    pub(crate) credit: u32,
+}
+
+impl Window {
+    pub(crate) fn new(cwnd: u32) -> Self {
+        Window {
+            cwnd,
+            ssthresh: u32::MAX,
+            credit: 0,
+        }
+    }
+
+    pub(crate) fn in_slow_start(&self) -> bool {
+        self.cwnd < self.ssthresh
+    }
+
+    /// One segment for each that was acknowledged, up to ssthresh (RFC 5681 Section 3.1, RFC 3465). Returns those left over.
+    fn slow_start(&mut self, acked: u32) -> u32 {
+        let grown = self.cwnd.saturating_add(acked).min(self.ssthresh);
+        let rest = acked - (grown - self.cwnd);
+        self.cwnd = grown;
+        rest
+    }
+
+    /// One segment for every `each` that were acknowledged. Credit from a larger `each` gives one segment at most.
+    fn additive(&mut self, each: u32, acked: u32) {
+        if self.credit >= each {
+            self.credit = 0;
+            self.cwnd += 1;
+        }
+        self.credit += acked;
+        self.cwnd += self.credit / each;
+        self.credit %= each;
+    }
+}
+
+/// Why a window is reduced.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Cause {
+    /// A segment was lost.
+    Loss,
+    /// A queue has marked a segment.
+    Mark,
+}
+
+/// What an acknowledgement says to the congestion control.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Measurement {
+    pub(crate) now: Nanos,
+    /// Index of the first segment that is not acknowledged, and of the next new one.
+    pub(crate) una: u64,
+    pub(crate) next: u64,
+    /// Segments that are known to have arrived since the last acknowledgement.
+    pub(crate) delivered: u32,
+    /// Whether it echoes a mark.
+    pub(crate) marked: bool,
+    /// Round-trip time of the newest segment that it is for.
+    pub(crate) rtt: Option<Nanos>,
+}
+
+/// The algorithm of a flow, with its state.
+#[derive(Clone, Debug)]
+pub(crate) enum Algorithm {
+    /// RFC 5681; pFabric grows its window in the same way.
+    NewReno,
+    Cubic(Cubic),
+    Dctcp(Dctcp),
+}
+
+impl Algorithm {
+    pub(crate) fn new(config: &Config) -> Self {
+        match config.control {
+            Control::NewReno | Control::PFabric | Control::Netbench | Control::Udp { .. } => Algorithm::NewReno,
+            Control::Cubic => Algorithm::Cubic(Cubic::new(config.hystart)),
+            Control::Dctcp => Algorithm::Dctcp(Dctcp::new()),
+        }
+    }
+
+    /// Takes what an acknowledgement says. It may end slow start.
+    pub(crate) fn measure(&mut self, measurement: &Measurement, window: &mut Window) {
+        match self {
+            Algorithm::NewReno => {}
+            Algorithm::Cubic(cubic) => cubic.measure(measurement, window),
+            Algorithm::Dctcp(dctcp) => dctcp.measure(measurement),
+        }
+    }
+
+    /// Opens the window for `acked` segments.
+    pub(crate) fn grow(&mut self, now: Nanos, acked: u32, window: &mut Window) {
+        let acked = if window.in_slow_start() {
+            window.slow_start(acked)
+        } else {
+            acked
+        };
+        if acked == 0 {
+            return;
+        }
+        let each = match self {
+            Algorithm::NewReno | Algorithm::Dctcp(_) => window.cwnd,
+            Algorithm::Cubic(cubic) => cubic.segments_for_one_more(now, window.cwnd, acked),
+        };
+        window.additive(each, acked);
+    }
+
+    /// The slow start threshold after a reduction.
+    pub(crate) fn reduced(&mut self, cwnd: u32, cause: Cause) -> u32 {
+        let reduced = match self {
+            Algorithm::Cubic(cubic) => cubic.reduced(cwnd),
+            Algorithm::Dctcp(dctcp) if cause == Cause::Mark => dctcp.reduced(cwnd),
+            Algorithm::NewReno | Algorithm::Dctcp(_) => cwnd / 2,
+        };
+        reduced.max(LEAST)
+    }
+
+    /// The retransmission timer ran out: what was learnt about the path is void.
+    pub(crate) fn timeout(&mut self) {
+        if let Algorithm::Cubic(cubic) = self {
+            cubic.reset();
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn newreno_doubles_in_slow_start_and_then_adds_one_segment_a_window() {
+        let (mut window, mut control) = (
+            Window {
+                cwnd: 10,
+                ssthresh: 16,
+                credit: 0,
+            },
+            Algorithm::NewReno,
+        );
+        control.grow(0, 6, &mut window);
+        assert_eq!(window.cwnd, 16);
+        control.grow(0, 15, &mut window);
+        assert_eq!(window.cwnd, 16);
+        control.grow(0, 1, &mut window);
+        assert_eq!((window.cwnd, window.credit), (17, 0));
+    }
+
+    #[test]
+    fn slow_start_hands_what_is_beyond_its_threshold_to_congestion_avoidance() {
+        let (mut window, mut control) = (
+            Window {
+                cwnd: 10,
+                ssthresh: 12,
+                credit: 0,
+            },
+            Algorithm::NewReno,
+        );
+        control.grow(0, 10, &mut window);
+        assert_eq!((window.cwnd, window.credit), (12, 8));
+    }
+
+    #[test]
+    fn newreno_halves_and_keeps_two_segments() {
+        assert_eq!(Algorithm::NewReno.reduced(11, Cause::Loss), 5);
+        assert_eq!(Algorithm::NewReno.reduced(1, Cause::Loss), 2);
+    }
+}

@@ -1,0 +1,162 @@
+//! The timers of the sender: retransmission (RFC 6298), tail loss probe and reordering (RFC 8985), pFabric's probes.
+
+use super::acknowledgement::Losses;
+use super::{Phase, TcpSender};
+use crate::config::{Control, Recovery};
+use crate::control::Cause;
+use crate::endpoint::Endpoint;
+use crate::segment::Segment;
+use p4sched_schedulers::Nanos;
+
+/// pFabric Section 4.3: after so many timeouts in a row a flow only probes.
+const TIMEOUTS_BEFORE_PROBES: u32 = 5;
+
+/// Which timer it is. If two run out at once, the first one of this list acts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Timer {
+    Reordering,
+    TailProbe,
+    Retransmission,
+}
+
+/// A tail loss probe that is on its way.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct TailProbe {
+    /// The next segment when it was sent (RFC 8985: TLP.end_seq).
+    pub(super) end: u64,
+    /// Whether it repeats a segment (RFC 8985: TLP.is_retrans).
+    pub(super) repeats: bool,
+}
+
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Timers {
+    /// The retransmission timer counts from here.
+    restarted: Nanos,
+    /// The tail loss probe counts from here: the last new segment, or the last progress.
+    pub(super) sent_or_advanced: Nanos,
+    /// When a segment is lost that may only be late.
+    pub(super) reordering: Option<Nanos>,
+    pub(super) tail_probe: Option<TailProbe>,
+}
+
+impl Timers {
+    pub(super) fn restart(&mut self, now: Nanos) {
+        self.restarted = now;
+    }
+
+    /// RFC 6298 Section 5.1: a new segment starts the timer if it does not run.
+    pub(super) fn sent_new(&mut self, now: Nanos, was_empty: bool) {
+        self.sent_or_advanced = now;
+        if was_empty {
+            self.restarted = now;
+        }
+    }
+}
+
+impl TcpSender {
+    /// The timer that runs out first.
+    pub(super) fn next_deadline(&self) -> Option<(Nanos, Timer)> {
+        if self.finished() || (self.established && self.board.is_empty()) {
+            return None;
+        }
+        let timeout = self
+            .timers
+            .restarted
+            .saturating_add(self.round_trip.timeout(&self.config));
+        let reordering = self.timers.reordering.map(|at| (at, Timer::Reordering));
+        let probe = self.tail_probe_due().map(|at| (at.min(timeout), Timer::TailProbe));
+        [Some((timeout, Timer::Retransmission)), reordering, probe]
+            .into_iter()
+            .flatten()
+            .min()
+    }
+
+    /// RFC 8985 Section 7.2. One segment alone may wait for a delayed acknowledgement; Linux adds the shortest timeout then.
+    fn tail_probe_due(&self) -> Option<Nanos> {
+        let is_calm = matches!(self.phase, Phase::Open | Phase::Marked) && self.board.sacked() == 0;
+        if self.config.recovery != Recovery::Rack || !is_calm || self.timers.tail_probe.is_some() || !self.established {
+            return None;
+        }
+        let alone = if self.board.out() == 1 { self.config.min_rto } else { 0 };
+        Some(self.timers.sent_or_advanced + 2 * self.round_trip.smoothed()? + alone)
+    }
+
+    pub(super) fn expire(&mut self, now: Nanos, out: &mut Vec<Segment>) {
+        match self.next_deadline().filter(|&(at, _)| at <= now) {
+            None => {}
+            Some((_, Timer::Reordering)) => self.stop_waiting(now, out),
+            Some((_, Timer::TailProbe)) => self.probe_tail(now, out),
+            Some((_, Timer::Retransmission)) => self.time_out(now, out),
+        }
+    }
+
+    /// RFC 8985 Section 6.3: what could have been late is lost.
+    fn stop_waiting(&mut self, now: Nanos, out: &mut Vec<Segment>) {
+        let losses = self.find_losses(now, false);
+        if losses.newly == 0 {
+            return;
+        }
+        if self.phase != Phase::Recovery {
+            self.begin_phase(Losses { again: true, ..losses }, false);
+        }
+        let in_flight = self.in_flight();
+        self.window.cwnd = self.reduction.window(1, self.window.ssthresh, in_flight, false);
+        self.transmit(now, out);
+    }
+
+    /// RFC 8985 Section 7.3: one segment beyond the window, so that an acknowledgement tells what is lost before it.
+    fn probe_tail(&mut self, now: Nanos, out: &mut Vec<Segment>) {
+        let repeats = !self.may_send_new();
+        if repeats {
+            self.send_again(now, self.board.next() - 1, out);
+        } else {
+            self.send_new(now, out);
+        }
+        self.timers.tail_probe = Some(TailProbe {
+            end: self.board.next(),
+            repeats,
+        });
+        self.timers.restart(now);
+    }
+
+    fn time_out(&mut self, now: Nanos, out: &mut Vec<Segment>) {
+        self.statistics.timeouts += 1;
+        let is_first = self.round_trip.backoff == 0;
+        self.round_trip.backoff += 1;
+        if !self.established {
+            return self.synchronize(now, out);
+        }
+        self.lose_the_window(now, is_first);
+        self.timers.restart(now);
+        self.probing = self.config.control == Control::PFabric && self.round_trip.backoff >= TIMEOUTS_BEFORE_PROBES;
+        if self.probing {
+            return self.data(now, self.board.una(), false, out);
+        }
+        self.transmit(now, out);
+    }
+
+    /// RFC 5681 Section 3.1 with RFC 6298 Section 5.4; Linux, `tcp_enter_loss`. A second timeout for the same segment, or one during
+    /// a recovery, does not reduce ssthresh again.
+    fn lose_the_window(&mut self, now: Nanos, is_first: bool) {
+        let is_new = match self.phase {
+            Phase::Open => true,
+            Phase::Timeout => is_first,
+            Phase::Marked | Phase::Recovery => self.board.una() >= self.until,
+        };
+        if is_new {
+            self.reduce(Cause::Loss);
+        }
+        self.control.timeout();
+        let until = if self.config.recovery == Recovery::Rack {
+            self.rack.surely_late(now)
+        } else {
+            Nanos::MAX
+        };
+        self.board.lose_all_until(until);
+        (self.phase, self.until, self.duplicates) = (Phase::Timeout, self.board.next(), 0);
+        (self.timers.tail_probe, self.timers.reordering) = (None, None);
+        self.window.cwnd = self.in_flight() + 1;
+        self.window.credit = 0;
+        self.tells_reduction = self.config.ecn;
+    }
+}

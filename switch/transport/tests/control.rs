@@ -1,0 +1,269 @@
+//! Windows and rates: each congestion control on a path with a queue.
+
+mod wire;
+
+use p4sched_transport::{Config, Control, Endpoint, Kind, Recovery};
+use wire::{Fate, MS, Path, Run, SECOND, US, run};
+
+const MSS: u64 = 1250; // One segment in 1 ms at 10 Mbit/s.
+
+fn config(control: Control) -> Config {
+    Config {
+        mss: MSS as u32,
+        ..Config::kernel(control)
+    }
+}
+
+/// 10 Mbit/s, 20 ms: a bandwidth-delay product of 20 segments.
+fn path(queue: usize) -> Path {
+    Path {
+        queue,
+        ..Path::new(10_000_000, 10 * MS)
+    }
+}
+
+/// The share of the link that the flow got from `from` to `to`.
+fn share(run: &Run, from: u64, to: u64) -> f64 {
+    let acked = |at: u64| {
+        run.answers
+            .iter()
+            .take_while(|sent| sent.at <= at)
+            .last()
+            .map_or(0, |sent| sent.segment.ack)
+    };
+    (acked(to) - acked(from)) as f64 * 8.0 / ((to - from) as f64 / 1e9) / 10e6
+}
+
+/// The largest window before and the smallest one after each reduction that is not below `least`.
+fn reductions(run: &Run, least: u32) -> Vec<(u32, u32)> {
+    let mut reductions = Vec::new();
+    let mut top = 0;
+    for pair in run.windows.windows(2) {
+        let (before, after) = (pair[0].1, pair[1].1);
+        top = top.max(before);
+        if after > before && top > before + before / 8 && before >= least {
+            reductions.push((top, before));
+            top = 0;
+        }
+    }
+    reductions
+}
+
+/// A buffer of one bandwidth-delay product keeps the link busy while NewReno halves its window.
+#[test]
+fn newreno_fills_a_link_with_one_bandwidth_delay_product_of_buffer() {
+    let run = run(&config(Control::NewReno), u64::MAX, &path(20), 60 * SECOND);
+    assert!(
+        share(&run, 10 * SECOND, 60 * SECOND) > 0.98,
+        "{}",
+        share(&run, 10 * SECOND, 60 * SECOND)
+    );
+    assert_eq!(run.sender.statistics().timeouts, 0);
+    let late = reductions(&run, 10);
+    assert!(late.len() > 5);
+    // 40 segments fit; the 42nd is lost, and half of the window remains.
+    for (before, after) in &late[2..] {
+        assert!(
+            (41..=43).contains(before) && (19..=22).contains(after),
+            "{before} {after}"
+        );
+    }
+}
+
+/// RFC 9438 Section 4.6: 0.7 of the window remains, so half of the buffer is enough.
+#[test]
+fn cubic_fills_a_link_with_half_of_that_buffer() {
+    let run = run(&config(Control::Cubic), u64::MAX, &path(10), 60 * SECOND);
+    assert!(
+        share(&run, 10 * SECOND, 60 * SECOND) > 0.98,
+        "{}",
+        share(&run, 10 * SECOND, 60 * SECOND)
+    );
+    assert_eq!(run.sender.statistics().timeouts, 0);
+    let late = reductions(&run, 10);
+    assert!(late.len() > 5);
+    for (before, after) in &late[2..] {
+        let expected = before * 7 / 10;
+        assert!(
+            (31..=33).contains(before) && after.abs_diff(expected) <= 1,
+            "{before} {after}"
+        );
+    }
+}
+
+/// HyStart leaves slow start before the queue overflows.
+#[test]
+fn hystart_saves_the_losses_of_slow_start() {
+    let dropped = |hystart| {
+        let path = Path {
+            queue: 400,
+            ..Path::new(100_000_000, 20 * MS)
+        };
+        run(
+            &Config {
+                hystart,
+                ..config(Control::Cubic)
+            },
+            u64::MAX,
+            &path,
+            SECOND / 2,
+        )
+        .dropped
+    };
+    assert_eq!(dropped(true), 0);
+    assert!(dropped(false) > 100, "{}", dropped(false));
+}
+
+/// RFC 8257 and the DCTCP paper (Alizadeh et al., SIGCOMM 2010, Section 3.3): the queue stays around the threshold K, without loss.
+#[test]
+fn dctcp_keeps_the_queue_at_the_threshold() {
+    let path = Path {
+        mark_at: 10,
+        ..path(100)
+    };
+    let run = run(&config(Control::Dctcp), u64::MAX, &path, 60 * SECOND);
+    assert_eq!((run.dropped, run.sender.statistics().retransmitted), (0, 0));
+    assert!(
+        share(&run, 10 * SECOND, 60 * SECOND) > 0.99,
+        "{}",
+        share(&run, 10 * SECOND, 60 * SECOND)
+    );
+    let steady = &run.waiting[run.waiting.len() / 2..];
+    let longest = steady.iter().max().unwrap();
+    let mean = steady.iter().sum::<usize>() as f64 / steady.len() as f64;
+    assert!(*longest <= 13 && mean > 3.0 && mean < 11.0, "{longest} {mean}");
+}
+
+/// RFC 3168 Section 6.1.2: a mark counts as a loss, once a window, and nothing has to be sent again.
+#[test]
+fn a_marked_newreno_halves_its_window_without_a_retransmission() {
+    let mut path = path(usize::MAX);
+    path.fates.extend([(500, Fate::Marked), (503, Fate::Marked)]);
+    let run = run(
+        &Config {
+            ecn: true,
+            ..config(Control::NewReno)
+        },
+        u64::MAX,
+        &path,
+        2 * SECOND,
+    );
+    assert_eq!(run.sender.statistics().retransmitted, 0);
+    let before = run.windows.iter().map(|(_, cwnd)| *cwnd).max().unwrap();
+    let after = run
+        .windows
+        .iter()
+        .skip_while(|(_, cwnd)| *cwnd < before)
+        .map(|(_, cwnd)| *cwnd)
+        .min()
+        .unwrap();
+    assert_eq!(after, before / 2);
+    assert_eq!(run.sent.iter().filter(|sent| sent.segment.cwr).count(), 1);
+}
+
+/// pFabric Section 4.3: a flow starts at line rate, and only a timeout of three round trips tells of a loss.
+#[test]
+fn pfabric_starts_at_line_rate_and_sends_again_after_three_round_trips() {
+    let config = Config::pfabric(20 * US, 12);
+    let path = Path::new(0, 10 * US).losing([3]);
+    let run = run(&config, 20 * 1448, &path, SECOND);
+    assert_eq!(run.sent.iter().filter(|sent| sent.at == 0).count(), 12);
+    // Acknowledgements of 0 to 2 come after 20 us and start the timer anew. No duplicate brings the segment back earlier.
+    assert_eq!(run.times(3), [0, 80 * US]);
+    assert_eq!(
+        (run.sender.statistics().timeouts, run.sender.statistics().retransmitted),
+        (1, 1)
+    );
+    assert!(run.sender.finished());
+}
+
+/// After five timeouts in a row the flow sends one byte at a time, until something comes back.
+#[test]
+fn pfabric_probes_after_five_timeouts() {
+    let config = Config::pfabric(20 * US, 4);
+    let path = Path::new(0, 10 * US).losing(0..11);
+    let run = run(&config, 10 * 1448, &path, SECOND);
+    let sizes: Vec<_> = run
+        .sent
+        .iter()
+        .take(13)
+        .map(|sent| (sent.at / US, sent.segment.len))
+        .collect();
+    let first = [(0, 1448); 4];
+    let again = [(60, 1448), (120, 1448), (180, 1448), (240, 1448)];
+    let probes = [(300, 1), (360, 1), (420, 1), (480, 1)];
+    assert_eq!(sizes[..12], [first, again, probes].concat());
+    assert_eq!(sizes[12], (500, 1448));
+    assert!(run.sender.finished() && run.receiver.received() == 14_480);
+}
+
+/// Equal distances, and no rounding that adds up: a third of a microsecond each.
+#[test]
+fn udp_keeps_its_rate() {
+    let config = Config {
+        mss: 1000,
+        ..Config::kernel(Control::Udp {
+            rate_bps: 24_000_000_000,
+        })
+    };
+    let run = run(&config, 3_000_500, &Path::new(0, MS), SECOND);
+    assert_eq!(
+        (run.sent[1].at, run.sent[2].at, run.sent[3000].at),
+        (334, 667, 1_000_000)
+    );
+    assert_eq!((run.sent.len(), run.sent[3000].segment.len), (3001, 500));
+    assert!(run.answers.is_empty() && run.receiver.finished());
+}
+
+/// RFC 5681 Section 4.2: once the first acknowledgements are over, one for every two segments.
+#[test]
+fn a_bulk_flow_has_one_acknowledgement_for_two_segments() {
+    let run = run(&config(Control::Cubic), 1000 * MSS, &path(usize::MAX), 60 * SECOND);
+    let acks = run.answers.iter().filter(|sent| sent.segment.kind == Kind::Ack).count();
+    assert_eq!(acks, 16 + 984 / 2);
+}
+
+#[test]
+fn the_receivers_window_bounds_what_is_on_its_way() {
+    let config = Config {
+        window: 10 * MSS,
+        ..config(Control::Cubic)
+    };
+    let run = run(&config, u64::MAX, &path(usize::MAX), 10 * SECOND);
+    assert!(run.sends.iter().all(|send| send.in_flight <= 10));
+    // Ten segments in 20 ms and the time of one or two of them.
+    assert!(
+        (0.43..0.51).contains(&share(&run, SECOND, 10 * SECOND)),
+        "{}",
+        share(&run, SECOND, 10 * SECOND)
+    );
+    // A window that is not used does not grow (RFC 7661).
+    assert!(run.windows.iter().all(|(_, cwnd)| *cwnd <= 21));
+}
+
+#[test]
+fn a_sender_takes_a_few_hundred_bytes() {
+    // Beside these, 16 bytes for each segment on its way.
+    assert!(std::mem::size_of::<p4sched_transport::Sender>() <= 256);
+    assert!(std::mem::size_of::<p4sched_transport::Receiver>() <= 256);
+}
+
+#[test]
+fn each_recovery_fills_the_link() {
+    for recovery in [Recovery::NewReno, Recovery::Sack, Recovery::Rack] {
+        let run = run(
+            &Config {
+                recovery,
+                ..config(Control::NewReno)
+            },
+            u64::MAX,
+            &path(20),
+            60 * SECOND,
+        );
+        assert!(
+            share(&run, 10 * SECOND, 60 * SECOND) > 0.95,
+            "{recovery:?} {}",
+            share(&run, 10 * SECOND, 60 * SECOND)
+        );
+    }
+}
