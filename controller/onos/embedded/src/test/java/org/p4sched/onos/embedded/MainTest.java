@@ -70,7 +70,8 @@ class MainTest {
         awaitReady("second");
         try (Rival reader = new Rival(s1.port(), 1)) {
             assertTrue(said("second").contains("its entries stay"), said("second"));
-            addUser("second", 2, "{\"prefix\": \"10.1.0.2/32\", \"weight\": 2}");
+            assertEquals(200, put("second", "/users/2", "{\"prefix\": \"10.1.0.2/32\", \"weight\": 2}"));
+            assertEquals(400, put("second", "", "{\"scheduler\": \"fdpa\"} and more"));
             assertEquals(2, entries(reader, "users_by_prefix").size());
             await().atMost(PATIENCE).until(() -> entries(reader, "ipv4_routes").size() == 1);
             // neither the pipeline nor the entry was written again: its counter has gone on
@@ -131,17 +132,18 @@ class MainTest {
                 .until(() -> Files.readString(folder.resolve(name + ".out")).equals("ready\n"));
     }
 
-    private void addUser(String name, int user, String traffic) throws IOException, InterruptedException {
+    /** The status that answers a request for the switch. */
+    private int put(String name, String path, String body) throws IOException, InterruptedException {
         Matcher rest = Pattern.compile("REST on (http://\\S+)").matcher(said(name));
         assertTrue(rest.find(), said(name));
-        HttpResponse<String> answer = HttpClient.newHttpClient()
+        HttpResponse<Void> answer = HttpClient.newHttpClient()
                 .send(
-                        HttpRequest.newBuilder(URI.create(rest.group(1) + "/devices/device:s1/users/" + user))
+                        HttpRequest.newBuilder(URI.create(rest.group(1) + "/devices/device:s1" + path))
                                 .header("Content-Type", "application/json")
-                                .PUT(HttpRequest.BodyPublishers.ofString(traffic))
+                                .PUT(HttpRequest.BodyPublishers.ofString(body))
                                 .build(),
-                        HttpResponse.BodyHandlers.ofString());
-        assertEquals(2, answer.statusCode() / 100, answer.body());
+                        HttpResponse.BodyHandlers.discarding());
+        return answer.statusCode();
     }
 
     private String said(String name) throws IOException {

@@ -38,6 +38,9 @@ final class ArbitrationStream {
     private boolean wanted;
     private BigInteger asked = BigInteger.ZERO;
     private boolean primary;
+    /** What the switch answered last on this stream to the id that was asked last; null: nothing yet. */
+    private DeviceAgentEvent.Type role;
+
     private Answers answers;
     private StreamObserver<StreamMessageRequest> requests;
 
@@ -47,16 +50,32 @@ final class ArbitrationStream {
         this.connections = connections;
     }
 
-    /** Asks to be primary ({@code master}) or a backup, on a new stream if there is none. */
-    synchronized void ask(long p4Device, boolean master, BigInteger electionId) {
-        p4DeviceId = p4Device;
-        wanted = master;
-        asked = asked.max(electionId);
-        if (requests == null) {
-            answers = new Answers();
-            requests = stubs.get().streamChannel(answers);
+    /**
+     * Asks to be primary ({@code master}) or a backup, on a new stream if there is none. ONOS asks now and then, and gives up a
+     * switch that does not answer. BMv2 does not answer an id that it knows from this stream; its last answer holds then.
+     */
+    void ask(long p4Device, boolean master, BigInteger electionId) {
+        DeviceAgentEvent.Type known;
+        synchronized (this) {
+            p4DeviceId = p4Device;
+            wanted = master;
+            if (electionId.compareTo(asked) > 0) {
+                asked = electionId;
+                role = null;
+            }
+            if (requests == null) {
+                answers = new Answers();
+                requests = stubs.get().streamChannel(answers);
+                role = null;
+            }
+            known = role;
+            if (known == null) {
+                sendArbitration();
+            }
         }
-        sendArbitration();
+        if (known != null) {
+            connections.tell(device, known);
+        }
     }
 
     synchronized boolean isOpen() {
@@ -112,10 +131,12 @@ final class ArbitrationStream {
                 if (!was) {
                     log.info("{}: ONOS is the primary controller, election id {}", device, highest);
                 }
-                return DeviceAgentEvent.Type.ROLE_MASTER;
+                role = DeviceAgentEvent.Type.ROLE_MASTER;
+                return role;
             }
             if (update.getStatus().getCode() == Code.NOT_FOUND_VALUE && wanted && requests != null) {
                 asked = asked.max(highest.add(BigInteger.ONE));
+                role = null;
                 log.info("{}: the switch has no primary controller; ONOS asks with election id {}", device, asked);
                 sendArbitration();
                 return null;
@@ -125,7 +146,8 @@ final class ArbitrationStream {
                     device,
                     highest,
                     asked);
-            return DeviceAgentEvent.Type.ROLE_STANDBY;
+            role = DeviceAgentEvent.Type.ROLE_STANDBY;
+            return role;
         }
     }
 

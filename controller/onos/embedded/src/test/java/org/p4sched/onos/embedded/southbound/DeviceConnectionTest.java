@@ -13,6 +13,7 @@ import io.grpc.inprocess.InProcessServerBuilder;
 import io.grpc.protobuf.StatusProto;
 import io.grpc.stub.StreamObserver;
 import java.io.IOException;
+import java.math.BigInteger;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.stream.Collectors;
@@ -21,6 +22,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.onlab.util.ImmutableByteSequence;
 import org.onosproject.net.DeviceId;
+import org.onosproject.net.device.DeviceAgentEvent;
 import org.onosproject.net.pi.model.PiActionId;
 import org.onosproject.net.pi.model.PiActionParamId;
 import org.onosproject.net.pi.model.PiPipeconf;
@@ -28,6 +30,7 @@ import org.onosproject.net.pi.model.PiTableId;
 import org.onosproject.net.pi.runtime.PiAction;
 import org.onosproject.net.pi.runtime.PiActionParam;
 import org.onosproject.net.pi.runtime.PiTableEntry;
+import org.onosproject.net.provider.ProviderId;
 import org.onosproject.p4runtime.api.P4RuntimeReadClient.ReadResponse;
 import org.onosproject.p4runtime.api.P4RuntimeWriteClient.EntityUpdateResponse;
 import org.onosproject.p4runtime.api.P4RuntimeWriteClient.EntityUpdateStatus;
@@ -36,6 +39,8 @@ import org.p4sched.onos.pipeconf.Pipeconfs;
 import p4.v1.P4RuntimeGrpc;
 import p4.v1.P4RuntimeOuterClass;
 import p4.v1.P4RuntimeOuterClass.ReadRequest;
+import p4.v1.P4RuntimeOuterClass.StreamMessageRequest;
+import p4.v1.P4RuntimeOuterClass.StreamMessageResponse;
 import p4.v1.P4RuntimeOuterClass.WriteRequest;
 
 /** What switches other than ours may answer. */
@@ -45,12 +50,14 @@ class DeviceConnectionTest {
     private static final PiTableId USERS = PiTableId.of("FdpaIngress.users.users_by_prefix");
 
     private final List<Status> errors = new ArrayList<>();
+    private final List<Long> electionIds = new ArrayList<>();
     private final PiPipeconf fdpa = Pipeconfs.inApp().stream()
             .filter(pipeconf -> pipeconf.id().id().equals(Pipeconfs.PREFIX + "fdpa"))
             .findFirst()
             .orElseThrow();
     private Server server;
     private ManagedChannel channel;
+    private P4RuntimeConnections connections;
     private DeviceConnection connection;
 
     @BeforeEach
@@ -61,7 +68,8 @@ class DeviceConnectionTest {
                 .build()
                 .start();
         channel = InProcessChannelBuilder.forName("switch").directExecutor().build();
-        connection = new DeviceConnection(DEVICE, channel, new P4RuntimeConnections());
+        connections = new P4RuntimeConnections();
+        connection = new DeviceConnection(DEVICE, channel, connections);
     }
 
     @AfterEach
@@ -77,6 +85,22 @@ class DeviceConnectionTest {
         assertTrue(refused.explanation().contains("UNIMPLEMENTED: no registers"), refused.explanation());
         assertTrue(refused.all().isEmpty());
         assertTrue(connection.read(1, fdpa).tableEntries(USERS).submitSync().isSuccess());
+    }
+
+    @Test
+    void onosLearnsItsRoleEachTimeItAsksAlsoIfTheSwitchAnswersOnce() {
+        List<DeviceAgentEvent.Type> told = new ArrayList<>();
+        connections.addDeviceAgentListener(DEVICE, new ProviderId("test", "test"), event -> told.add(event.type()));
+        for (long electionId : List.of(20L, 20L, 21L)) {
+            connection.setMastership(1, true, BigInteger.valueOf(electionId));
+        }
+        assertEquals(
+                List.of(
+                        DeviceAgentEvent.Type.ROLE_MASTER,
+                        DeviceAgentEvent.Type.ROLE_MASTER,
+                        DeviceAgentEvent.Type.ROLE_MASTER),
+                told);
+        assertEquals(List.of(20L, 21L), electionIds);
     }
 
     @Test
@@ -125,8 +149,32 @@ class DeviceConnectionTest {
                 .build();
     }
 
-    /** Answers Reads of parameters with UNIMPLEMENTED, and Writes with the errors given. */
+    /** Answers Reads of parameters with UNIMPLEMENTED, Writes with the errors given, and each election id once, as BMv2 does. */
     private final class Refusing extends P4RuntimeGrpc.P4RuntimeImplBase {
+        @Override
+        public StreamObserver<StreamMessageRequest> streamChannel(StreamObserver<StreamMessageResponse> answers) {
+            return new StreamObserver<>() {
+                @Override
+                public void onNext(StreamMessageRequest message) {
+                    long id = message.getArbitration().getElectionId().getLow();
+                    if (!electionIds.contains(id)) {
+                        electionIds.add(id);
+                        answers.onNext(StreamMessageResponse.newBuilder()
+                                .setArbitration(message.getArbitration())
+                                .build());
+                    }
+                }
+
+                @Override
+                public void onError(Throwable error) {}
+
+                @Override
+                public void onCompleted() {
+                    answers.onCompleted();
+                }
+            };
+        }
+
         @Override
         public void read(ReadRequest request, StreamObserver<P4RuntimeOuterClass.ReadResponse> answer) {
             int table = request.getEntities(0).getTableEntry().getTableId();
