@@ -28,6 +28,7 @@ import org.p4sched.onos.config.SchedulerConfig;
 import org.p4sched.onos.config.Settings;
 import org.p4sched.onos.config.SettingsException;
 import org.p4sched.onos.control.DeviceControl;
+import org.p4sched.onos.control.FitsSwitch;
 import org.p4sched.onos.control.SwitchException;
 import org.p4sched.onos.control.SwitchReader;
 import org.slf4j.Logger;
@@ -173,7 +174,10 @@ public final class SchedulerManager implements SchedulerService {
     @Override
     public CompletableFuture<Void> configure(DeviceId device, JsonNode configuration) {
         try {
-            Settings.parse(configuration);
+            Settings asked = Settings.parse(configuration);
+            onos.pipeconfs
+                    .getPipeconf(device)
+                    .ifPresent(pipeconf -> FitsSwitch.check(asked, device, pipeconf, onos.devices));
         } catch (SettingsException e) {
             return CompletableFuture.failedFuture(e);
         }
@@ -195,8 +199,7 @@ public final class SchedulerManager implements SchedulerService {
     public CompletableFuture<Void> putUser(DeviceId device, int user, JsonNode traffic) {
         return edit(device, configuration -> {
             ArrayNode users = without(configuration, user);
-            ObjectNode added = traffic.isObject() ? traffic.deepCopy() : JSON.objectNode();
-            users.add(added.put("user", user));
+            users.add(traffic.isObject() ? ((ObjectNode) traffic.deepCopy()).put("user", user) : traffic);
             configuration.set("users", users);
         });
     }

@@ -1,7 +1,10 @@
 package org.p4sched.onos;
 
+import static org.awaitility.Awaitility.await;
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertInstanceOf;
+import static org.junit.jupiter.api.Assertions.assertNotEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 import static org.p4sched.onos.World.SWITCH;
@@ -22,6 +25,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
+import org.onosproject.net.flow.FlowRule;
 import org.onosproject.net.group.GroupDescription;
 import org.p4sched.laws.Fdpa;
 import org.p4sched.laws.log.Replay;
@@ -63,6 +67,15 @@ class SchedulerManagerTest {
     private static <T extends Exception> T failure(Class<T> type, CompletableFuture<Void> change) {
         ExecutionException error = assertThrows(ExecutionException.class, () -> change.get(20, TimeUnit.SECONDS));
         return assertInstanceOf(type, error.getCause());
+    }
+
+    private static DeviceStatus status(SchedulerManager manager) {
+        return manager.status(SWITCH).orElseThrow();
+    }
+
+    /** Of the only law. */
+    private static long rounds(SchedulerManager manager) {
+        return status(manager).ports().get(0).rounds;
     }
 
     private static Fdpa.Config fiftyMbit() {
@@ -255,7 +268,67 @@ class SchedulerManagerTest {
                 "p4schedScheduler.ports.9: the switch has no port 9; it has 1, 2, 3",
                 failure(SettingsException.class, change).getMessage());
         assertTrue(world.writes.isEmpty());
-        assertTrue(manager.status(SWITCH).orElseThrow().problem().orElseThrow().contains("has no port 9"));
+        assertTrue(manager.configuration(SWITCH).isEmpty(), "nothing is stored");
+    }
+
+    @Test
+    void whatTheSwitchCannotDoLeavesItsLawAtWork() throws Exception {
+        World world = new World("fdpa");
+        SchedulerManager manager = started(world, "a");
+        done(manager.configure(SWITCH, json(FDPA)));
+        world.store(json("{'scheduler': 'fdpa', 'ports': {'9': {'rate': '50mbit'}}}"));
+        await().until(() -> status(manager).problem().isPresent());
+        assertEquals(
+                "p4schedScheduler.ports.9: the switch has no port 9; it has 1, 2, 3",
+                status(manager).problem().orElseThrow());
+        assertFalse(status(manager).inForce());
+        long rounds = rounds(manager);
+        await().until(() -> rounds(manager) > rounds);
+        done(manager.configure(SWITCH, json(FDPA)));
+        assertTrue(status(manager).problem().isEmpty());
+        assertTrue(rounds(manager) > rounds, "the law was not begun anew");
+    }
+
+    @Test
+    void parametersThatGotLostAreWrittenAgain() throws Exception {
+        World world = new World("fdpa");
+        SchedulerManager manager = started(world, "a");
+        done(manager.configure(SWITCH, json(FDPA)));
+        Map<List<Object>, FlowRule> before = Map.copyOf(world.rules);
+        done(manager.putPort(SWITCH, 3, json("{'rate': '20mbit'}")));
+        Map<String, Long> inForce = world.parameters("fdpa_params").orElseThrow();
+        world.rules.putAll(before);
+        assertNotEquals(inForce, world.parameters("fdpa_params").orElseThrow());
+        await().until(() -> world.parameters("fdpa_params").orElseThrow().equals(inForce));
+    }
+
+    @Test
+    void aRankSourceThatIsAskedForNoMoreGoes() throws Exception {
+        World world = new World("aifo");
+        SchedulerManager manager = started(world, "a");
+        String law = "'ports': {'3': {'rate': '50mbit'}}}";
+        done(manager.configure(SWITCH, json("{'scheduler': 'aifo', 'rankSource': 'tos', " + law)));
+        long rounds = rounds(manager);
+        done(manager.configure(SWITCH, json("{'scheduler': 'aifo', " + law)));
+        assertEquals(0, world.count("rank_sources"));
+        assertTrue(rounds(manager) > rounds, "the law was not begun anew");
+    }
+
+    @Test
+    void moreUsersThanTheTableHasRoomForAreToldWithTheirPath() {
+        World world = new World("fdpa");
+        StringBuilder users = new StringBuilder();
+        for (int i = 0; i < 5000; i++) {
+            String prefix = String.format("10.1.%d.%d/32", i / 250, i % 250);
+            users.append(i == 0 ? "" : ", ").append("{'user': 1, 'prefix': '" + prefix + "'}");
+        }
+        assertEquals(
+                "p4schedScheduler.users: 5000 entries do not fit: table users_by_prefix has room for 4096",
+                failure(
+                                SettingsException.class,
+                                started(world, "a")
+                                        .configure(SWITCH, json("{'scheduler': 'fdpa', 'users': [" + users + "]}")))
+                        .getMessage());
     }
 
     @Test

@@ -33,6 +33,8 @@ import org.onosproject.net.DeviceId;
 import org.onosproject.net.Port;
 import org.onosproject.net.PortNumber;
 import org.onosproject.net.config.Config;
+import org.onosproject.net.config.NetworkConfigEvent;
+import org.onosproject.net.config.NetworkConfigListener;
 import org.onosproject.net.config.NetworkConfigRegistryAdapter;
 import org.onosproject.net.config.basics.BasicDeviceConfig;
 import org.onosproject.net.device.DeviceServiceAdapter;
@@ -91,6 +93,7 @@ final class World {
     volatile boolean available = true;
 
     private final Map<DeviceId, JsonNode> configurations = new ConcurrentHashMap<>();
+    private final List<NetworkConfigListener> configListeners = new CopyOnWriteArrayList<>();
     private final List<LeadershipEventListener> leadershipListeners = new CopyOnWriteArrayList<>();
     private final List<NodeId> candidates = new CopyOnWriteArrayList<>();
 
@@ -188,18 +191,29 @@ final class World {
 
         @Override
         public void apply(FlowRuleOperations operations) {
+            FlowRuleOperations.Builder failed = FlowRuleOperations.builder();
+            boolean allDone = true;
             for (Set<FlowRuleOperation> stage : operations.stages()) {
                 for (FlowRuleOperation operation : stage) {
                     if (operation.type() == FlowRuleOperation.Type.REMOVE) {
                         rules.remove(match(operation.rule()));
                         writes.add(Map.entry("remove", operation.rule()));
+                        if (operation.rule().selector().criteria().isEmpty()) {
+                            // ONOS brings back the program's default action, and tells that as failed
+                            failed.add(operation.rule());
+                            allDone = false;
+                        }
                     } else {
                         rules.put(match(operation.rule()), operation.rule());
                         writes.add(Map.entry("add", operation.rule()));
                     }
                 }
             }
-            operations.callback().onSuccess(operations);
+            if (allDone) {
+                operations.callback().onSuccess(operations);
+            } else {
+                operations.callback().onError(failed.build());
+            }
         }
     }
 
@@ -259,7 +273,20 @@ final class World {
         }
     }
 
+    /** The network configuration changes, and its listeners are told. */
+    void store(JsonNode configuration) {
+        configurations.put(SWITCH, configuration);
+        NetworkConfigEvent event =
+                new NetworkConfigEvent(NetworkConfigEvent.Type.CONFIG_UPDATED, SWITCH, SchedulerConfig.class);
+        configListeners.forEach(listener -> listener.event(event));
+    }
+
     private final class Netcfg extends NetworkConfigRegistryAdapter {
+        @Override
+        public void addListener(NetworkConfigListener listener) {
+            configListeners.add(listener);
+        }
+
         @Override
         public <S, C extends Config<S>> Set<S> getSubjects(Class<S> subjects, Class<C> configs) {
             @SuppressWarnings("unchecked")

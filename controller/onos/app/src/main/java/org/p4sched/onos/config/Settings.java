@@ -35,7 +35,7 @@ public final class Settings {
             throw members.wrong("rankSource", scheduler + " ranks no packets");
         }
         parameters = parameters(members);
-        users = users(members);
+        users = Users.parse(members.objects("users"));
         groups = groups(members);
         routes = routes(members, groups);
         ports = ports(members, scheduler);
@@ -60,29 +60,6 @@ public final class Settings {
                     return Collections.unmodifiableMap(values);
                 })
                 .orElse(null);
-    }
-
-    private static List<User> users(Members members) {
-        List<User> found = new ArrayList<>();
-        for (Members member : members.objects("users")) {
-            User user = User.parse(member);
-            for (int i = 0; i < found.size(); i++) {
-                User other = found.get(i);
-                if (user.overlaps(other)) {
-                    throw new SettingsException(
-                            member.path(),
-                            String.format(
-                                    "user %d (%s) and users[%d], user %d (%s), overlap: a packet belongs to one user",
-                                    user.number(), user.traffic(), i, other.number(), other.traffic()));
-                }
-                if (user.number() == other.number() && user.weight() != other.weight()) {
-                    throw member.wrong(
-                            "weight", String.format("user %d has another weight in users[%d]", user.number(), i));
-                }
-            }
-            found.add(user);
-        }
-        return List.copyOf(found);
     }
 
     private static List<Group> groups(Members members) {

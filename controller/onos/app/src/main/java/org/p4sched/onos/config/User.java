@@ -78,14 +78,6 @@ public final class User {
         return tcpPort;
     }
 
-    /** Whether a packet can belong to both. */
-    boolean overlaps(User other) {
-        if (prefix != null && other.prefix != null) {
-            return prefix.contains(other.prefix) || other.prefix.contains(prefix);
-        }
-        return address != null && address.equals(other.address) && tcpPort == other.tcpPort;
-    }
-
     /** The prefix, or address and port. */
     public String traffic() {
         return prefix == null ? address + ":" + tcpPort : prefix.toString();

@@ -3,11 +3,9 @@ package org.p4sched.onos.control;
 import java.io.Closeable;
 import java.nio.file.Path;
 import java.util.ArrayList;
-import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
-import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Executors;
 import java.util.concurrent.RejectedExecutionException;
@@ -19,12 +17,13 @@ import org.onlab.util.Tools;
 import org.onosproject.cluster.NodeId;
 import org.onosproject.core.ApplicationId;
 import org.onosproject.net.DeviceId;
-import org.onosproject.net.Port;
+import org.p4sched.laws.Target;
 import org.p4sched.onos.DeviceStatus;
 import org.p4sched.onos.OnosServices;
 import org.p4sched.onos.PortStatus;
 import org.p4sched.onos.config.SchedulerConfig;
 import org.p4sched.onos.config.Settings;
+import org.p4sched.onos.config.SettingsException;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -63,6 +62,9 @@ public final class DeviceControl implements Closeable {
     private Settings settings;
     private Loop<?, ?, ?, ?> loop;
     private SwitchReader reader;
+    /** What the switch cannot do of the newest configuration; none: it can do everything. */
+    private SettingsException refused;
+
     private boolean inForce;
     private String problem;
 
@@ -113,7 +115,11 @@ public final class DeviceControl implements Closeable {
 
     /** Something may have changed but for the configuration: another leader, or the switch came or went. */
     public void poke() {
-        execute(this::round);
+        execute(() -> {
+            // perhaps the switch has the missing port now
+            configChanged |= refused != null;
+            round();
+        });
     }
 
     /** The configuration has changed. Done when the switch has it, or when another instance will do it. */
@@ -155,9 +161,9 @@ public final class DeviceControl implements Closeable {
                 throw new SwitchException("ONOS does not reach it");
             }
             work();
-            tell(null);
+            tell(refused == null ? null : refused.getMessage());
             pauseNs = FIRST_PAUSE_NS;
-            finish(null);
+            finish(refused);
             if (loop != null) {
                 // after a late round the next ones keep their distance
                 dueNs = Math.max(dueNs + POLL_NS, clock.getAsLong());
@@ -188,12 +194,22 @@ public final class DeviceControl implements Closeable {
     /** Writes what is asked, and takes a step of the loop. */
     private void work() throws SwitchException {
         if (configChanged || writeAll) {
-            configure();
+            refused = null;
+            try {
+                configure();
+            } catch (SettingsException e) {
+                if (loop == null) {
+                    throw e;
+                }
+                // nothing was written yet: the laws at work go on
+                refused = e;
+                configChanged = false;
+            }
         }
         if (loop != null) {
             loop.step();
         }
-        inForce = true;
+        inForce = refused == null;
     }
 
     private void configure() throws SwitchException {
@@ -203,8 +219,8 @@ public final class DeviceControl implements Closeable {
         }
         Settings asked = config.settings();
         SwitchReader found = SwitchReader.of(device, onos.p4runtime, onos.pipeconfs, onos.netcfg);
-        FitsSwitch.check(asked, found.pipeconf(), ports());
-        if (found.pipeconf().pipelineModel().architecture().map("tna"::equals).orElse(false)) {
+        FitsSwitch.check(asked, device, found.pipeconf(), onos.devices);
+        if (found.names().target() == Target.TNA) {
             LengthReports.letReport(onos.groups, app, device);
         }
         Rules rules = new Rules(app, device, found.names());
@@ -235,16 +251,6 @@ public final class DeviceControl implements Closeable {
                 .equals(before.ports().get(entry.getKey()).configuration()));
     }
 
-    private Set<Integer> ports() {
-        Set<Integer> numbers = new HashSet<>();
-        for (Port port : onos.devices.getPorts(device)) {
-            if (!port.number().isLogical()) {
-                numbers.add((int) port.number().toLong());
-            }
-        }
-        return numbers;
-    }
-
     /** Decides no more. Whoever goes on takes over what is in force then. */
     private void rest(String why) {
         endLoop();
@@ -267,7 +273,7 @@ public final class DeviceControl implements Closeable {
         if (why != null && !why.equals(problem)) {
             LOG.warn("{}: {}", device, why);
         } else if (why == null && problem != null && inForce) {
-            LOG.info("{}: back, taken over as it is", device);
+            LOG.info("{}: does what is asked of it", device);
         }
         problem = why;
         view = new View(settings, loop, inForce, problem);

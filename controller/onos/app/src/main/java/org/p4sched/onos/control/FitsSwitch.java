@@ -5,9 +5,13 @@ import java.util.Map;
 import java.util.Set;
 import java.util.SortedSet;
 import java.util.TreeSet;
+import org.onosproject.net.DeviceId;
+import org.onosproject.net.Port;
+import org.onosproject.net.device.DeviceService;
 import org.onosproject.net.pi.model.PiActionModel;
 import org.onosproject.net.pi.model.PiActionParamModel;
 import org.onosproject.net.pi.model.PiPipeconf;
+import org.p4sched.laws.Target;
 import org.p4sched.onos.config.Group;
 import org.p4sched.onos.config.Hop;
 import org.p4sched.onos.config.RankSource;
@@ -18,26 +22,32 @@ import org.p4sched.onos.config.SettingsException;
 import org.p4sched.onos.pipeconf.Names;
 
 /** Whether a switch can do what is asked of it: has it such ports, and does its program know such parameters? */
-final class FitsSwitch {
-    private static final String V1MODEL = "v1model";
-
+public final class FitsSwitch {
     private final Settings settings;
     private final Names names;
     private final PiPipeconf pipeconf;
     private final SortedSet<Integer> ports;
 
-    private FitsSwitch(Settings settings, PiPipeconf pipeconf, Set<Integer> ports) {
+    private FitsSwitch(Settings settings, PiPipeconf pipeconf, SortedSet<Integer> ports) {
         this.settings = settings;
         this.pipeconf = pipeconf;
         this.names = new Names(pipeconf.pipelineModel());
-        this.ports = new TreeSet<>(ports);
+        this.ports = ports;
     }
 
-    /** Throws SettingsException, which names the JSON path. No ports: ONOS does not know which the switch has. */
-    static void check(Settings settings, PiPipeconf pipeconf, Set<Integer> ports) {
+    /** Throws SettingsException, which names the JSON path. Ports are not checked while ONOS does not know which there are. */
+    public static void check(Settings settings, DeviceId device, PiPipeconf pipeconf, DeviceService devices) {
+        SortedSet<Integer> ports = new TreeSet<>();
+        for (Port port : devices.getPorts(device)) {
+            if (!port.number().isLogical()) {
+                ports.add((int) port.number().toLong());
+            }
+        }
         FitsSwitch check = new FitsSwitch(settings, pipeconf, ports);
         check.program();
+        check.entries();
         check.ports();
+        check.laws();
         check.rankSources();
         check.parameters();
     }
@@ -48,6 +58,29 @@ final class FitsSwitch {
                     "scheduler",
                     String.format(
                             "the switch's pipeconf %s is not a program of %s", pipeconf.id(), settings.scheduler()));
+        }
+    }
+
+    private void entries() {
+        long prefixes = settings.users().stream()
+                .filter(user -> user.prefix().isPresent())
+                .count();
+        room("users", Names.USERS_BY_PREFIX, prefixes);
+        room("users", Names.USERS_BY_FLOW, settings.users().size() - prefixes);
+        room("routes", Names.ROUTES, settings.routes().size());
+        room("groups", Names.PATHS, (long) settings.groups().size() * Group.BUCKETS);
+    }
+
+    private void room(String path, String table, long wanted) {
+        if (wanted == 0) {
+            return;
+        }
+        if (!names.hasTable(table)) {
+            throw wrong(path, String.format("the switch's pipeconf %s has no table %s", pipeconf.id(), table));
+        }
+        long most = names.table(table).maxSize();
+        if (wanted > most) {
+            throw wrong(path, String.format("%d entries do not fit: table %s has room for %d", wanted, table, most));
         }
     }
 
@@ -76,10 +109,22 @@ final class FitsSwitch {
         }
     }
 
+    private void laws() {
+        settings.ports().forEach((port, asked) -> {
+            try {
+                settings.scheduler()
+                        .law()
+                        .orElseThrow()
+                        .config(asked.configuration())
+                        .on(names.target());
+            } catch (IllegalArgumentException e) {
+                throw wrong("ports." + port, e.getMessage());
+            }
+        });
+    }
+
     private void rankSources() {
-        boolean software =
-                pipeconf.pipelineModel().architecture().map(V1MODEL::equals).orElse(true);
-        if (software) {
+        if (names.target() == Target.V1MODEL) {
             return;
         }
         settings.rankSource().filter(RankSource.STFQ::equals).ifPresent(source -> {

@@ -3,7 +3,6 @@ package org.p4sched.onos.control;
 import java.io.Closeable;
 import java.nio.file.Path;
 import java.util.ArrayList;
-import java.util.Arrays;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -14,6 +13,7 @@ import java.util.function.LongSupplier;
 import org.onosproject.net.flow.FlowRule;
 import org.p4sched.laws.Fdpa;
 import org.p4sched.laws.Law;
+import org.p4sched.laws.Parameters;
 import org.p4sched.laws.RankedConfig;
 import org.p4sched.laws.RankedLaw;
 import org.p4sched.laws.Target;
@@ -21,6 +21,8 @@ import org.p4sched.laws.log.DecisionLog;
 import org.p4sched.onos.config.PortSettings;
 import org.p4sched.onos.config.Scheduler;
 import org.p4sched.onos.config.Settings;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * The control loop of a switch: one Read of the counters, one decision for each port, one write if something changed.
@@ -35,12 +37,17 @@ import org.p4sched.onos.config.Settings;
  */
 final class Loop<C extends Law.Config, S extends Law.State, M extends Law.Sample, D extends Law.Decision<S>>
         implements Closeable {
+    private static final Logger LOG = LoggerFactory.getLogger(Loop.class);
+    /** Between two looks at the parameters on the switch. */
+    private static final int LOOK_ROUNDS = 10;
+
     private final Scheduler scheduler;
     private final SwitchReader reader;
     private final Rules rules;
     private final RuleStore store;
     private final Sampling<M> sampling;
     private final SortedMap<Integer, Tuning<C, S, M, D>> tunings = new TreeMap<>();
+    private int rounds;
 
     private Loop(
             Law<C, S, M, D> law,
@@ -78,8 +85,7 @@ final class Loop<C extends Law.Config, S extends Law.State, M extends Law.Sample
      * configuration that the program of this target cannot carry out.
      */
     static Loop<?, ?, ?, ?> of(Settings settings, Plant plant, Optional<Path> logs, LongSupplier clock) {
-        Target target =
-                target(plant.reader.pipeconf().pipelineModel().architecture().orElse(""));
+        Target target = plant.reader.names().target();
         SortedMap<Integer, PortSettings> ports = settings.ports();
         if (settings.scheduler() == Scheduler.FDPA) {
             Map<Integer, Fdpa.Config> configs = new LinkedHashMap<>();
@@ -95,20 +101,22 @@ final class Loop<C extends Law.Config, S extends Law.State, M extends Law.Sample
         return new Loop<>(law, configs, settings, plant, Sampling.ofPorts(plant.reader, ports.keySet(), clock), logs);
     }
 
-    private static Target target(String architecture) {
-        return Arrays.stream(Target.values())
-                .filter(each -> each.name().equalsIgnoreCase(architecture))
-                .findFirst()
-                .orElse(Target.V1MODEL);
-    }
-
     /** Learns the parameters that are in force. */
     void takeOver() throws SwitchException {
+        Map<Integer, Map<String, Long>> found = found();
+        tunings.forEach((port, tuning) -> tuning.takeOver(Optional.ofNullable(found.get(port))));
+    }
+
+    /** The action data on the switch, by port; nothing for a port that has no such action. */
+    private Map<Integer, Map<String, Long>> found() throws SwitchException {
         Optional<Map<String, Long>> all = reader.defaultAction(scheduler.table(), scheduler.action());
         Map<Integer, Map<String, Long>> own =
                 tunings.size() == 1 ? Map.of() : reader.portActions(scheduler.table(), scheduler.action());
-        tunings.forEach((port, tuning) ->
-                tuning.takeOver(Optional.ofNullable(own.get(port)).or(() -> all)));
+        Map<Integer, Map<String, Long>> found = new LinkedHashMap<>();
+        for (int port : tunings.keySet()) {
+            Optional.ofNullable(own.get(port)).or(() -> all).ifPresent(data -> found.put(port, data));
+        }
+        return found;
     }
 
     /** One round of every port. */
@@ -120,15 +128,38 @@ final class Loop<C extends Law.Config, S extends Law.State, M extends Law.Sample
             D decision = tuning.decide(samples.get(port));
             decisions.put(port, decision);
             if (decision.changed) {
-                Map<String, Long> data = decision.parameters.actionData();
-                changed.add(
-                        tunings.size() == 1
-                                ? rules.parameters(scheduler, data)
-                                : rules.parameters(scheduler, port, data));
+                changed.add(rule(port, decision.parameters.actionData()));
             }
         });
         store.write(changed, List.of());
         tunings.forEach((port, tuning) -> tuning.accept(samples.get(port), decisions.get(port)));
+        if (++rounds % LOOK_ROUNDS == 0) {
+            restore();
+        }
+    }
+
+    private FlowRule rule(int port, Map<String, Long> data) {
+        return tunings.size() == 1 ? rules.parameters(scheduler, data) : rules.parameters(scheduler, port, data);
+    }
+
+    /**
+     * Writes parameters again that are not those of the last decision. ONOS's own poll of rules is one that changes them: if a
+     * law writes while ONOS reads, ONOS takes what it has read for an error, and brings back the program's own parameters.
+     */
+    private void restore() throws SwitchException {
+        Map<Integer, Map<String, Long>> found = found();
+        List<FlowRule> lost = new ArrayList<>();
+        tunings.forEach(
+                (port, tuning) -> tuning.inForce().map(Parameters::actionData).ifPresent(data -> {
+                    if (!data.equals(found.get(port))) {
+                        LOG.warn(
+                                "{}: port {} has lost the parameters of its law; they are written again",
+                                store.device(),
+                                port);
+                        lost.add(rule(port, data));
+                    }
+                }));
+        store.write(lost, List.of());
     }
 
     /** The ports' laws at work. */

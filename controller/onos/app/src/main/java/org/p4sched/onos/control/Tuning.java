@@ -83,8 +83,11 @@ final class Tuning<C extends Law.Config, S extends Law.State, M extends Law.Samp
         return Optional.ofNullable(inForce);
     }
 
-    /** The last decisions, oldest first: at most so many, and at most 100. */
+    /** The last decisions, oldest first: at most so many, and at most 100. Throws IllegalArgumentException below 0. */
     synchronized List<Map<String, Object>> last(int count) {
+        if (count < 0) {
+            throw new IllegalArgumentException(count + " is no number of decisions");
+        }
         List<Map<String, Object>> found = new ArrayList<>(last);
         return found.subList(Math.max(0, found.size() - count), found.size());
     }

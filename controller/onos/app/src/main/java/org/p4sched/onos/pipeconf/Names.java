@@ -1,5 +1,6 @@
 package org.p4sched.onos.pipeconf;
 
+import java.util.Arrays;
 import java.util.Collection;
 import java.util.Optional;
 import java.util.function.Function;
@@ -12,6 +13,7 @@ import org.onosproject.net.pi.model.PiMatchFieldModel;
 import org.onosproject.net.pi.model.PiPipelineModel;
 import org.onosproject.net.pi.model.PiTableId;
 import org.onosproject.net.pi.model.PiTableModel;
+import org.p4sched.laws.Target;
 
 /**
  * The entities of a program by their short names. The full name has those of the controls in front, and they differ from
@@ -36,6 +38,15 @@ public final class Names {
     /** The names of this program. */
     public Names(PiPipelineModel program) {
         this.program = program;
+    }
+
+    /** What the program is written for. */
+    public Target target() {
+        return program.architecture().stream()
+                .flatMap(name -> Arrays.stream(Target.values())
+                        .filter(target -> target.name().equalsIgnoreCase(name)))
+                .findFirst()
+                .orElse(Target.V1MODEL);
     }
 
     /** Whether the program has such a table. */

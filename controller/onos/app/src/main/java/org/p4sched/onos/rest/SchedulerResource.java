@@ -1,6 +1,7 @@
 package org.p4sched.onos.rest;
 
 import com.fasterxml.jackson.core.JsonProcessingException;
+import com.fasterxml.jackson.databind.DeserializationFeature;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import com.fasterxml.jackson.databind.node.ArrayNode;
@@ -40,7 +41,7 @@ import org.p4sched.onos.control.SwitchException;
 @Produces(MediaType.APPLICATION_JSON)
 public class SchedulerResource {
     private static final long TIMEOUT_S = 30;
-    private static final ObjectMapper JSON = new ObjectMapper();
+    private static final ObjectMapper JSON = new ObjectMapper().enable(DeserializationFeature.FAIL_ON_TRAILING_TOKENS);
 
     private final Supplier<SchedulerService> service;
 

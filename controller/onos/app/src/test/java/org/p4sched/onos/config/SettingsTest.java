@@ -81,6 +81,14 @@ class SettingsTest {
                         + " | p4schedScheduler.users[0]: a user has either a prefix",
                 "{'scheduler': 'fdpa', 'users': [{'user': 1, 'prefix': '10.1.0.0/16'}, {'user': 2, 'prefix': '10.1.7.0/24'}]}"
                         + " | p4schedScheduler.users[1]: user 2 (10.1.7.0/24) and users[0], user 1 (10.1.0.0/16), overlap",
+                "{'scheduler': 'fdpa', 'users': [{'user': 1, 'prefix': '10.1.7.0/24'}, {'user': 2, 'prefix': '10.1.0.0/16'}]}"
+                        + " | p4schedScheduler.users[1]: user 2 (10.1.0.0/16) and users[0], user 1 (10.1.7.0/24), overlap",
+                "{'scheduler': 'fdpa', 'users': [{'user': 1, 'prefix': '0.0.0.0/0'}, {'user': 2, 'prefix': '255.255.255.255/32'}]}"
+                        + " | p4schedScheduler.users[1]: user 2 (255.255.255.255/32) and users[0], user 1 (0.0.0.0/0), overlap",
+                "{'scheduler': 'fdpa', 'users': [{'user': 1, 'address': '10.2.0.1', 'tcpPort': 80}, {'user': 1, 'address': '10.2.0.1', 'tcpPort': 80}]}"
+                        + " | p4schedScheduler.users[1]: user 1 (10.2.0.1:80) and users[0], user 1 (10.2.0.1:80), overlap",
+                "{'scheduler': 'fdpa', 'users': [{'user': 1, 'prefix': '10.1.0.1/32'}, {'user': 1, 'prefix': '10.1.0.2/32', 'weight': 2}]}"
+                        + " | p4schedScheduler.users[1].weight: user 1 has another weight in users[0]",
                 "{'scheduler': 'fdpa', 'users': [{'user': 1, 'prefix': '10.1.0.0/300'}]}"
                         + " | p4schedScheduler.users[0].prefix: ",
                 "{'scheduler': 'fdpa', 'ports': {'3': {'rate': '50'}}}"
