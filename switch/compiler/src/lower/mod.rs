@@ -6,6 +6,7 @@ mod assign;
 mod call;
 mod code;
 mod deparser;
+mod entry;
 mod expr;
 mod externs;
 mod flow;

@@ -12,11 +12,11 @@ use super::{
 use crate::{
     arch::Arch,
     check::wrap,
-    ir::{self, Action, ActionCall, ActionParam, Entry, Key, Match, Outcome, Stmt, Table, Ty},
+    ir::{self, Action, ActionCall, ActionParam, Entry, Key, Outcome, Stmt, Table, Ty},
     source::Span,
     syntax::ast::{BinaryOp, Direction},
     typed::{
-        tree::{self, ActionRef, ExprKind, TableEntry, VarKind},
+        tree::{self, ActionRef, ExprKind, VarKind},
         types::TableId,
     },
 };
@@ -218,63 +218,6 @@ impl Lowerer<'_> {
         self.known(&property.1, name)
     }
 
-    fn entry(&mut self, entry: &TableEntry, table: usize) -> Option<Entry> {
-        let kinds: Vec<(Rc<str>, u32)> = self.ir.tables[table]
-            .keys
-            .iter()
-            .map(|k| (k.kind.clone(), k.width))
-            .collect();
-        let mut matches = Vec::new();
-        for (key, (kind, width)) in entry.keys.iter().zip(&kinds) {
-            matches.push(self.entry_match(key, kind, *width)?);
-        }
-        let listed = self.ir.tables[table].actions.clone();
-        let call = self.action_call(&entry.action, &listed);
-        Some(Entry {
-            matches,
-            call,
-            order: 0,
-            span: entry.span,
-        })
-    }
-
-    fn entry_match(&mut self, key: &tree::Expr, kind: &str, width: u32) -> Option<Match> {
-        let all: BigInt = (BigInt::from(1) << width) - 1;
-        let value = |l: &mut Self, e: &tree::Expr| l.known(e, "the key of an entry").map(|v| wrap(&v, false, width));
-        let (low, mask, high) = match &key.kind {
-            ExprKind::Any => (BigInt::ZERO, BigInt::ZERO, all.clone()),
-            ExprKind::Mask(v, m) => {
-                let (v, m) = (value(self, v)?, value(self, m)?);
-                (&v & &m, m, all.clone())
-            }
-            ExprKind::Range(a, b) => (value(self, a)?, all.clone(), value(self, b)?),
-            _ => {
-                let v = value(self, key)?;
-                (v.clone(), all.clone(), v)
-            }
-        };
-        let is_range = matches!(key.kind, ExprKind::Range(..));
-        let is_mask = matches!(key.kind, ExprKind::Mask(..));
-        match kind {
-            "exact" | "atcam_partition_index" | "dleft_hash" if !is_range && mask == all => Some(Match::Exact(low)),
-            "ternary" | "optional" if !is_range => Some(Match::Ternary(low, mask)),
-            "range" if !is_mask => Some(Match::Range(low, high)),
-            "lpm" if !is_range => {
-                let length = (0..u64::from(width)).filter(|bit| mask.bit(*bit)).count() as u32;
-                let prefix = (&all >> (width - length)) << (width - length);
-                if prefix != mask {
-                    self.error(key.span, format!("the mask {mask} is not a prefix"));
-                    return None;
-                }
-                Some(Match::Lpm(low, length))
-            }
-            _ => {
-                self.error(key.span, format!("a key field of kind {kind} does not match this"));
-                None
-            }
-        }
-    }
-
     fn properties(&mut self, source: &tree::Table, index: usize) {
         for (name, value) in &source.properties {
             let mut out = Vec::new();
@@ -465,7 +408,7 @@ impl Lowerer<'_> {
     }
 
     /// A listed action with its data.
-    fn action_call(&mut self, chosen: &ActionRef, listed: &[(usize, tree::Annotations)]) -> ActionCall {
+    pub(super) fn action_call(&mut self, chosen: &ActionRef, listed: &[(usize, tree::Annotations)]) -> ActionCall {
         let of_source = |(a, _): &&(usize, tree::Annotations)| self.ir.actions[*a].source == Some(chosen.action);
         let action = listed.iter().find(of_source).map_or(0, |(a, _)| *a);
         let source = &self.program.actions[chosen.action.index()];

@@ -21,7 +21,8 @@ pub struct Chip {
     pub compares: bool,
     /// Bits of containers that the stages compute with, all sizes together.
     pub containers: u64,
-    /// Bits of containers that the parser fills and the stages leave alone: Tofino 1's tagalong containers.
+    /// Bits that the parser passes to the deparser beside these containers: Tofino 1's tagalong containers, Tofino 2's
+    /// CLOTs (`byteMaxClotSize`, `maxClotsLivePerGress`).
     pub carried: u64,
     /// Bytes that egress parses at most (`maxParseDepth`).
     pub egress_bytes: Option<u64>,
@@ -41,7 +42,8 @@ pub const TOFINO: Chip = Chip {
     egress_bytes: Some(160),
 };
 
-/// 64 containers of 8 bits, 96 of 16 and 64 of 32 that the parser fills; the dark ones it cannot fill are left out.
+/// 64 containers of 8 bits, 96 of 16 and 64 of 32 that the parser fills; the dark ones it cannot fill are left out. A packet
+/// has 16 CLOTs of 64 bytes.
 pub const TOFINO2: Chip = Chip {
     name: "Tofino 2",
     stages: 20,
@@ -51,7 +53,7 @@ pub const TOFINO2: Chip = Chip {
     divides: true,
     compares: true,
     containers: 4096,
-    carried: 0,
+    carried: 16 * 64 * 8,
     egress_bytes: None,
 };
 

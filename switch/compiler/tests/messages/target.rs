@@ -26,6 +26,10 @@ fn tables() {
         &["the mask 15 is not a prefix"],
     );
     ingress_says(
+        "table t { key = { hdr.h.c: range; } actions = { NoAction; } const entries = { 3 .. 2: NoAction; } }",
+        &["the range ends before it begins: 3 is more than 2"],
+    );
+    ingress_says(
         "counter(8, CounterType.packets) c; table t { actions = { NoAction; } counters = c; }",
         &["the property 'counters' must be a direct_counter"],
     );

@@ -29,6 +29,8 @@ control I(inout headers_t hdr, inout meta_t meta, in ingress_intrinsic_metadata_
     Counter<bit<64>, bit<16>>(512, CounterType_t.PACKETS_AND_BYTES) seen;
     DirectCounter<bit<64>>(CounterType_t.PACKETS) hits;
     Meter<bit<8>>(64, MeterType_t.BYTES) meter;
+    DirectMeter(MeterType_t.PACKETS) own_meter;
+    Hash<bit<16>>(HashAlgorithm_t.IDENTITY) join;
     Hash<bit<16>>(HashAlgorithm_t.CRC16) hash;
     Random<bit<8>>() random;
     ActionProfile(64) profile;
@@ -38,6 +40,8 @@ control I(inout headers_t hdr, inout meta_t meta, in ingress_intrinsic_metadata_
     action drop() { ig_dprsr_md.drop_ctl = 1; hits.count(); exit; }
     action run() { meta.x = swap.execute(meta.i); }
     action mark(bit<8> n) { hdr.h.b = hdr.h.b | n; }
+    action colour() { hdr.h.b = own_meter.execute(MeterColor_t.YELLOW); hdr.h.c = join.get({ hdr.h.a, 4w5, hdr.h.d[3:0] }); }
+    table coloured { key = { hdr.h.mac: exact; } actions = { colour; } meters = own_meter; size = 1000; }
     table t {
         key = { hdr.h.a: exact; hdr.h.c: ternary; hdr.h.d: lpm; }
         actions = { set; drop; }
@@ -45,7 +49,7 @@ control I(inout headers_t hdr, inout meta_t meta, in ingress_intrinsic_metadata_
         counters = hits;
         size = 3000;
     }
-    table ranges { key = { hdr.h.c: range; hdr.h.b[3:0]: exact; } actions = { mark; run; NoAction; } default_action = NoAction(); size = 100; }
+    table ranges { key = { hdr.h.c: range; hdr.h.b[3:0]: exact; hdr.s[1].isValid(): ternary; } actions = { mark; run; NoAction; } default_action = NoAction(); size = 100; }
     table members { key = { hdr.h.mac: exact; } actions = { mark; } implementation = profile; size = 20000; }
     apply {
         meta.flag = hdr.h.a == 5 || hdr.h.d < 0x1000;
@@ -53,6 +57,7 @@ control I(inout headers_t hdr, inout meta_t meta, in ingress_intrinsic_metadata_
         switch (t.apply().action_run) { drop: { hdr.h.b = 1; } set: { first.apply(meta.x, meta.i); if (meta.flag) { return; } } }
         if (ranges.apply().miss) { seen.count(meta.i); } else if (!hdr.s[0].isValid()) { members.apply(); }
         second.apply(hdr.h.e, 7);
+        coloured.apply();
         meta.n = random.get();
         hdr.h.c[7:4] = meta.n[3:0];
         hdr.h.d = sum.execute(1) - hdr.h.d;
