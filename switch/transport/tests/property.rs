@@ -86,7 +86,7 @@ fn check(run: &Run, config: &Config) -> Result<(), TestCaseError> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(100))]
+    #![proptest_config(ProptestConfig::with_cases(500))]
 
     #[test]
     fn all_bytes_arrive_once(config in config(), path in path(), segments in 0..150_u64, rest in 0..1448_u64) {
@@ -109,7 +109,8 @@ proptest! {
 
     #[test]
     fn the_same_run_twice_is_the_same(config in config(), path in path()) {
-        let (first, second) = (run(&config, 50_000, &path, 3600 * SECOND), run(&config, 50_000, &path, 3600 * SECOND));
+        let bytes = 100 * u64::from(config.mss);
+        let (first, second) = (run(&config, bytes, &path, 3600 * SECOND), run(&config, bytes, &path, 3600 * SECOND));
         prop_assert_eq!(first.windows, second.windows);
         prop_assert_eq!(first.sent.iter().map(|sent| (sent.at, sent.segment)).collect::<Vec<_>>(),
             second.sent.iter().map(|sent| (sent.at, sent.segment)).collect::<Vec<_>>());

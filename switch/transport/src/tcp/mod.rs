@@ -289,3 +289,24 @@ impl Endpoint for TcpSender {
         self.established && self.board.una() == self.segments()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::tcp_receiver::TcpReceiver;
+
+    /// Beside these there are 16 bytes for each segment on its way, and 16 for each hole.
+    #[test]
+    fn a_flow_takes_a_few_hundred_bytes() {
+        assert!(
+            std::mem::size_of::<TcpSender>() <= 600,
+            "{}",
+            std::mem::size_of::<TcpSender>()
+        );
+        assert!(
+            std::mem::size_of::<TcpReceiver>() <= 256,
+            "{}",
+            std::mem::size_of::<TcpReceiver>()
+        );
+    }
+}
