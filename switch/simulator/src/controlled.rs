@@ -2,13 +2,13 @@
 //! the program's counters, changes the parameters, and learns when each packet left.
 
 use p4sched_dataplane::Port;
-use p4sched_schedulers::scheme::{P4, WINDOW_PARAMETER};
+use p4sched_schedulers::scheme::P4;
 use p4sched_schedulers::{Nanos, Rank, Scheme, Target};
 use serde_json::{Value, json};
 
 use crate::frames::{Datagram, MIN_FRAME};
 use crate::program::{Program, ProgramError};
-use crate::switch::{Sent, Switch};
+use crate::switch::{ArgumentError, Sent, Switch};
 
 const PORT: Port = 1;
 /// Cells of the logarithmic histograms.
@@ -34,24 +34,9 @@ pub enum ControlledError {
     /// There is no program to run.
     #[error(transparent)]
     Program(#[from] ProgramError),
-    /// Too many or too few values.
-    #[error("{0} parameters for {1}: it takes {2}")]
-    ParameterCount(usize, &'static str, usize),
-    /// A value that the action's parameter has no bits for.
-    #[error("{action}: {name} = {value} does not fit its {width} bits")]
-    TooWide {
-        /// The action.
-        action: &'static str,
-        /// The parameter.
-        name: String,
-        /// What was asked for.
-        value: u64,
-        /// Bits of the parameter.
-        width: u32,
-    },
-    /// A window that the program has no registers for.
-    #[error("a window of {0} ranks: the programs were compiled for 1 to {1}")]
-    Window(u64, usize),
+    /// Parameters that the program cannot have.
+    #[error(transparent)]
+    Arguments(#[from] ArgumentError),
     /// A program without an admission rule.
     #[error("{0}.p4 counts no decisions by rank; only the departures are told")]
     NoCounters(&'static str),
@@ -134,34 +119,8 @@ impl ControlledPort {
     /// # Errors
     /// If the program takes another number of them, or has no such window.
     pub fn set_parameters(&mut self, data: &[u64]) -> Result<(), ControlledError> {
-        let P4 {
-            table,
-            action,
-            parameters,
-            ..
-        } = self.p4;
-        if data.len() != parameters.len() {
-            return Err(ControlledError::ParameterCount(data.len(), action, parameters.len()));
-        }
-        let most = self.switch.target().max_window();
-        let window = parameters.iter().position(|&name| name == WINDOW_PARAMETER);
-        if let Some(size) = window.map(|at| data[at])
-            && !(1..=most as u64).contains(&size)
-        {
-            return Err(ControlledError::Window(size, most));
-        }
-        for ((name, width), &value) in self.switch.action_params(table, action).iter().zip(data) {
-            if *width < u64::BITS && value >> width != 0 {
-                let name = name.clone();
-                return Err(ControlledError::TooWide {
-                    action,
-                    name,
-                    value,
-                    width: *width,
-                });
-            }
-        }
-        self.switch.set_default(table, action, data);
+        self.switch.check_arguments(data)?;
+        self.switch.set_default(self.p4.table, self.p4.action, data);
         Ok(())
     }
 

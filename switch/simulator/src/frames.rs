@@ -1,6 +1,7 @@
 //! Packets as bytes: UDP over IPv4 over Ethernet, with a rank header where the destination port says so.
 
 use crc::{CRC_32_ISO_HDLC, Crc};
+use p4sched_schedulers::P4;
 
 /// Ethernet, IPv4, UDP, rank and the packet's number.
 pub const MIN_FRAME: u32 = 54;
@@ -51,7 +52,7 @@ impl Datagram {
         }
     }
 
-    /// The CRC-32 of the 5-tuple, by which the programs find a flow's cell.
+    /// The CRC-32 of the 5-tuple, by which the programs find a flow's cell and its path.
     pub fn flow_hash(&self) -> u32 {
         let mut tuple = [0; 13];
         tuple[..4].copy_from_slice(&self.source);
@@ -87,6 +88,12 @@ impl Datagram {
         frame[PAYLOAD..ID].copy_from_slice(&self.rank.to_be_bytes());
         frame[ID..ID + 8].copy_from_slice(&self.id.to_be_bytes());
     }
+}
+
+/// The cell in which a program keeps what it knows of a flow, by the hash of its 5-tuple: a virtual finish time in a program
+/// that knows ranks, else a flowlet.
+pub fn flow_cell(p4: &P4, hash: u32) -> u32 {
+    hash % if p4.ranks { 65_536 } else { 4096 }
 }
 
 /// The number of the packet in a frame that the switch sent; `None` if it is too short to hold one.

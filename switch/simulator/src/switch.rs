@@ -4,7 +4,7 @@ use p4sched_dataplane::{
     ActionCall, CloneSession, Count, CounterId, DigestMessage, MatchKey, Pipeline, Port, RegisterId, TableId,
 };
 use p4sched_engine::{Engine, FrameSink, Output, PortSettings};
-use p4sched_schedulers::scheme::{self, P4};
+use p4sched_schedulers::scheme::{self, P4, WINDOW_PARAMETER};
 use p4sched_schedulers::{Nanos, Scheme, Target};
 use p4sched_traffic_manager::{Discipline, PortConfig};
 
@@ -84,6 +84,29 @@ const ETHERTYPE_WORKER: [u8; 2] = [0x88, 0xb5];
 const LENGTH_REPORT_SESSION: u16 = 1;
 const RECIRCULATION_PORT: Port = 68;
 const LENGTH_REPORT_BYTES: u32 = 32;
+
+/// Why a program cannot have these parameters.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum ArgumentError {
+    /// Too many or too few values.
+    #[error("{0} parameters for {1}: it takes {2}")]
+    Count(usize, &'static str, usize),
+    /// A value that the action's parameter has no bits for.
+    #[error("{action}: {name} = {value} does not fit its {width} bits")]
+    TooWide {
+        /// The action.
+        action: &'static str,
+        /// The parameter.
+        name: String,
+        /// What was asked for.
+        value: u64,
+        /// Bits of the parameter.
+        width: u32,
+    },
+    /// A window that the program has no registers for.
+    #[error("a window of {0} ranks: the programs were compiled for 1 to {1}")]
+    Window(u64, usize),
+}
 
 /// A program in the engine.
 #[derive(Debug)]
@@ -221,6 +244,39 @@ impl Switch {
         written.unwrap_or_else(|error| panic!("{error}"));
     }
 
+    /// # Errors
+    /// If the program's action cannot have these arguments, or its window has no registers for so many ranks.
+    pub fn check_arguments(&self, data: &[u64]) -> Result<(), ArgumentError> {
+        let P4 {
+            table,
+            action,
+            parameters,
+            ..
+        } = self.p4;
+        if data.len() != parameters.len() {
+            return Err(ArgumentError::Count(data.len(), action, parameters.len()));
+        }
+        let most = self.target.max_window();
+        let window = parameters.iter().position(|&name| name == WINDOW_PARAMETER);
+        if let Some(size) = window.map(|at| data[at])
+            && !(1..=most as u64).contains(&size)
+        {
+            return Err(ArgumentError::Window(size, most));
+        }
+        for ((name, width), &value) in self.action_params(table, action).iter().zip(data) {
+            if *width < u64::BITS && value >> width != 0 {
+                let (name, width) = (name.clone(), *width);
+                return Err(ArgumentError::TooWide {
+                    action,
+                    name,
+                    value,
+                    width,
+                });
+            }
+        }
+        Ok(())
+    }
+
     /// Sends 10.200.0.0/16 to this port, and takes ranks from the rank header of datagrams.
     ///
     /// # Panics
@@ -276,6 +332,17 @@ impl Switch {
         set.unwrap_or_else(|error| panic!("{error}"));
     }
 
+    /// Sets the propagation delay of the link of a port that is set up.
+    ///
+    /// # Panics
+    /// If the engine refuses the settings.
+    pub fn set_delay(&mut self, port: Port, delay_ns: Nanos) {
+        let mut settings = self.engine.port(port);
+        settings.config.delay_ns = delay_ns;
+        let set = self.engine.set_port(port, settings);
+        set.unwrap_or_else(|error| panic!("{error}"));
+    }
+
     /// Lets everything happen that is due by `now`.
     pub fn advance(&mut self, now: Nanos, sent: &mut Sent) {
         self.engine.advance(now, sent);
@@ -313,6 +380,16 @@ impl Switch {
     /// True if the engine lost track of no packet.
     pub fn balanced(&self) -> bool {
         self.engine.balance().balanced()
+    }
+
+    /// What a port has sent so far.
+    pub fn transmitted(&self, port: Port) -> p4sched_traffic_manager::Count {
+        self.engine.traffic(port).transmitted
+    }
+
+    /// Packets that were dropped so far, for any reason.
+    pub fn dropped(&self) -> u64 {
+        self.engine.balance().dropped()
     }
 
     /// What the port has counted so far.

@@ -88,7 +88,7 @@ impl Light {
     fn new(setup: &Setup) -> Light {
         Light {
             topology: setup.topology.clone(),
-            routes: Routes::new(&setup.topology).unwrap(),
+            routes: Routes::new(&setup.topology, setup.multipath).unwrap(),
             packets: 0,
         }
     }

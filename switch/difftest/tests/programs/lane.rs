@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 use p4sched_dataplane::Port;
 use p4sched_schedulers::fdpa::{UNCLASSIFIED, UNIT_SCALE};
 use p4sched_schedulers::{Nanos, P4, Packet, Target};
-use p4sched_simulator::frames::{Datagram, RANKED_PORT};
+use p4sched_simulator::frames::{Datagram, RANKED_PORT, flow_cell};
 use p4sched_simulator::model::{Decision, ModelPort};
 use p4sched_simulator::parameters::Parameters;
 use p4sched_simulator::switch::Counts;
@@ -71,7 +71,7 @@ impl Lane {
                 RankSource::StartTime => 0,
             },
             user: self.user(flow % USERS),
-            flow: cell(p4, datagram),
+            flow: flow_cell(p4, datagram.flow_hash()),
             len: datagram.len,
         }
     }
@@ -91,11 +91,6 @@ impl Lane {
         let text = format!("{now} ns: packet {id}, rank {rank}, user {user}, flow {flow}, {len} bytes -> {decision:?}");
         self.history.push_back(text);
     }
-}
-
-/// The cell of a flow: of its virtual finish time in a program that knows ranks, else of its flowlet.
-pub fn cell(p4: &P4, datagram: &Datagram) -> u32 {
-    datagram.flow_hash() % if p4.ranks { 65536 } else { 4096 }
 }
 
 /// Link rates from 5 Mbit/s to 5 Gbit/s.
@@ -143,7 +138,9 @@ pub fn lanes(trial: &Trial, random: &mut ChaCha8Rng) -> Result<Vec<Lane>, Mismat
     for (number, &port) in (0..).zip(&PORTS) {
         let traffic = loop {
             let traffic = PortTraffic::new(number, random);
-            let own: Vec<u32> = (0..FLOWS).map(|flow| cell(&p4, &traffic.flow(flow))).collect();
+            let own: Vec<u32> = (0..FLOWS)
+                .map(|flow| flow_cell(&p4, traffic.flow(flow).flow_hash()))
+                .collect();
             // Flows of different ports that share a cell would meet in the program, and cannot in the models.
             if own.iter().all(|cell| !cells.contains(cell)) {
                 cells.extend(own);

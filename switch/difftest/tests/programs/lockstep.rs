@@ -7,7 +7,7 @@ use p4sched_schedulers::config::MAX_P4_QUEUES;
 use p4sched_schedulers::fdpa::UNCLASSIFIED;
 use p4sched_schedulers::scheme::Discipline;
 use p4sched_schedulers::{Compared, Nanos, Packet, Scheme, Target};
-use p4sched_simulator::frames::{Datagram, is_forwarded};
+use p4sched_simulator::frames::{Datagram, flow_cell, is_forwarded};
 use p4sched_simulator::model::Decision;
 use p4sched_simulator::parameters::Parameters;
 use p4sched_simulator::program::{Program, ProgramError};
@@ -474,7 +474,10 @@ impl<'a> Lockstep<'a> {
         if let Ok(datagram) = self.datagrams.last().ok_or(()) {
             line(
                 "virtual start",
-                format!("{:?}", lane.model.start_time(lane::cell(&scheme.p4(), datagram))),
+                format!(
+                    "{:?}",
+                    lane.model.start_time(flow_cell(&scheme.p4(), datagram.flow_hash()))
+                ),
             );
         }
         for arrival in &lane.history {

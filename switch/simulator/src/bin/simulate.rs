@@ -6,9 +6,10 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::Instant;
 
-use clap::Parser;
-use p4sched_simulator::network::world::World;
+use clap::{Parser, ValueEnum};
+use p4sched_simulator::network::world::{Installation, Setup, World};
 use p4sched_simulator::network::{results, scenario};
+use p4sched_simulator::program::Program;
 
 /// A network in virtual time: hosts, links and switches of a scenario. The same scenario gives the same results, byte for
 /// byte, on any machine.
@@ -20,6 +21,23 @@ struct Args {
     /// Folder for summary.json and flows.csv; made if there is none.
     #[arg(long, short)]
     output: PathBuf,
+    /// What decides at the ports of switches: the reference models or the compiled P4 programs.
+    #[arg(long, value_enum, default_value = "model")]
+    with: With,
+    /// Compares every decision and every departure of the P4 programs with the models.
+    #[arg(long)]
+    check: bool,
+    /// Where the P4 programs are [default: p4, tofino-port or tofino-port/t2na, after the scenario's target].
+    #[arg(long)]
+    p4_dir: Option<PathBuf>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum With {
+    /// The reference models.
+    Model,
+    /// The compiled P4 programs.
+    P4,
 }
 
 fn main() -> ExitCode {
@@ -34,12 +52,20 @@ fn main() -> ExitCode {
 }
 
 fn run(args: &Args) -> Result<(), Box<dyn Error>> {
-    let setup = scenario::load(&args.scenario)?;
+    let mut setup = scenario::load(&args.scenario)?;
+    if args.with == With::P4 {
+        setup.program = Some(installation(args, &setup)?);
+    } else if args.check {
+        return Err("--check compares the P4 programs with the models: use it --with p4".into());
+    }
     let seconds = setup.end_ns as f64 / 1e9;
     let mut world = World::new(setup)?;
     let started = Instant::now();
     world.run();
     let wall = started.elapsed().as_secs_f64();
+    if let Some(difference) = world.difference() {
+        return Err(format!("the program and its model differ {difference}").into());
+    }
     if !world.balance().balanced() {
         return Err(format!("a fault of the simulator: bytes are missing, {:?}", world.balance()).into());
     }
@@ -57,6 +83,19 @@ fn run(args: &Args) -> Result<(), Box<dyn Error>> {
         world.events() as f64 / wall / 1e6,
     )?;
     Ok(())
+}
+
+fn installation(args: &Args, setup: &Setup) -> Result<Installation, Box<dyn Error>> {
+    let (scheme, target) = (setup.switch_ports.scheduler.scheme(), setup.target);
+    if !scheme.targets().contains(&target) {
+        return Err(format!("there is no program of {} for {}", scheme.name(), target.name()).into());
+    }
+    let directory = args.p4_dir.clone();
+    let directory = directory.unwrap_or_else(|| PathBuf::from(target.directory()));
+    Ok(Installation {
+        program: Program::compile(&directory, scheme.p4().program, target)?,
+        check: args.check,
+    })
 }
 
 fn write(file: &Path, text: &str) -> Result<(), String> {

@@ -21,6 +21,8 @@ pub enum Event {
     SenderTimer(u32),
     /// The timer of a flow's receiver.
     ReceiverTimer(u32),
+    /// This switch, which runs a program, has something to do.
+    Switch(u32),
 }
 
 /// Bits of a digit.

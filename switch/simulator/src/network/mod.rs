@@ -13,6 +13,7 @@
 
 pub mod calendar;
 pub mod connections;
+pub mod device;
 pub mod flows;
 pub mod lengths;
 pub mod packets;

@@ -28,19 +28,6 @@ pub struct Counts {
     pub marked: u64,
 }
 
-/// What became of a packet that was offered to a port.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Offered {
-    /// It waits.
-    Queued,
-    /// It waits and gets a congestion mark.
-    Marked,
-    /// It waits, and this packet was pushed out.
-    PushedOut(u32),
-    /// It was dropped.
-    Dropped,
-}
-
 /// What a port is told.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PortConfig {
@@ -90,8 +77,13 @@ impl Port {
         })
     }
 
+    /// Whether a packet that arrives now and is queued gets a congestion mark.
+    pub fn marks(&self) -> bool {
+        self.waiting >= self.mark_at
+    }
+
     /// A packet arrives, after every departure that is due.
-    pub fn offer(&mut self, now: Nanos, number: u32, header: &Header) -> Offered {
+    pub fn offer(&mut self, now: Nanos, number: u32, header: &Header) -> Verdict {
         let packet = Packet {
             id: u64::from(number),
             rank: header.rank,
@@ -99,30 +91,21 @@ impl Port {
             flow: header.flow,
             len: header.len,
         };
-        let over = self.waiting >= self.mark_at;
-        match self.ranked.enqueue(now, packet, header.scale) {
-            Verdict::Queued { .. } => {
-                self.enter(now, header.len);
-                if over { Offered::Marked } else { Offered::Queued }
-            }
+        let verdict = self.ranked.enqueue(now, packet, header.scale);
+        if verdict.is_queued() {
+            self.enter(now, header.len);
+        }
+        match verdict {
+            Verdict::Queued { .. } => {}
             Verdict::PushedOut { victim, .. } => {
-                self.enter(now, header.len);
                 self.leave(now, victim.len);
                 self.counts.pushed_out += 1;
-                self.counts.lost_bytes += u64::from(victim.len);
-                Offered::PushedOut(victim.id as u32)
             }
-            Verdict::DroppedByAdmission => {
-                self.counts.refused += 1;
-                self.counts.lost_bytes += u64::from(header.len);
-                Offered::Dropped
-            }
-            Verdict::DroppedFull => {
-                self.counts.full += 1;
-                self.counts.lost_bytes += u64::from(header.len);
-                Offered::Dropped
-            }
+            Verdict::DroppedByAdmission => self.counts.refused += 1,
+            Verdict::DroppedFull => self.counts.full += 1,
         }
+        self.counts.lost_bytes += verdict.lost(packet).map_or(0, |lost| u64::from(lost.len));
+        verdict
     }
 
     /// Notes that a packet which was offered got its mark.
@@ -173,9 +156,16 @@ impl Port {
         self.in_transit.front().map(|&(at, _)| at)
     }
 
-    /// Number of the first packet on the wire.
-    pub fn first_in_transit(&self) -> Option<u32> {
-        self.in_transit.front().map(|&(_, number)| number)
+    /// When the first packet on the wire arrives, and its number.
+    pub fn first_in_transit(&self) -> Option<(Nanos, u32)> {
+        self.in_transit.front().copied()
+    }
+
+    /// Every departure that is due, of packets that found the wire busy.
+    pub fn catch_up(&mut self, now: Nanos) {
+        while let Some(at) = self.next_departure().filter(|&at| at <= now) {
+            self.send(at);
+        }
     }
 
     /// What it has counted.

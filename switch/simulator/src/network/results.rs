@@ -5,8 +5,7 @@ use std::fmt::Write as _;
 use p4sched_schedulers::Nanos;
 use serde_json::{Value, json};
 
-use super::port::Port;
-use super::topology::{Node, Wire};
+use super::topology::Node;
 use super::world::World;
 
 /// A line for each flow: number, start, ends, bytes; when the receiver had all of it, when the sender knew; segments that
@@ -43,7 +42,7 @@ pub fn flows_csv(world: &World) -> String {
 pub fn summary(world: &World) -> Value {
     let balance = world.balance();
     let setup = world.setup();
-    let ports = setup.topology.wires.iter().zip(world.ports());
+    let wires = 0..setup.topology.wires.len();
     json!({
         "seed": setup.seed,
         "end_ns": setup.end_ns,
@@ -55,7 +54,7 @@ pub fn summary(world: &World) -> Value {
             "dropped": balance.dropped,
             "in_flight": balance.in_flight,
         },
-        "ports": ports.map(|(wire, port)| port_record(world, wire, port)).collect::<Vec<Value>>(),
+        "ports": wires.map(|wire| port_record(world, wire)).collect::<Vec<Value>>(),
     })
 }
 
@@ -81,10 +80,10 @@ fn completion(world: &World) -> Value {
     })
 }
 
-fn port_record(world: &World, wire: &Wire, port: &Port) -> Value {
+fn port_record(world: &World, number: usize) -> Value {
     let topology = &world.setup().topology;
-    let counts = port.counts();
-    let queue = port.lengths(world.now()).map(|lengths| {
+    let (wire, counts) = (&topology.wires[number], world.counts(number));
+    let queue = world.lengths(number).map(|lengths| {
         json!({
             "mean": lengths.mean(),
             "median": lengths.quantile(0.5),

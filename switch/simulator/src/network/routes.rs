@@ -2,10 +2,28 @@
 
 use std::collections::{HashMap, VecDeque};
 
+use serde::Deserialize;
+
 use super::topology::{Node, Topology, TopologyError};
 
 /// A distance that no switch has.
 const FAR: u32 = u32::MAX;
+
+/// How a switch chooses one of several shortest paths for a flow.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Multipath {
+    /// By a hash that each switch mixes anew: every path gets the same share of the flows.
+    #[default]
+    Hash,
+    /// As the programs do (`p4/include/forwarding.p4`): the hash gives one of 64 buckets. A switch with hosts deals them to its
+    /// paths in turn. Another one deals blocks of as many buckets as it has paths in turn, for of each block only one
+    /// bucket or a few come to it.
+    Buckets,
+}
+
+/// Buckets of a group in the programs.
+pub const BUCKETS: u32 = 64;
 
 /// For each switch and each switch that has hosts: the wires by which shortest paths go on.
 #[derive(Clone, Debug)]
@@ -21,6 +39,9 @@ pub struct Routes {
     /// The sets, each as a range of `members`.
     ranges: Vec<(u32, u32)>,
     members: Vec<u32>,
+    multipath: Multipath,
+    /// By switch: whether it has hosts.
+    has_hosts: Vec<bool>,
 }
 
 impl Routes {
@@ -28,7 +49,7 @@ impl Routes {
     ///
     /// # Errors
     /// If two hosts have no path.
-    pub fn new(topology: &Topology) -> Result<Routes, TopologyError> {
+    pub fn new(topology: &Topology, multipath: Multipath) -> Result<Routes, TopologyError> {
         let hosts = topology.hosts.len();
         let (mut edge, mut down, mut edges) = (vec![0; hosts], vec![0; hosts], Vec::new());
         let mut number_of = vec![FAR; topology.switches.len()];
@@ -55,6 +76,8 @@ impl Routes {
             edges,
             ranges: Vec::new(),
             members: Vec::new(),
+            multipath,
+            has_hosts: number_of.iter().map(|&number| number != FAR).collect(),
         };
         routes.fill(&neighbours);
         routes.check(topology)?;
@@ -103,6 +126,15 @@ impl Routes {
         self.edges[self.edge[host as usize] as usize]
     }
 
+    /// The wires by which a packet for this host may leave a switch.
+    pub fn ways_to(&self, switch: u32, destination: u32) -> &[u32] {
+        let edge = self.edge[destination as usize];
+        if self.edges[edge as usize] == switch {
+            return std::slice::from_ref(&self.down[destination as usize]);
+        }
+        self.ways(switch, edge)
+    }
+
     /// The wires by which shortest paths from a switch to an edge go on.
     fn ways(&self, switch: u32, edge: u32) -> &[u32] {
         let set = self.sets[switch as usize * self.edges.len() + edge as usize];
@@ -112,13 +144,22 @@ impl Routes {
 
     /// The wire by which a packet leaves a switch. `hash`: of its flow; each switch makes its own choice with it.
     pub fn next(&self, switch: u32, destination: u32, hash: u32) -> u32 {
-        let edge = self.edge[destination as usize];
-        if self.edges[edge as usize] == switch {
-            return self.down[destination as usize];
-        }
-        match self.ways(switch, edge) {
+        match self.ways_to(switch, destination) {
             &[wire] => wire,
-            ways => ways[choice(hash, switch, ways.len())],
+            ways => {
+                ways[match self.multipath {
+                    Multipath::Hash => choice(hash, switch, ways.len()),
+                    Multipath::Buckets => self.dealt(switch, hash % BUCKETS, ways.len()),
+                }]
+            }
+        }
+    }
+
+    /// To which of so many paths a switch deals a bucket.
+    pub fn dealt(&self, switch: u32, bucket: u32, paths: usize) -> usize {
+        match self.has_hosts[switch as usize] {
+            true => bucket as usize % paths,
+            false => bucket as usize / paths % paths,
         }
     }
 }
@@ -187,7 +228,7 @@ mod tests {
     #[test]
     fn paths_are_shortest_and_flows_are_spread_over_the_spines() {
         let topology = leaf_spine();
-        let routes = Routes::new(&topology).unwrap();
+        let routes = Routes::new(&topology, Multipath::Hash).unwrap();
         assert_eq!(path(&topology, &routes, 0, 1, 7), [0]);
         let mut seen = [0; 4];
         for hash in 0..1000_u32 {
@@ -203,7 +244,7 @@ mod tests {
     fn every_core_switch_of_a_fat_tree_is_used() {
         let topology =
             topology(r#"{"fat_tree": {"k": 6, "access": {"rate_bps": 1000}, "fabric": {"rate_bps": 1000}}}"#);
-        let routes = Routes::new(&topology).unwrap();
+        let routes = Routes::new(&topology, Multipath::Hash).unwrap();
         let mut seen = [0; 9];
         for hash in 0..900_u32 {
             let path = path(&topology, &routes, 0, 53, hash.wrapping_mul(0x9e37_79b9));
@@ -220,7 +261,7 @@ mod tests {
             r#"{"described": {"hosts": ["a", "b"], "switches": ["s", "t"], "links": [
                 {"between": ["a", "s"], "rate_bps": 1}, {"between": ["b", "t"], "rate_bps": 1}]}}"#,
         );
-        let error = Routes::new(&topology).unwrap_err().to_string();
+        let error = Routes::new(&topology, Multipath::Hash).unwrap_err().to_string();
         assert_eq!(error, "there is no path from host a to host b");
     }
 }

@@ -11,6 +11,7 @@ use serde_json::{Map, Value};
 
 use super::flows::{Flow, FlowError, Hosts, Listed, from_csv, from_list};
 use super::port::PortConfig;
+use super::routes::Multipath;
 use super::shapes::Shape;
 use super::topology::{Topology, TopologyError};
 use super::world::{Ranks, Setup, Transport};
@@ -83,6 +84,8 @@ pub struct Scenario {
     hosts: Option<Ports>,
     #[serde(default)]
     ranks: Ranks,
+    #[serde(default)]
+    multipath: Multipath,
     /// Headers of a frame; without it those of TCP or UDP over Ethernet.
     overhead_bytes: Option<u32>,
     /// By name; the flows take the first one unless they name another.
@@ -181,7 +184,10 @@ impl Scenario {
                 Some(hosts) => hosts.config("hosts", start_time, false)?,
             },
             topology,
+            target: self.ports.target,
             ranks: self.ranks,
+            multipath: self.multipath,
+            program: None,
             transports: self.transports()?,
             flows,
             seed: self.seed,

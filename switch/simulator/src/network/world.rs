@@ -2,19 +2,27 @@
 
 use std::sync::Arc;
 
-use p4sched_schedulers::{ConfigError, Nanos, Rank};
+use p4sched_schedulers::fdpa::{UNCLASSIFIED, UNIT_SCALE};
+use p4sched_schedulers::{ConfigError, Nanos, Rank, Target, Verdict};
 use p4sched_transport::{Config, Ecn, Kind, Segment};
 use serde::Deserialize;
 
 use super::calendar::{Calendar, Event};
 use super::connections::{Connections, Input, Record, Side};
+use super::device::{self, Device, DeviceError, Installed};
 use super::flows::Flow;
+use super::lengths::Lengths;
 use super::packets::{Header, Packets};
-use super::port::{Offered, Port, PortConfig};
-use super::routes::Routes;
+use super::port::{Counts, Port, PortConfig};
+use super::routes::{Multipath, Routes};
 use super::topology::{Node, Topology, TopologyError};
-use crate::frames::Datagram;
+use crate::frames::{Datagram, flow_cell};
+use crate::program::Program;
 
+/// Shortest Ethernet frame without FCS, in bytes.
+const MIN_FRAME: u32 = 60;
+/// Last byte of the address at which a host receives flows, and from which it answers.
+const ANSWERING: u8 = 253;
 /// First UDP and TCP port that a flow may have as its source.
 const FIRST_PORT: u64 = 1024;
 
@@ -53,8 +61,14 @@ pub struct Setup {
     pub switch_ports: PortConfig,
     /// Ports of hosts.
     pub host_ports: PortConfig,
+    /// Whose rules the ports of switches have.
+    pub target: Target,
     /// Where ranks come from.
     pub ranks: Ranks,
+    /// How flows are spread over several paths; always [`Multipath::Buckets`] where programs decide.
+    pub multipath: Multipath,
+    /// What decides at the ports of switches: the models, or this.
+    pub program: Option<Installation>,
     /// The transports that flows have.
     pub transports: Vec<Transport>,
     /// In order of their start.
@@ -63,6 +77,15 @@ pub struct Setup {
     pub seed: u64,
     /// When the run ends.
     pub end_ns: Nanos,
+}
+
+/// A compiled program on every switch.
+#[derive(Clone, Debug)]
+pub struct Installation {
+    /// The program.
+    pub program: Program,
+    /// Whether the models compare every decision.
+    pub check: bool,
 }
 
 /// Why a run cannot start.
@@ -79,6 +102,9 @@ pub enum SetupError {
         /// What the model refuses.
         error: ConfigError,
     },
+    /// The programs.
+    #[error(transparent)]
+    Device(#[from] DeviceError),
 }
 
 /// Bytes of frames, since the run began.
@@ -120,13 +146,15 @@ struct Line {
 }
 
 /// See the head of this file.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub struct World {
     setup: Setup,
     routes: Routes,
     lines: Vec<Line>,
     /// By host: its wire.
     uplinks: Vec<u32>,
+    /// By switch, if programs decide; else empty.
+    devices: Vec<Device>,
     calendar: Calendar,
     packets: Packets,
     connections: Connections,
@@ -137,6 +165,10 @@ pub struct World {
     balance: Balance,
     /// Segments on their way from a host's transport to its port; empty between events.
     out: Vec<Segment>,
+    /// Frames that switches have handed on; empty between events.
+    frames: Vec<(u32, u32, Nanos)>,
+    /// Where a program and its model differ: the run ends there.
+    difference: Option<String>,
 }
 
 impl World {
@@ -144,8 +176,11 @@ impl World {
     ///
     /// # Errors
     /// If two hosts have no path, or a model refuses its configuration.
-    pub fn new(setup: Setup) -> Result<World, SetupError> {
-        let routes = Routes::new(&setup.topology)?;
+    pub fn new(mut setup: Setup) -> Result<World, SetupError> {
+        if setup.program.is_some() {
+            setup.multipath = Multipath::Buckets;
+        }
+        let routes = Routes::new(&setup.topology, setup.multipath)?;
         let mut uplinks = vec![0; setup.topology.hosts.len()];
         let mut lines = Vec::with_capacity(setup.topology.wires.len());
         for (number, wire) in (0..).zip(&setup.topology.wires) {
@@ -168,6 +203,7 @@ impl World {
             calendar.plan(first.start_ns, Event::FlowStart);
         }
         Ok(World {
+            devices: devices(&setup, &routes)?,
             routes,
             lines,
             uplinks,
@@ -179,12 +215,17 @@ impl World {
             events: 0,
             balance: Balance::default(),
             out: Vec::new(),
+            frames: Vec::new(),
+            difference: None,
             setup,
         })
     }
 
     /// Lets the next thing happen. Returns false if nothing does before the end of the run.
     pub fn step(&mut self, watch: &mut impl Watch) -> bool {
+        if self.difference.is_some() {
+            return false;
+        }
         let Some((now, event)) = self.calendar.next(self.setup.end_ns) else {
             self.now = self.setup.end_ns;
             return false;
@@ -201,6 +242,7 @@ impl World {
             }
             Event::SenderTimer(flow) => self.tell(flow, Side::Sender, Input::Timer),
             Event::ReceiverTimer(flow) => self.tell(flow, Side::Receiver, Input::Timer),
+            Event::Switch(switch) => self.wake(switch, watch),
         }
         true
     }
@@ -213,10 +255,9 @@ impl World {
     fn start_flow(&mut self) {
         let number = self.hashes.len() as u32;
         let flow = self.setup.flows[number as usize];
-        let (source, destination) = (flow.source, flow.destination);
         self.hashes.push([
-            self.flow_hash(number, source, destination),
-            self.flow_hash(number, destination, source),
+            self.datagram(number, true).flow_hash(),
+            self.datagram(number, false).flow_hash(),
         ]);
         if let Some(next) = self.setup.flows.get(self.hashes.len()) {
             self.calendar.plan(next.start_ns, Event::FlowStart);
@@ -252,14 +293,19 @@ impl World {
             true => (flow.source, flow.destination),
             false => (flow.destination, flow.source),
         };
+        let hash = self.hashes[segment.flow as usize][usize::from(!forward)];
+        let len = segment.len + self.setup.transports[flow.transport].overhead_bytes;
         let header = Header {
             destination,
-            hash: self.hashes[segment.flow as usize][usize::from(!forward)],
+            hash,
             rank: rank(self.setup.ranks, flow, &segment),
-            user: flow.user,
-            scale: flow.scale,
-            flow: segment.flow << 1 | u32::from(!forward),
-            len: segment.len + self.setup.transports[flow.transport].overhead_bytes,
+            user: if forward { flow.user } else { UNCLASSIFIED },
+            scale: if forward { flow.scale } else { UNIT_SCALE },
+            flow: match self.setup.program {
+                Some(_) => flow_cell(&self.setup.switch_ports.scheduler.scheme().p4(), hash),
+                None => segment.flow << 1 | u32::from(!forward),
+            },
+            len: len.max(MIN_FRAME),
         };
         self.balance.sent += u64::from(header.len);
         let number = self.packets.insert(header, segment);
@@ -274,21 +320,27 @@ impl World {
             self.send(wire);
         }
         let port = &mut self.lines[wire as usize].port;
-        let header = self.packets.header(number);
-        match port.offer(self.now, number, header) {
-            Offered::Queued => {}
-            Offered::Marked => {
-                let segment = self.packets.segment_mut(number);
-                if segment.ecn == Ecn::Ect {
-                    segment.ecn = Ecn::Ce;
-                    port.count_mark();
-                }
+        let marks = port.marks();
+        let verdict = port.offer(self.now, number, self.packets.header(number));
+        if marks && verdict.is_queued() {
+            let segment = self.packets.segment_mut(number);
+            if segment.ecn == Ecn::Ect {
+                segment.ecn = Ecn::Ce;
+                port.count_mark();
             }
-            Offered::PushedOut(victim) => self.drop(victim),
-            Offered::Dropped => self.drop(number),
         }
+        self.drop_lost(number, verdict);
         self.send(wire);
         self.plan_departure(wire);
+    }
+
+    /// Drops what a verdict cost.
+    fn drop_lost(&mut self, number: u32, verdict: Verdict) {
+        match verdict {
+            Verdict::Queued { .. } => {}
+            Verdict::PushedOut { victim, .. } => self.drop(victim.id as u32),
+            Verdict::DroppedByAdmission | Verdict::DroppedFull => self.drop(number),
+        }
     }
 
     fn drop(&mut self, number: u32) {
@@ -314,17 +366,26 @@ impl World {
     /// The first packet on a wire is at its far end.
     fn arrive(&mut self, wire: u32, watch: &mut impl Watch) {
         let line = &mut self.lines[wire as usize];
-        let Some(number) = line.port.first_in_transit() else {
+        let line_end = line.to;
+        let Some((_, number)) = line.port.first_in_transit() else {
             return;
         };
-        let header = *self.packets.header(number);
-        if let Some(next) = line.port.arrived(header.len) {
+        if let Some(next) = line.port.arrived(self.packets.header(number).len) {
             self.calendar.plan(next, Event::Arrival(wire));
         }
-        match line.to {
+        self.pass_on(number, line_end, watch);
+    }
+
+    /// A packet is at this host or switch.
+    fn pass_on(&mut self, number: u32, at: Node, watch: &mut impl Watch) {
+        let header = *self.packets.header(number);
+        match at {
             Node::Switch(switch) => {
                 let next = self.routes.next(switch, header.destination, header.hash);
-                self.offer(next, number);
+                match self.devices.is_empty() {
+                    true => self.offer(next, number),
+                    false => self.offer_to_program(switch, next, number),
+                }
             }
             Node::Host(_) => {
                 let segment = *self.packets.segment(number);
@@ -340,16 +401,89 @@ impl World {
         }
     }
 
-    /// CRC-32 of the 5-tuple of a flow, in one direction.
-    fn flow_hash(&self, flow: u32, from: u32, to: u32) -> u32 {
-        let address = |host: u32| self.setup.topology.hosts[host as usize].address;
+    /// A packet arrives at a switch that runs a program, and should leave it by this wire.
+    fn offer_to_program(&mut self, switch: u32, wire: u32, number: u32) {
+        let header = *self.packets.header(number);
+        let segment = self.packets.segment(number);
+        let datagram = Datagram {
+            id: u64::from(number),
+            rank: header.rank,
+            len: header.len,
+            ..self.datagram(segment.flow, segment.kind.is_from_sender())
+        };
+        let device = &mut self.devices[switch as usize];
+        let port = &mut self.lines[wire as usize].port;
+        let verdict = device.checks().then(|| {
+            port.catch_up(self.now);
+            port.offer(self.now, number, &header)
+        });
+        let number_of_port = self.setup.topology.wires[wire as usize].from_port;
+        let model = verdict.map(|verdict| (verdict, &*port));
+        let lost = device.receive(self.now, &header, &datagram, number_of_port, model);
+        port.send(self.now);
+        match (lost, verdict) {
+            (Err(difference), _) => self.difference = Some(difference),
+            (Ok(_), Some(verdict)) => self.drop_lost(number, verdict),
+            (Ok(true), None) => self.drop(number),
+            (Ok(false), None) => {}
+        }
+        self.plan_switch(switch);
+    }
+
+    fn plan_switch(&mut self, switch: u32) {
+        if let Some(at) = self.devices[switch as usize].wake(self.now) {
+            self.calendar.plan(at, Event::Switch(switch));
+        }
+    }
+
+    /// A switch that runs a program has something to do.
+    fn wake(&mut self, switch: u32, watch: &mut impl Watch) {
+        let device = &mut self.devices[switch as usize];
+        device.advance(self.now);
+        let mut frames = std::mem::take(&mut self.frames);
+        if let Err(difference) = device.take_frames(&mut frames) {
+            self.difference = Some(difference);
+        }
+        let checks = device.checks();
+        for (wire, number, due) in frames.drain(..) {
+            let Line { port, to, .. } = &mut self.lines[wire as usize];
+            let at = *to;
+            if checks {
+                port.catch_up(self.now);
+                let expected = port.first_in_transit();
+                if expected != Some((due, number)) {
+                    self.difference.get_or_insert(format!(
+                        "switch {}: packet {number} is at the far end of its link at {due} ns; the model says {expected:?}",
+                        self.devices[switch as usize].name(),
+                    ));
+                    continue;
+                }
+                port.arrived(self.packets.header(number).len);
+            }
+            self.pass_on(number, at, watch);
+        }
+        self.frames = frames;
+        self.plan_switch(switch);
+    }
+
+    /// Addresses and ports of the packets of a flow, in one direction.
+    fn datagram(&self, flow: u32, forward: bool) -> Datagram {
+        let described = &self.setup.flows[flow as usize];
+        let hosts = &self.setup.topology.hosts;
+        let sender = user_address(hosts[described.source as usize].address, described.user);
+        let [a, b, c, _] = hosts[described.destination as usize].address;
+        let receiver = [a, b, c, ANSWERING];
+        let (source, destination) = if forward {
+            (sender, receiver)
+        } else {
+            (receiver, sender)
+        };
         Datagram {
-            source: address(from),
-            destination: address(to),
+            source,
+            destination,
             source_port: source_port(self.setup.seed, flow),
             ..Datagram::ranked(0, 0, 0)
         }
-        .flow_hash()
     }
 
     /// What it was told.
@@ -370,14 +504,38 @@ impl World {
     /// Where all bytes are.
     pub fn balance(&self) -> Balance {
         Balance {
-            in_flight: self.lines.iter().map(|line| line.port.held_bytes()).sum(),
+            in_flight: self.held_by_ports() + self.devices.iter().map(Device::held_bytes).sum::<u64>(),
             ..self.balance
         }
     }
 
-    /// The port in front of each wire.
-    pub fn ports(&self) -> impl Iterator<Item = &Port> {
-        self.lines.iter().map(|line| &line.port)
+    /// Bytes in ports and on wires. Where programs decide, ports of switches are in them.
+    fn held_by_ports(&self) -> u64 {
+        let lines = self.lines.iter().zip(&self.setup.topology.wires);
+        let counted = lines.filter(|(_, wire)| self.devices.is_empty() || matches!(wire.from, Node::Host(_)));
+        counted.map(|(line, _)| line.port.held_bytes()).sum()
+    }
+
+    /// Where a program and its model differ, if they do.
+    pub fn difference(&self) -> Option<&str> {
+        self.difference.as_deref()
+    }
+
+    /// What the port in front of a wire has counted.
+    pub fn counts(&self, wire: usize) -> Counts {
+        let described = &self.setup.topology.wires[wire];
+        match described.from {
+            Node::Switch(switch) if !self.devices.is_empty() => {
+                self.devices[switch as usize].counts(described.from_port)
+            }
+            _ => *self.lines[wire].port.counts(),
+        }
+    }
+
+    /// How long the queue in front of a wire was, where that is known.
+    pub fn lengths(&self, wire: usize) -> Option<Lengths> {
+        let unknown = self.devices.first().is_some_and(|device| !device.checks());
+        self.lines[wire].port.lengths(self.now).filter(|_| !unknown)
     }
 
     /// What is known of a flow.
@@ -389,6 +547,38 @@ impl World {
     pub fn started(&self) -> usize {
         self.hashes.len()
     }
+}
+
+/// A switch with the program for each switch, if programs decide.
+fn devices(setup: &Setup, routes: &Routes) -> Result<Vec<Device>, DeviceError> {
+    let Some(Installation { program, check }) = &setup.program else {
+        return Ok(Vec::new());
+    };
+    let hosts = &setup.topology.hosts;
+    let PortConfig {
+        scheduler, start_time, ..
+    } = &setup.switch_ports;
+    let users_count = *start_time || !scheduler.scheme().p4().ranks;
+    let users = device::users(setup.flows.iter().filter(|_| users_count).map(|flow| {
+        let address = user_address(hosts[flow.source as usize].address, flow.user);
+        (address, flow.user, flow.scale)
+    }))?;
+    let installed = Installed {
+        program,
+        scheduler,
+        start_time: *start_time,
+        check: *check,
+        users: &users,
+    };
+    device::check(&installed, hosts.len(), setup.switch_ports.mark_at.is_some())?;
+    (0..setup.topology.switches.len() as u32)
+        .map(|number| Device::new(&installed, &setup.topology, routes, number))
+        .collect()
+}
+
+/// The address of a user of a host: 200 of them have one of their own.
+fn user_address([a, b, c, _]: [u8; 4], user: u32) -> [u8; 4] {
+    [a, b, c, 1 + (user % 200) as u8]
 }
 
 /// The source port of a flow. Another seed gives other ports, so flows choose other paths.

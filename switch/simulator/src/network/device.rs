@@ -1,0 +1,387 @@
+//! A switch of a network that runs a compiled program: the frames of packets go in, and come out at the far ends of links.
+//! With a model beside each port, every decision and every departure is compared.
+
+use std::collections::{BTreeMap, HashMap};
+
+use p4sched_dataplane::{MatchKey, Port as PortNumber};
+use p4sched_schedulers::fdpa::UNCLASSIFIED;
+use p4sched_schedulers::scheme::P4;
+use p4sched_schedulers::{Config, Nanos, Verdict};
+
+use super::packets::Header;
+use super::port::{Counts, Port};
+use super::routes::{BUCKETS, Routes};
+use super::topology::{Node, Topology};
+use crate::frames::Datagram;
+use crate::model::Decision;
+use crate::parameters::Parameters;
+use crate::program::{Program, ProgramError};
+use crate::switch::{self, ArgumentError, Sent, Switch};
+
+/// Routes that a program has room for (`MAX_ROUTES` of p4/shared/constants.p4).
+const MAX_ROUTES: usize = 1024;
+/// Users that a program knows, and none of them is 0 (`MAX_USERS` of p4/shared/constants.p4).
+const MAX_USERS: u32 = 4096;
+/// The next hop's MAC address: nobody looks at it.
+const NEXT_HOP: u64 = 0x0200_0000_0001;
+/// Length of the prefix of each host.
+const HOST_PREFIX: u16 = 24;
+/// `RANK_HEADER` and `RANK_STFQ` of p4/shared/constants.p4.
+const RANK_HEADER: u64 = 1;
+const RANK_STFQ: u64 = 3;
+/// A time that does not come.
+const NEVER: Nanos = Nanos::MAX;
+
+/// Why a network cannot run programs.
+#[derive(Debug, thiserror::Error)]
+pub enum DeviceError {
+    /// There is no such program.
+    #[error(transparent)]
+    Program(#[from] ProgramError),
+    /// The program cannot have these parameters.
+    #[error(transparent)]
+    Arguments(#[from] ArgumentError),
+    /// Too many hosts.
+    #[error("{0} hosts: the programs have room for {MAX_ROUTES} routes, and each host needs one")]
+    Routes(usize),
+    /// Too many users.
+    #[error("user {0}: the programs know users 0 to 4095")]
+    User(u32),
+    /// Two users with one address.
+    #[error(
+        "users {0} and {1} of a host have the same address or different weights; give them numbers that differ by less than 200"
+    )]
+    SameAddress(u32, u32),
+    /// Marks.
+    #[error("mark_at_packets: the programs give no congestion marks")]
+    Marks,
+    /// A sorted queue whose packets nobody can follow.
+    #[error("only a model can say which packet a sorted queue pushed out: compare with the models (--check)")]
+    PushOut,
+}
+
+/// What all switches of a run are told.
+#[derive(Debug)]
+pub struct Installed<'a> {
+    /// What they run.
+    pub program: &'a Program,
+    /// The scheduler of every port.
+    pub scheduler: &'a Config,
+    /// Ranks are virtual start times.
+    pub start_time: bool,
+    /// Whether a model beside each port compares what it does.
+    pub check: bool,
+    /// By source address: user, and 256 / weight; none if the program does not look at them.
+    pub users: &'a BTreeMap<[u8; 4], (u32, u32)>,
+}
+
+/// By what a program remembers the past.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Remembers {
+    /// Ranks and queues, by port.
+    Ports,
+    /// Rates of users (FDPA).
+    Users,
+    /// Virtual finish times of flows (STFQ).
+    Flows,
+}
+
+/// See the head of this file.
+#[derive(Debug)]
+pub struct Device {
+    name: String,
+    switch: Switch,
+    p4: P4,
+    check: bool,
+    /// By port: its wire.
+    wires: Vec<Option<u32>>,
+    /// By port: what its counters were at the last arrival.
+    counted: Vec<switch::Counts>,
+    sent: Sent,
+    frame: Vec<u8>,
+    held_bytes: u64,
+    /// The program has one memory for all ports, and a model one for each. So what it remembers by may appear at one port
+    /// only: the port by user, or by cell of a flow.
+    remembered: HashMap<u32, PortNumber>,
+    remembers: Remembers,
+    /// When the calendar wakes it.
+    planned: Nanos,
+}
+
+impl Device {
+    /// Switch number `number` of a network.
+    ///
+    /// # Errors
+    /// If the program cannot do what is asked.
+    pub fn new(
+        installed: &Installed<'_>,
+        topology: &Topology,
+        routes: &Routes,
+        number: u32,
+    ) -> Result<Device, DeviceError> {
+        let scheme = installed.scheduler.scheme();
+        let mut switch = Switch::new(installed.program, scheme)?;
+        let parameters = Parameters::new(installed.scheduler.clone(), installed.program.target());
+        switch.check_arguments(&parameters.arguments())?;
+        let mut wires = Vec::new();
+        for (wire, described) in (0..).zip(&topology.wires) {
+            if described.from != Node::Switch(number) {
+                continue;
+            }
+            let port = described.from_port;
+            switch.set_port(port, &parameters, true, described.cable.rate_bps);
+            switch.set_delay(port, described.cable.delay_ns);
+            if wires.len() <= usize::from(port) {
+                wires.resize(usize::from(port) + 1, None);
+            }
+            wires[usize::from(port)] = Some(wire);
+        }
+        let p4 = scheme.p4();
+        if p4.ranks {
+            let source = if installed.start_time { RANK_STFQ } else { RANK_HEADER };
+            switch.set_default("ranking.rank_sources", "set_rank_source", &[source]);
+        }
+        for (address, &(user, scale)) in installed.users {
+            let key = [MatchKey::Lpm(address.to_vec(), 32)];
+            let data = [u64::from(user), u64::from(scale)];
+            switch.set_entry("users.users_by_prefix", &key, "set_user", &data);
+        }
+        let mut device = Device {
+            name: topology.switches[number as usize].clone(),
+            switch,
+            p4,
+            check: installed.check,
+            counted: vec![switch::Counts::default(); wires.len()],
+            wires,
+            sent: Sent::default(),
+            frame: Vec::new(),
+            held_bytes: 0,
+            remembered: HashMap::new(),
+            remembers: match (p4.ranks, installed.start_time) {
+                (false, _) => Remembers::Users,
+                (true, true) => Remembers::Flows,
+                (true, false) => Remembers::Ports,
+            },
+            planned: NEVER,
+        };
+        device.install_routes(topology, routes, number);
+        Ok(device)
+    }
+
+    /// A route to each host; one group for each set of paths.
+    fn install_routes(&mut self, topology: &Topology, routes: &Routes, number: u32) {
+        let mut groups: HashMap<&[u32], u64> = HashMap::new();
+        for (host, described) in (0..).zip(&topology.hosts) {
+            let [a, b, c, _] = described.address;
+            let key = [MatchKey::Lpm(vec![a, b, c, 0], HOST_PREFIX)];
+            let ways = routes.ways_to(number, host);
+            let port = |wire: u32| u64::from(topology.wires[wire as usize].from_port);
+            if ways.is_empty() {
+                // A switch without links to the others.
+                continue;
+            }
+            if let &[wire] = ways {
+                let data = [port(wire), NEXT_HOP];
+                self.switch.set_entry("forwarding.ipv4_routes", &key, "forward", &data);
+                continue;
+            }
+            let next = groups.len() as u64 + 1;
+            let group = *groups.entry(ways).or_insert(next);
+            self.switch
+                .set_entry("forwarding.ipv4_routes", &key, "choose_path", &[group]);
+            if group < next {
+                continue;
+            }
+            for bucket in 0..BUCKETS {
+                let key = [
+                    MatchKey::Exact(group.to_be_bytes().to_vec()),
+                    MatchKey::Exact(bucket.to_be_bytes().to_vec()),
+                ];
+                let data = [port(ways[routes.dealt(number, bucket, ways.len())]), NEXT_HOP];
+                self.switch.set_entry("forwarding.ecmp_paths", &key, "forward", &data);
+            }
+        }
+    }
+
+    /// A packet arrives whose way leads to this wire. `model`: the model's verdict at that port and the port itself, if
+    /// they are to be compared. Returns whether the packet is lost.
+    ///
+    /// # Errors
+    /// If the model says something else; the text says what.
+    pub fn receive(
+        &mut self,
+        now: Nanos,
+        header: &Header,
+        datagram: &Datagram,
+        port: PortNumber,
+        model: Option<(Verdict, &Port)>,
+    ) -> Result<bool, String> {
+        if model.is_some() {
+            self.check_memory(header, port)?;
+        }
+        datagram.write(&mut self.frame);
+        self.switch.advance(now, &mut self.sent);
+        let dropped = self.switch.dropped();
+        self.switch.receive(now, &self.frame, &mut self.sent);
+        let lost = self.switch.dropped() > dropped;
+        if let Some((verdict, model)) = model {
+            let counts = self.switch.counts(port);
+            let before = std::mem::replace(&mut self.counted[usize::from(port)], counts);
+            let (expected, found) = (self.decision(verdict), counts.decision_since(&before));
+            if found != Some(expected) {
+                return Err(format!(
+                    "at {now} ns, switch {}, port {port}: the model says {expected:?}, the program {found:?} to {datagram:?}; \
+                     {} packets wait in the model; counters {before:?} became {counts:?}",
+                    self.name,
+                    model.waiting(),
+                ));
+            }
+        }
+        let victim = match model {
+            Some((Verdict::PushedOut { victim, .. }, _)) => victim.len,
+            _ if lost => datagram.len,
+            _ => 0,
+        };
+        self.held_bytes += u64::from(datagram.len);
+        self.held_bytes -= u64::from(victim);
+        // The link may be free.
+        self.switch.advance(now, &mut self.sent);
+        Ok(lost)
+    }
+
+    /// # Errors
+    /// If the program remembers together what the models remember by port.
+    fn check_memory(&mut self, header: &Header, port: PortNumber) -> Result<(), String> {
+        let (what, key) = match self.remembers {
+            Remembers::Users if header.user != UNCLASSIFIED => ("user", header.user),
+            Remembers::Flows => ("cell of flows", header.flow),
+            _ => return Ok(()),
+        };
+        let first = *self.remembered.entry(key).or_insert(port);
+        if first == port {
+            return Ok(());
+        }
+        Err(format!(
+            "in what they remember: {what} {key} leaves switch {} by ports {first} and {port}; the program remembers it once, \
+             and the models at each port. Do without --check",
+            self.name
+        ))
+    }
+
+    fn decision(&self, verdict: Verdict) -> Decision {
+        match verdict {
+            Verdict::Queued { queue } => Decision::Queued {
+                priority: self.p4.priority(queue),
+            },
+            Verdict::PushedOut { .. } => Decision::PushedOut,
+            Verdict::DroppedByAdmission => Decision::Refused,
+            Verdict::DroppedFull => Decision::Full,
+        }
+    }
+
+    /// Lets everything happen that is due.
+    pub fn advance(&mut self, now: Nanos) {
+        if self.planned == now {
+            self.planned = NEVER;
+        }
+        self.switch.advance(now, &mut self.sent);
+    }
+
+    /// When it has to be woken, if that is not planned yet.
+    pub fn wake(&mut self, now: Nanos) -> Option<Nanos> {
+        let frames_wait = !self.sent.frames.is_empty();
+        let at = if frames_wait {
+            Some(now)
+        } else {
+            self.switch.next_event()
+        };
+        let at = at.map(|at| at.max(now)).filter(|&at| at < self.planned)?;
+        self.planned = at;
+        Some(at)
+    }
+
+    /// The frames that are at the far ends of their links now: for each its wire, the number of the packet, and when it is
+    /// there.
+    ///
+    /// # Errors
+    /// If a frame is none of a packet, or left by a port without a link.
+    pub fn take_frames(&mut self, into: &mut Vec<(u32, u32, Nanos)>) -> Result<(), String> {
+        for (port, id, due, frame) in std::mem::take(&mut self.sent.frames) {
+            let wire = self.wires.get(usize::from(port)).copied().flatten();
+            let number = id.and_then(|id| u32::try_from(id).ok());
+            let (Some(wire), Some(number)) = (wire, number) else {
+                return Err(format!(
+                    "switch {} sent {} bytes by port {port}, which no packet explains",
+                    self.name,
+                    frame.len()
+                ));
+            };
+            self.held_bytes -= frame.len() as u64;
+            self.sent.recycle(frame);
+            into.push((wire, number, due));
+        }
+        Ok(())
+    }
+
+    /// Whether models beside its ports compare.
+    pub fn checks(&self) -> bool {
+        self.check
+    }
+
+    /// Its name.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// Bytes that wait or are on its links.
+    pub fn held_bytes(&self) -> u64 {
+        self.held_bytes
+    }
+
+    /// What one of its ports has counted.
+    pub fn counts(&self, port: PortNumber) -> Counts {
+        let counts = self.switch.counts(port);
+        let sent = self.switch.transmitted(port);
+        Counts {
+            sent_packets: sent.packets,
+            sent_bytes: sent.bytes,
+            full: counts.full,
+            refused: counts.refused,
+            pushed_out: counts.pushed_out,
+            ..Counts::default()
+        }
+    }
+}
+
+/// Users by address, and the flows that make them.
+///
+/// # Errors
+/// If two users share an address, or one has two weights.
+pub fn users(flows: impl Iterator<Item = ([u8; 4], u32, u32)>) -> Result<BTreeMap<[u8; 4], (u32, u32)>, DeviceError> {
+    let mut users = BTreeMap::new();
+    for (address, user, scale) in flows {
+        if user >= MAX_USERS {
+            return Err(DeviceError::User(user));
+        }
+        let known = *users.entry(address).or_insert((user, scale));
+        if known != (user, scale) {
+            return Err(DeviceError::SameAddress(known.0, user));
+        }
+    }
+    Ok(users)
+}
+
+/// # Errors
+/// If no program can do what is asked.
+pub fn check(installed: &Installed<'_>, hosts: usize, marks: bool) -> Result<(), DeviceError> {
+    let sorted = installed.scheduler.scheme().p4().discipline.is_ideal();
+    if hosts > MAX_ROUTES {
+        Err(DeviceError::Routes(hosts))
+    } else if marks {
+        Err(DeviceError::Marks)
+    } else if sorted && !installed.check {
+        Err(DeviceError::PushOut)
+    } else {
+        Ok(())
+    }
+}

@@ -1,0 +1,206 @@
+//! Compiled programs at the ports of a network: they decide as the models do, and the run ends with the same results.
+
+use std::path::Path;
+
+use p4sched_schedulers::{Scheme, Target};
+use p4sched_simulator::network::results;
+use p4sched_simulator::network::scenario::Scenario;
+use p4sched_simulator::network::world::{Installation, Setup, World};
+use p4sched_simulator::program::Program;
+use serde_json::{Value, json};
+
+fn program(scheme: Scheme, target: Target) -> Program {
+    let directory = Path::new(env!("CARGO_MANIFEST_DIR"))
+        .join("../..")
+        .join(target.directory());
+    Program::compile(&directory, scheme.p4().program, target).unwrap_or_else(|error| panic!("{error}"))
+}
+
+/// Three racks of two hosts below two spines. Each host sends to each host of the other racks, with TCP or UDP, more than
+/// the links carry. FDPA's program has one rate for a user at all ports of a switch, so there a host sends to one other one
+/// only, over one spine. No two rates or delays are equal, so that hardly two things happen at the same instant.
+fn scenario(scheme: Scheme, target: Target) -> Value {
+    let one_way = scheme == Scheme::Fdpa;
+    let mut links = Vec::new();
+    let mut link = |one: String, other: String, rate_bps: u64| {
+        let place = links.len() as u64;
+        links.push(json!({"between": [one, other], "rate_bps": rate_bps + 977 * place, "delay_ns": 1000 + 17 * place}));
+    };
+    for host in 0..6 {
+        link(format!("h{host}"), format!("leaf{}", host / 2), 100_000_000);
+    }
+    for leaf in 0..3 {
+        for spine in 0..if one_way { 1 } else { 2 } {
+            link(format!("leaf{leaf}"), format!("spine{spine}"), 60_000_000);
+        }
+    }
+    let pairs = (0..6_u64).flat_map(|from| (0..6).filter(move |to| to / 2 != from / 2).map(move |to| (from, to)));
+    let mut flows: Vec<(u64, Value)> = pairs
+        .enumerate()
+        .map(|(number, (from, to))| {
+            let number = number as u64;
+            let start = number * 7_919 % 24 * 100_003;
+            let udp = number.is_multiple_of(3);
+            let to = if one_way { (from + 2) % 6 } else { to };
+            let flow = json!({"start_ns": start, "source": from, "destination": to, "bytes": 20_000 + 12_345 * (number % 5),
+                              "transport": if udp { "udp" } else { "tcp" }});
+            (start, flow)
+        })
+        .collect();
+    flows.sort_by_key(|&(start, _)| start);
+    let flows: Vec<Value> = flows.into_iter().map(|(_, flow)| flow).collect();
+    let ports = match scheme {
+        Scheme::Fdpa => json!({"scheme": "fdpa", "parameters": {
+            "interval_us": 1024, "edge_1": 3000, "edge_2": 6000, "depth_1": 12, "depth_2": 12, "depth_3": 12}}),
+        _ => json!({"scheme": scheme.name(), "queues": 4, "queue_size": 5, "window": 16, "headroom_256": 26}),
+    };
+    let mut scenario = json!({
+        "end_ns": 60_000_000,
+        "topology": {"described": {
+            "hosts": ["h0", "h1", "h2", "h3", "h4", "h5"],
+            "switches": ["leaf0", "leaf1", "leaf2", "spine0", "spine1"],
+            "links": links}},
+        "ports": ports, "ranks": "remaining", "multipath": "buckets",
+        "transports": {"tcp": {"control": "new_reno"}, "udp": {"control": {"udp": {"rate_bps": 40_000_000}}}},
+        "flows": {"list": flows},
+    });
+    scenario["ports"]["target"] = json!(target.name());
+    scenario
+}
+
+fn setup(scenario: &Value) -> Setup {
+    let scenario: Scenario = serde_json::from_value(scenario.clone()).unwrap();
+    scenario.setup(Path::new("")).unwrap()
+}
+
+fn run(setup: Setup) -> World {
+    let mut world = World::new(setup).unwrap_or_else(|error| panic!("{error}"));
+    while world.step(&mut ()) {
+        assert_eq!(world.difference(), None);
+        let balance = world.balance();
+        assert!(balance.balanced(), "at {} ns: {balance:?}", world.now());
+    }
+    world
+}
+
+/// What was lost at all ports.
+fn lost(world: &World) -> u64 {
+    let wires = 0..world.setup().topology.wires.len();
+    wires
+        .map(|wire| world.counts(wire))
+        .map(|counts| counts.full + counts.refused + counts.pushed_out)
+        .sum()
+}
+
+fn same_as_the_models(scheme: Scheme, target: Target) {
+    let models = run(setup(&scenario(scheme, target)));
+    assert!(lost(&models) > 50, "{scheme:?}: {} packets lost", lost(&models));
+    // Only a model can say which packet a sorted queue pushed out.
+    for check in [true, false] {
+        if scheme == Scheme::Pifo && !check {
+            continue;
+        }
+        let program = program(scheme, target);
+        let decided = run(Setup {
+            program: Some(Installation { program, check }),
+            ..setup(&scenario(scheme, target))
+        });
+        assert_eq!(
+            results::flows_csv(&decided),
+            results::flows_csv(&models),
+            "{scheme:?}, {check}"
+        );
+        assert_eq!(lost(&decided), lost(&models));
+    }
+}
+
+#[test]
+fn every_v1model_program_gives_the_results_of_its_model() {
+    for &scheme in Scheme::ALL {
+        same_as_the_models(scheme, Target::V1model);
+    }
+}
+
+#[test]
+fn every_program_for_a_tofino_gives_the_results_of_its_model() {
+    for target in [Target::Tna, Target::T2na] {
+        for &scheme in Scheme::ALL {
+            if scheme.targets().contains(&target) {
+                same_as_the_models(scheme, target);
+            }
+        }
+    }
+}
+
+/// Runs until something differs.
+fn difference(setup: Setup, program: Program) -> String {
+    let program = Some(Installation { program, check: true });
+    let mut world = World::new(Setup { program, ..setup }).unwrap();
+    while world.step(&mut ()) {}
+    world.difference().expect("it went unnoticed").to_owned()
+}
+
+#[test]
+fn a_program_with_another_rule_is_found_out() {
+    let folder = tempfile::tempdir().unwrap();
+    let p4 = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../p4");
+    for part in ["include", "shared"] {
+        std::fs::create_dir(folder.path().join(part)).unwrap();
+        for file in std::fs::read_dir(p4.join(part)).unwrap() {
+            let file = file.unwrap();
+            std::fs::copy(file.path(), folder.path().join(part).join(file.file_name())).unwrap();
+        }
+    }
+    std::fs::copy(p4.join("fifo.p4"), folder.path().join("fifo.p4")).unwrap();
+    // It takes one packet more than its queue holds.
+    let rule = folder.path().join("include/queue_length.p4");
+    let text = std::fs::read_to_string(&rule).unwrap();
+    let wrong = text.replace("length >= (bit<32>) size", "length > (bit<32>) size");
+    assert_ne!(wrong, text);
+    std::fs::write(&rule, wrong).unwrap();
+
+    let program = Program::compile(folder.path(), "fifo", Target::V1model).unwrap();
+    let report = difference(setup(&scenario(Scheme::Fifo, Target::V1model)), program);
+    assert!(
+        report.contains("the model says Full, the program Some(Queued"),
+        "{report}"
+    );
+}
+
+#[test]
+fn a_user_at_two_ports_of_a_switch_cannot_be_compared() {
+    let mut scenario = scenario(Scheme::Fifo, Target::V1model);
+    scenario["ports"] = self::scenario(Scheme::Fdpa, Target::V1model)["ports"].clone();
+    let report = difference(setup(&scenario), program(Scheme::Fdpa, Target::V1model));
+    assert!(report.contains(" leaves switch leaf"), "{report}");
+}
+
+#[test]
+fn what_programs_cannot_do_is_said() {
+    let refused = |scheme: Scheme, place: &str, value: Value| {
+        let mut scenario = scenario(scheme, Target::V1model);
+        scenario["ports"][place] = value;
+        let program = Some(Installation {
+            program: program(scheme, Target::V1model),
+            check: false,
+        });
+        let setup = setup(&scenario);
+        World::new(Setup { program, ..setup }).unwrap_err().to_string()
+    };
+    assert_eq!(
+        refused(Scheme::Aifo, "window", json!(33)),
+        "a window of 33 ranks: the programs were compiled for 1 to 32"
+    );
+    assert_eq!(
+        refused(Scheme::SpPifo, "queue_size", json!(70_000)),
+        "set_sp_pifo: size_1 = 70000 does not fit its 16 bits"
+    );
+    assert_eq!(
+        refused(Scheme::Fifo, "mark_at_packets", json!(5)),
+        "mark_at_packets: the programs give no congestion marks"
+    );
+    assert_eq!(
+        refused(Scheme::Pifo, "queues", json!(1)),
+        "only a model can say which packet a sorted queue pushed out: compare with the models (--check)"
+    );
+}
