@@ -184,6 +184,8 @@ def test_a_dry_run_for_the_other_switches_prints_the_same_way(
         (("--scheme", "fdpa"), "its program has no table fdpa_params, so it is not a program of fdpa"),
         (("--scheme", "aifo", "--port", "1", "--log", "log"), "--log means nothing with --dry-run"),
         (("--scheme", "aifo", "--port", "1", "--reconnect", "1s"), "--reconnect means nothing with --dry-run"),
+        (("--scheme", "aifo", "--port", "1", "--window", "17"), "--window = 17 is out of range: 1 to 16 ranks for tna"),
+        (("--scheme", "aifo", "--port", "1", "--rank-source", "stfq"), "a Tofino has no ranks of STFQ; there is"),
     ],
 )
 def test_a_dry_run_that_makes_no_sense_is_one_line(

@@ -14,7 +14,7 @@ from p4sched.control.bands import Bands
 from p4sched.control.controller import Controller
 from p4sched.control.decision_log import refuse_other_file
 from p4sched.control.laws.port_counters import MAX_PORT
-from p4sched.errors import UsageError, in_range
+from p4sched.errors import UsageError, in_range, require
 from p4sched.lab.running import find_switch
 from p4sched.p4rt.program import Loadable, Program
 from p4sched.p4rt.rank_source import RankSource
@@ -158,6 +158,10 @@ def control(
     architecture = _written_for(loadable, program, scheme)
     if window is not None:
         in_range("--window", window, 1, PROGRAMS[architecture].largest_window, f"ranks for {architecture}")
+    require(
+        architecture is Target.V1MODEL or rank_source is not RankSource.STFQ,
+        "--rank-source stfq: a Tofino has no ranks of STFQ; there is: static, header, tos",
+    )
     controller = Controller(
         found,
         loadable,
