@@ -1,5 +1,5 @@
 // AIFO: admission-in first-out (Yu et al., "Programmable Packet Scheduling with a Single Queue", SIGCOMM 2021).
-// For Tofino 1: 12 stages. programs/aifo.md says what is in which stage.
+// For Tofino 1. programs/aifo.md says what is in which stage.
 //
 // One queue. A packet is admitted if few of the recent ranks are smaller than its own; the longer the queue, the fewer.
 // include/aifo_admission.p4 has the rule.

@@ -1,5 +1,5 @@
 // FDPA: Fair Dynamic Priority Assignment (Cascone et al., "Towards Approximate Fair Bandwidth Sharing via Dynamic
-// Priority Queuing"). For Tofino 1: 12 stages. programs/fdpa.md says what is in which stage.
+// Priority Queuing"). For Tofino 1. programs/fdpa.md says what is in which stage.
 //
 // The arrival rate of a user selects a band, and the band a strict-priority queue: the faster a user sends, the less
 // urgent are its packets. Band 1 is about the user's fair share. TCP slows down when its packets wait or are lost in a late

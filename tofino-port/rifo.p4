@@ -1,5 +1,5 @@
 // RIFO: range-in first-out ("RIFO: Pushing the Efficiency of Programmable Packet Schedulers").
-// For Tofino 1: 11 stages. programs/rifo.md says what is in which stage.
+// For Tofino 1. programs/rifo.md says what is in which stage.
 //
 // One queue. A packet is admitted by the place of its rank between the smallest and the largest of the recent ranks.
 // include/rifo_admission.p4 has the rule.

@@ -1,5 +1,5 @@
 // SP-PIFO (Alcoz et al., "SP-PIFO: Approximating Push-In First-Out Behaviors using Strict-Priority Queues", NSDI 2020).
-// For Tofino 1: 12 stages. programs/sp_pifo.md says what is in which stage.
+// For Tofino 1. programs/sp_pifo.md says what is in which stage.
 //
 // Up to 8 strict-priority queues. Each has a bound, and the bounds follow the ranks of the packets.
 // include/sp_pifo_mapping.p4 has the rule. The traffic manager drops at a full queue.

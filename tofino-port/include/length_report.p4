@@ -8,10 +8,12 @@
 //   ReadLength     (AIFO) what the last departure left behind. Too short by what was admitted since then.
 //   CountArrival   (FIFO, RIFO) ingress adds 1 for each arrival, also one that is then refused, up to the size of the queue. Too
 //                  long by what was refused since the last departure. The program itself drops at a full queue, because
-//                  the register is never below the length. The next departure puts it right.
+//                  the register is never below the length, but for what comes while a report is on its way. The next
+//                  departure puts it right.
 //
-// A report that is lost does no harm, unless it is that of the last packet of a full queue: then ingress takes an empty queue
-// for full, and no departure tells otherwise. The recirculation port must have room for a report of each departure.
+// The next report makes good one that is lost. But if all reports are lost that follow a full queue (AIFO: a queue longer than C),
+// ingress takes an empty queue for full, and no departure tells otherwise. The recirculation port must have room for a report of
+// each departure.
 //
 // The controller sets up the mirror session: port 68, cut to 32 bytes.
 

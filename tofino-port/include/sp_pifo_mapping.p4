@@ -9,7 +9,7 @@
 //   - Push-up whether the queue has room or not. A bound has one access in a pass, and the length of the queue that takes the
 //     packet is known after it, if at all. The program of SP-PIFO's authors does the same.
 //   - The other bounds fall in the second pass, as in their program.
-//   - Queues 8, 6, 4 and 2 take no packet of rank 0.
+//   - Queues 8, 6, 4 and 2 take no packet of rank 0. Nor do 7, 5 and 3 if the next less urgent queue has the bound 0 or is not there.
 //   - A queue that is not there keeps its bound, which push-downs lower.
 //
 // One stateful ALU holds the bounds of two queues. It compares a rank with both of them and changes one.
