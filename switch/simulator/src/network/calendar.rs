@@ -15,8 +15,6 @@ pub enum Event {
     FlowStart,
     /// The first packet on this wire is at its far end.
     Arrival(u32),
-    /// This wire is free, and packets wait for it.
-    Departure(u32),
     /// The timer of a flow's sender.
     SenderTimer(u32),
     /// The timer of a flow's receiver.

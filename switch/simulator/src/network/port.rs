@@ -1,4 +1,7 @@
 //! An output port: a scheduler, and the wire behind it.
+//!
+//! A departure needs no event of its own. Nobody sees the queue before the next packet is offered or the packet on the wire
+//! has arrived; then the departures that were due by then happen, each at its own time.
 
 use std::collections::VecDeque;
 
@@ -82,7 +85,7 @@ impl Port {
         self.waiting >= self.mark_at
     }
 
-    /// A packet arrives, after every departure that is due.
+    /// A packet arrives, after every departure that is due ([`Port::catch_up`]).
     pub fn offer(&mut self, now: Nanos, number: u32, header: &Header) -> Verdict {
         let packet = Packet {
             id: u64::from(number),
@@ -129,9 +132,12 @@ impl Port {
         self.waiting_bytes -= u64::from(len);
     }
 
-    /// When the next packet leaves; `None` if none waits.
-    pub fn next_departure(&self) -> Option<Nanos> {
-        (self.waiting > 0).then(|| self.link.free())
+    /// Every departure that is due, of packets that found the wire busy. At the same instant, a departure comes before an
+    /// arrival.
+    pub fn catch_up(&mut self, now: Nanos) {
+        while self.waiting > 0 && self.link.free() <= now {
+            self.send(self.link.free());
+        }
     }
 
     /// If the wire is free and a packet waits, sends it. Returns when it arrives, if it is the only one on the wire.
@@ -150,7 +156,8 @@ impl Port {
     }
 
     /// The first packet on the wire has arrived, and has `len` bytes. Returns when the one behind it arrives.
-    pub fn arrived(&mut self, len: u32) -> Option<Nanos> {
+    pub fn arrived(&mut self, now: Nanos, len: u32) -> Option<Nanos> {
+        self.catch_up(now);
         self.in_transit.pop_front();
         self.in_transit_bytes -= u64::from(len);
         self.in_transit.front().map(|&(at, _)| at)
@@ -159,13 +166,6 @@ impl Port {
     /// When the first packet on the wire arrives, and its number.
     pub fn first_in_transit(&self) -> Option<(Nanos, u32)> {
         self.in_transit.front().copied()
-    }
-
-    /// Every departure that is due, of packets that found the wire busy.
-    pub fn catch_up(&mut self, now: Nanos) {
-        while let Some(at) = self.next_departure().filter(|&at| at <= now) {
-            self.send(at);
-        }
     }
 
     /// What it has counted.

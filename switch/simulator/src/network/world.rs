@@ -141,8 +141,6 @@ impl Watch for () {}
 struct Line {
     port: Port,
     to: Node,
-    /// A departure is in the calendar.
-    planned: bool,
 }
 
 /// See the head of this file.
@@ -195,7 +193,6 @@ impl World {
             lines.push(Line {
                 port: port.map_err(|error| SetupError::Port { of, error })?,
                 to: wire.to,
-                planned: false,
             });
         }
         let mut calendar = Calendar::default();
@@ -228,6 +225,9 @@ impl World {
         }
         let Some((now, event)) = self.calendar.next(self.setup.end_ns) else {
             self.now = self.setup.end_ns;
+            for line in &mut self.lines {
+                line.port.catch_up(self.now);
+            }
             return false;
         };
         self.now = now;
@@ -235,11 +235,6 @@ impl World {
         match event {
             Event::FlowStart => self.start_flow(),
             Event::Arrival(wire) => self.arrive(wire, watch),
-            Event::Departure(wire) => {
-                self.lines[wire as usize].planned = false;
-                self.send(wire);
-                self.plan_departure(wire);
-            }
             Event::SenderTimer(flow) => self.tell(flow, Side::Sender, Input::Timer),
             Event::ReceiverTimer(flow) => self.tell(flow, Side::Receiver, Input::Timer),
             Event::Switch(switch) => self.wake(switch, watch),
@@ -315,11 +310,7 @@ impl World {
     /// A packet arrives at a port.
     fn offer(&mut self, wire: u32, number: u32) {
         let port = &mut self.lines[wire as usize].port;
-        if port.next_departure() == Some(self.now) {
-            // Of a departure and an arrival at the same instant, the departure comes first.
-            self.send(wire);
-        }
-        let port = &mut self.lines[wire as usize].port;
+        port.catch_up(self.now);
         let marks = port.marks();
         let verdict = port.offer(self.now, number, self.packets.header(number));
         if marks && verdict.is_queued() {
@@ -329,9 +320,10 @@ impl World {
                 port.count_mark();
             }
         }
+        if let Some(arrival) = port.send(self.now) {
+            self.calendar.plan(arrival, Event::Arrival(wire));
+        }
         self.drop_lost(number, verdict);
-        self.send(wire);
-        self.plan_departure(wire);
     }
 
     /// Drops what a verdict cost.
@@ -348,21 +340,6 @@ impl World {
         self.packets.remove(number);
     }
 
-    /// Sends the next packet if the wire is free.
-    fn send(&mut self, wire: u32) {
-        if let Some(arrival) = self.lines[wire as usize].port.send(self.now) {
-            self.calendar.plan(arrival, Event::Arrival(wire));
-        }
-    }
-
-    fn plan_departure(&mut self, wire: u32) {
-        let line = &mut self.lines[wire as usize];
-        if let Some(at) = line.port.next_departure().filter(|_| !line.planned) {
-            line.planned = true;
-            self.calendar.plan(at, Event::Departure(wire));
-        }
-    }
-
     /// The first packet on a wire is at its far end.
     fn arrive(&mut self, wire: u32, watch: &mut impl Watch) {
         let line = &mut self.lines[wire as usize];
@@ -370,7 +347,7 @@ impl World {
         let Some((_, number)) = line.port.first_in_transit() else {
             return;
         };
-        if let Some(next) = line.port.arrived(self.packets.header(number).len) {
+        if let Some(next) = line.port.arrived(self.now, self.packets.header(number).len) {
             self.calendar.plan(next, Event::Arrival(wire));
         }
         self.pass_on(number, line_end, watch);
@@ -458,7 +435,7 @@ impl World {
                     ));
                     continue;
                 }
-                port.arrived(self.packets.header(number).len);
+                port.arrived(self.now, self.packets.header(number).len);
             }
             self.pass_on(number, at, watch);
         }
