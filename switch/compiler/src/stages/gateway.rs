@@ -38,10 +38,33 @@ struct Seen {
     pairs: u32,
 }
 
+impl Seen {
+    /// Bits that constants and other fields are compared with.
+    fn bits(&self) -> u32 {
+        self.equal.values().chain(self.ranges.values()).sum::<u32>() + self.pairs * 8
+    }
+
+    fn and(mut self, other: Seen) -> Seen {
+        self.equal.extend(other.equal);
+        self.ranges.extend(other.ranges);
+        self.pairs += other.pairs;
+        self
+    }
+}
+
 /// What a condition costs, or why no gateway can ask it and what can.
 pub fn cost(ir: &Ir, condition: &Expr) -> Result<Cost, String> {
     let mut seen = Seen::default();
     let rows = ask(ir, condition, &mut seen)?.0;
+    let row = widest(ir, condition, !rules_out(condition, true))?;
+    if row.pairs > GATEWAY_BYTES || row.bits() > GATEWAY_BYTES * 8 + GATEWAY_HASH_BITS {
+        return Err(format!(
+            "'{}' looks at {} bits at once, but a gateway sees {GATEWAY_BYTES} bytes, which it also compares with other \
+             fields, and {GATEWAY_HASH_BITS} bits more. Ask parts of it in nested 'if's, or match the fields in a table",
+            show(ir, condition),
+            row.bits()
+        ));
+    }
     let flags = seen.equal.values().filter(|w| **w == 1).count() as u32;
     let wide: u32 = seen.equal.values().filter(|w| **w > 1).map(|w| w.div_ceil(8)).sum();
     let bytes = flags.div_ceil(8) + wide + seen.pairs;
@@ -97,6 +120,46 @@ fn ask(ir: &Ir, e: &Expr, seen: &mut Seen) -> Result<Rows, String> {
             Ok((1, 1))
         }
         _ => Err(computed(ir, e)),
+    }
+}
+
+/// What the widest row looks at of those that find the condition to be `outcome`. Gateways share out rows, but not what one
+/// row looks at.
+fn widest(ir: &Ir, e: &Expr, outcome: bool) -> Result<Seen, String> {
+    match &e.kind {
+        ExprKind::Unary(UnaryOp::Not, a) => widest(ir, a, !outcome),
+        ExprKind::Binary(op @ (B::And | B::Or), a, b) => {
+            let alone = |e: &Expr| rules_out(e, outcome);
+            let joined = (*op == B::And) == outcome && !alone(a) && !alone(b);
+            let part = |e: &Expr| widest(ir, e, outcome != alone(e));
+            let (a, b) = (part(a)?, part(b)?);
+            Ok(match joined {
+                true => a.and(b),
+                false if b.bits() > a.bits() => b,
+                false => a,
+            })
+        }
+        _ => {
+            let mut seen = Seen::default();
+            ask(ir, e, &mut seen)?;
+            Ok(seen)
+        }
+    }
+}
+
+/// Whether a condition with this outcome only rules values out. A row looks for values, so rows of the opposite go first.
+fn rules_out(e: &Expr, outcome: bool) -> bool {
+    !is_equalities(e, outcome) && is_equalities(e, !outcome)
+}
+
+/// Whether a condition with this outcome is made of fields that are equal to something.
+fn is_equalities(e: &Expr, outcome: bool) -> bool {
+    match &e.kind {
+        ExprKind::Unary(UnaryOp::Not, a) => is_equalities(a, !outcome),
+        ExprKind::Binary(B::And | B::Or, a, b) => is_equalities(a, outcome) && is_equalities(b, outcome),
+        ExprKind::Binary(B::Eq, ..) => outcome,
+        ExprKind::Binary(B::NotEq, ..) => !outcome,
+        _ => true,
     }
 }
 

@@ -300,12 +300,37 @@ fn a_register_is_accessed_once_on_a_path() {
 }
 
 #[test]
+fn one_row_of_a_condition_looks_at_44_bits() {
+    let asks = |condition: &str| format!("if (/*!*/{condition}) {{ hdr.h.r1 = 1; }}");
+    for (condition, bits) in [
+        ("hdr.h.mac == 5", 48),
+        ("hdr.h.d == 7 && hdr.h.e == 8", 64),
+        ("hdr.h.d == hdr.h.e && hdr.h.c == 1", 48),
+    ] {
+        let expected = format!("looks at {bits} bits at once");
+        let apply = asks(condition);
+        let said = messages(&program(Arch::Tna, "", &apply).place());
+        assert!(said.len() == 1 && said[0].contains(&expected), "{condition}: {said:?}");
+    }
+    for condition in [
+        "hdr.h.mac[43:0] == 5",
+        "hdr.h.d == 7 || hdr.h.e == 8",
+        "hdr.h.d != 7 && hdr.h.e != 8",
+        "hdr.h.d != 7 && hdr.h.e == 8",
+        "hdr.h.d == 7 && hdr.h.a == 3 && hdr.h.b[3:0] == 2",
+        "hdr.h.d == hdr.h.e && hdr.h.a == 5",
+    ] {
+        fits(&program(Arch::Tna, "", &asks(condition)));
+    }
+}
+
+#[test]
 fn a_condition_compares_by_size_with_constants_on_12_bits() {
     fits(&program(Arch::Tna, "", "if (hdr.h.d == hdr.h.e) { hdr.h.a = 1; }"));
     fits(&program(
         Arch::Tna,
         "",
-        "if (hdr.h.a < 100 && hdr.h.mac == 5) { hdr.h.b = 1; }",
+        "if (hdr.h.a < 100 && hdr.h.d == 5) { hdr.h.b = 1; }",
     ));
     fits(&program(Arch::Tna, "", "if (hdr.h.d < 0x10000) { hdr.h.b = 1; }"));
     refused(
