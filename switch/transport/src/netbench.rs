@@ -16,7 +16,7 @@ use crate::config::Config;
 use crate::endpoint::Endpoint;
 use crate::ranges::Ranges;
 use crate::segment::{Bytes, Kind, Segment};
-use crate::sender::Statistics;
+use crate::statistics::Statistics;
 use p4sched_schedulers::Nanos;
 use std::sync::Arc;
 

@@ -2,7 +2,7 @@
 
 use crate::endpoint::Endpoint;
 use crate::segment::{Kind, Segment};
-use crate::sender::Statistics;
+use crate::statistics::Statistics;
 use p4sched_schedulers::Nanos;
 
 /// Sends datagrams of `mss` bytes at equal distances; the last one may be shorter.

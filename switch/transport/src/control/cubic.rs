@@ -4,7 +4,7 @@
 //! around it, and fast beyond. K = cbrt((W_max - cwnd) / C). It is never smaller than what NewReno would have.
 
 use super::hystart::HyStart;
-use super::{Measurement, Window};
+use super::window::{Measurement, Window};
 use p4sched_schedulers::Nanos;
 
 /// The window is computed anew at most once in this time, as on a kernel with a thousand ticks a second.

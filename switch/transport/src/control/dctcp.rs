@@ -1,6 +1,6 @@
 //! DCTCP (RFC 8257): the window is reduced by the share of segments that were marked, in the arithmetic of Linux (`tcp_dctcp.c`).
 
-use super::Measurement;
+use super::window::Measurement;
 
 /// alpha counts in parts of this.
 const ONE: u32 = 1 << 10;

@@ -3,7 +3,7 @@
 //! Two signs end it. Acknowledgements that follow each other closely have lasted as long as half of the shortest round trip: they
 //! fill the path. Or the round trips of this round are longer than the shortest one: a queue is there.
 
-use super::Measurement;
+use super::window::Measurement;
 use p4sched_schedulers::Nanos;
 
 const MS: Nanos = 1_000_000;

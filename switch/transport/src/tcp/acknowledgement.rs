@@ -2,7 +2,7 @@
 
 use super::rack::DUP_THRESH;
 use super::scoreboard::Delivered;
-use super::{Phase, TcpSender};
+use super::state::{Phase, TcpSender};
 use crate::config::Recovery;
 use crate::control::{Cause, Measurement};
 use crate::segment::{Bytes, Segment};

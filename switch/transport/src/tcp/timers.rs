@@ -1,7 +1,8 @@
 //! The timers of the sender: retransmission (RFC 6298), tail loss probe and reordering (RFC 8985), pFabric's probes.
 
 use super::acknowledgement::Losses;
-use super::{Phase, TcpSender};
+use super::deadlines::TailProbe;
+use super::state::{Phase, TcpSender};
 use crate::config::{Control, Recovery};
 use crate::control::Cause;
 use crate::endpoint::Endpoint;
@@ -17,40 +18,6 @@ pub(super) enum Timer {
     Reordering,
     TailProbe,
     Retransmission,
-}
-
-/// A tail loss probe that is on its way.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct TailProbe {
-    /// The next segment when it was sent (RFC 8985: TLP.end_seq).
-    pub(super) end: u64,
-    /// Whether it repeats a segment (RFC 8985: TLP.is_retrans).
-    pub(super) repeats: bool,
-}
-
-#[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Timers {
-    /// The retransmission timer counts from here.
-    restarted: Nanos,
-    /// The tail loss probe counts from here: the last new segment, or the last progress.
-    pub(super) sent_or_advanced: Nanos,
-    /// When a segment is lost that may only be late.
-    pub(super) reordering: Option<Nanos>,
-    pub(super) tail_probe: Option<TailProbe>,
-}
-
-impl Timers {
-    pub(super) fn restart(&mut self, now: Nanos) {
-        self.restarted = now;
-    }
-
-    /// RFC 6298 Section 5.1: a new segment starts the timer if it does not run.
-    pub(super) fn sent_new(&mut self, now: Nanos, was_empty: bool) {
-        self.sent_or_advanced = now;
-        if was_empty {
-            self.restarted = now;
-        }
-    }
 }
 
 impl TcpSender {

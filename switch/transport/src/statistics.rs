@@ -1,0 +1,16 @@
+//! What a sender counts.
+
+/// What a sender has done so far.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Statistics {
+    /// Data segments that were sent, each transmission counted.
+    pub sent: u64,
+    /// Those of them that carry bytes which were sent before.
+    pub retransmitted: u64,
+    /// How often the retransmission timer ran out.
+    pub timeouts: u64,
+    /// How often fast recovery began.
+    pub recoveries: u64,
+    /// How often a reduction was taken back because nothing was lost.
+    pub undone: u64,
+}

@@ -1,0 +1,267 @@
+//! The state of a sender, and how it sends.
+
+use super::deadlines::Deadlines;
+use super::rack::Rack;
+use super::reduction::Reduction;
+use super::scoreboard::Scoreboard;
+use crate::config::{Config, Control};
+use crate::control::{Algorithm, Cause, Window};
+use crate::rtt::RoundTrip;
+use crate::segment::{Ecn, Kind, Segment};
+use crate::statistics::Statistics;
+use p4sched_schedulers::Nanos;
+use std::sync::Arc;
+
+/// What the sender is doing about losses and marks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Phase {
+    /// Nothing is wrong.
+    Open,
+    /// A mark reduces the window (RFC 3168 Section 6.1.2). Linux calls it CWR.
+    Marked,
+    /// Fast recovery from losses (RFC 6582, RFC 6675).
+    Recovery,
+    /// Slow start after a timeout (RFC 5681 Section 3.1).
+    Timeout,
+}
+
+/// How things were before a reduction, in case that nothing was lost.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Undo {
+    pub(super) cwnd: u32,
+    pub(super) ssthresh: u32,
+    /// When the first segment was sent again since.
+    pub(super) resent_at: Option<Nanos>,
+}
+
+/// The sender of one flow.
+#[derive(Clone, Debug)]
+pub(crate) struct TcpSender {
+    pub(crate) statistics: Statistics,
+    pub(super) config: Arc<Config>,
+    pub(super) flow: u32,
+    pub(super) bytes: u64,
+    /// Whether the handshake is over.
+    pub(super) established: bool,
+    pub(super) board: Scoreboard,
+    /// The receiver takes no byte from here on.
+    pub(super) edge: u64,
+    pub(super) window: Window,
+    pub(super) control: Algorithm,
+    /// Whether the window, and not the receiver or the end of the flow, stopped the last transmission.
+    pub(super) limited: bool,
+    pub(super) phase: Phase,
+    /// The phase lasts until the segments before this one are acknowledged (RFC 6582: recover).
+    pub(super) until: u64,
+    pub(super) reduction: Reduction,
+    pub(super) undo: Option<Undo>,
+    pub(super) rack: Rack,
+    /// Duplicate acknowledgements, where there is no SACK: as many segments have arrived.
+    pub(super) duplicates: u32,
+    pub(super) round_trip: RoundTrip,
+    pub(super) timers: Deadlines,
+    /// The next new segment tells the receiver that the window was reduced.
+    pub(super) tells_reduction: bool,
+    /// pFabric: one byte at a time until something is acknowledged.
+    pub(super) probing: bool,
+}
+
+impl TcpSender {
+    pub(crate) fn new(flow: u32, bytes: u64, config: Arc<Config>) -> Self {
+        TcpSender {
+            statistics: Statistics::default(),
+            flow,
+            bytes,
+            established: false,
+            board: Scoreboard::default(),
+            edge: config.window,
+            window: Window::new(config.initial_window),
+            control: Algorithm::new(&config),
+            limited: false,
+            phase: Phase::Open,
+            until: 0,
+            reduction: Reduction::default(),
+            undo: None,
+            rack: Rack::default(),
+            duplicates: 0,
+            round_trip: RoundTrip::default(),
+            timers: Deadlines::default(),
+            tells_reduction: false,
+            probing: false,
+            config,
+        }
+    }
+
+    /// The congestion window in segments.
+    pub(crate) fn cwnd(&self) -> u32 {
+        self.window.cwnd
+    }
+
+    /// Segments that may still be in the network.
+    pub(crate) fn in_flight(&self) -> u32 {
+        self.board.in_flight().saturating_sub(self.duplicates)
+    }
+
+    /// Bytes that are acknowledged.
+    pub(crate) fn acknowledged(&self) -> u64 {
+        self.first_byte(self.board.una())
+    }
+
+    pub(super) fn segments(&self) -> u64 {
+        self.bytes.div_ceil(self.config.mss.into())
+    }
+
+    fn first_byte(&self, index: u64) -> u64 {
+        index.saturating_mul(self.config.mss.into()).min(self.bytes)
+    }
+
+    /// The number of whole segments before a byte.
+    pub(super) fn segments_before(&self, byte: u64) -> u64 {
+        if byte >= self.bytes {
+            self.segments()
+        } else {
+            byte / u64::from(self.config.mss)
+        }
+    }
+
+    pub(super) fn is_reducing(&self) -> bool {
+        matches!(self.phase, Phase::Marked | Phase::Recovery)
+    }
+
+    pub(super) fn smoothed(&self) -> Nanos {
+        self.round_trip.smoothed().unwrap_or(self.config.initial_rto)
+    }
+
+    /// Begins to go down to a new ssthresh.
+    pub(super) fn reduce(&mut self, cause: Cause) {
+        self.until = self.board.next();
+        self.reduction = Reduction::new(self.window.cwnd);
+        self.remember();
+        self.window.ssthresh = self.control.reduced(self.window.cwnd, cause);
+        self.window.credit = 0;
+        self.timers.tail_probe = None;
+        self.tells_reduction = self.config.ecn;
+    }
+
+    fn remember(&mut self) {
+        // Linux, tcp_current_ssthresh: what slow start has reached is not lost with ssthresh.
+        let cwnd = self.window.cwnd;
+        let ssthresh = if self.is_reducing() {
+            self.window.ssthresh
+        } else {
+            self.window.ssthresh.max(cwnd / 4 * 3)
+        };
+        self.undo = Some(Undo {
+            cwnd,
+            ssthresh,
+            resent_at: None,
+        });
+    }
+
+    fn header(&self, now: Nanos, kind: Kind) -> Segment {
+        Segment {
+            flow: self.flow,
+            kind,
+            remaining: self.bytes - self.acknowledged(),
+            sent_at: now,
+            ..Segment::default()
+        }
+    }
+
+    pub(super) fn data(&mut self, now: Nanos, index: u64, is_new: bool, out: &mut Vec<Segment>) {
+        self.statistics.sent += 1;
+        // RFC 3168 Section 6.1.5: what is sent again is not ECN-capable. DCTCP's are (RFC 8257 Section 3.5 does not exempt them).
+        let capable = self.config.ecn && (is_new || self.config.control == Control::Dctcp);
+        out.push(Segment {
+            seq: self.first_byte(index),
+            len: if self.probing { 1 } else { self.len(index) as u32 },
+            ecn: if capable { Ecn::Ect } else { Ecn::NotEct },
+            cwr: is_new && std::mem::take(&mut self.tells_reduction),
+            ..self.header(now, Kind::Data)
+        });
+        self.reduction.sent += u32::from(self.is_reducing());
+    }
+
+    fn len(&self, index: u64) -> u64 {
+        self.first_byte(index + 1) - self.first_byte(index)
+    }
+
+    pub(super) fn may_send_new(&self) -> bool {
+        let next = self.board.next();
+        next < self.segments() && self.first_byte(next + 1) <= self.edge
+    }
+
+    pub(super) fn send_new(&mut self, now: Nanos, out: &mut Vec<Segment>) {
+        let was_empty = self.board.is_empty();
+        let index = self.board.send(now);
+        self.timers.sent_new(now, was_empty);
+        self.data(now, index, true, out);
+    }
+
+    pub(super) fn send_again(&mut self, now: Nanos, index: u64, out: &mut Vec<Segment>) {
+        self.statistics.retransmitted += 1;
+        self.board.resend(now, index);
+        if let Some(undo) = &mut self.undo {
+            undo.resent_at.get_or_insert(now);
+        }
+        if index == self.board.una() {
+            self.timers.restart(now);
+        }
+        self.data(now, index, false, out);
+    }
+
+    /// Sends what the windows allow: first what was lost, then what is new.
+    pub(super) fn transmit(&mut self, now: Nanos, out: &mut Vec<Segment>) {
+        while !self.probing && self.in_flight() < self.window.cwnd {
+            if let Some(index) = self.board.next_lost() {
+                self.send_again(now, index, out);
+            } else if self.may_send_new() {
+                self.send_new(now, out);
+            } else {
+                break;
+            }
+        }
+        self.limited = self.in_flight() >= self.window.cwnd;
+    }
+
+    pub(super) fn synchronize(&mut self, now: Nanos, out: &mut Vec<Segment>) {
+        self.timers.restart(now);
+        out.push(self.header(now, Kind::Syn));
+    }
+
+    pub(super) fn receive_syn_ack(&mut self, now: Nanos, segment: &Segment, out: &mut Vec<Segment>) {
+        out.push(self.header(now, Kind::Confirm));
+        if self.established {
+            return;
+        }
+        self.established = true;
+        self.edge = segment.window;
+        // Linux, tcp_init_transfer: a path that has lost two of the first segments gets one at first.
+        if self.round_trip.backoff > 1 {
+            self.window.cwnd = 1;
+        }
+        self.round_trip.sample(now - segment.echo);
+        self.transmit(now, out);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::tcp_receiver::TcpReceiver;
+
+    /// Beside these there are 16 bytes for each segment on its way, and 16 for each hole.
+    #[test]
+    fn a_flow_takes_a_few_hundred_bytes() {
+        assert!(
+            std::mem::size_of::<TcpSender>() <= 600,
+            "{}",
+            std::mem::size_of::<TcpSender>()
+        );
+        assert!(
+            std::mem::size_of::<TcpReceiver>() <= 256,
+            "{}",
+            std::mem::size_of::<TcpReceiver>()
+        );
+    }
+}
