@@ -8,7 +8,7 @@ mod parser;
 mod storage;
 mod table;
 
-use std::rc::Rc;
+use std::{collections::HashSet, rc::Rc};
 
 pub use control::{Arg, Condition, Gress, Label, Next, Node, Outcome, Pipeline, Primitive, Stmt};
 pub use expr::{Expr, ExprKind, FieldRef, HeaderRef, Ty};
@@ -58,6 +58,8 @@ pub struct Ir {
     pub pipelines: Vec<Pipeline>,
     /// The same statements before they become graphs: what is placed into the stages of the chip.
     pub bodies: Vec<(Gress, Vec<Stmt>)>,
+    /// Blocks in them that are actions which a control calls itself.
+    pub calls: HashSet<Label>,
     /// Actions and tables that the control plane may know, in the order of their declaration.
     pub listed_actions: Vec<usize>,
     /// See above.

@@ -6,7 +6,7 @@ use super::{
     value::{Loc, Value, overlap},
 };
 use crate::{
-    ir::{ExprKind, Stmt},
+    ir::{ExprKind, Label, Stmt},
     source::Span,
     syntax::ast::Direction,
     typed::{
@@ -185,13 +185,13 @@ impl Lowerer<'_> {
         }
     }
 
-    /// Lowers a body that may return.
+    /// Lowers a body that may return, to a block, whose label it tells.
     pub(super) fn returning(
         &mut self,
         result: Option<Loc>,
         out: &mut Vec<Stmt>,
         body: impl FnOnce(&mut Self, &mut Vec<Stmt>),
-    ) {
+    ) -> Label {
         let label = self.label();
         self.returns.push(ReturnTo { label, result });
         let loops = std::mem::take(&mut self.loops);
@@ -200,6 +200,7 @@ impl Lowerer<'_> {
         self.loops = loops;
         self.returns.pop();
         out.push(Stmt::Block(label, inner));
+        label
     }
 
     pub(super) fn call_function(
@@ -235,7 +236,7 @@ impl Lowerer<'_> {
         let place = result.clone();
         self.deeper(span, |l| {
             l.with_bound(bound, &frame, span, out, |l, out| {
-                l.returning(place, out, |l, out| l.block(&body, out))
+                l.returning(place, out, |l, out| l.block(&body, out));
             });
         });
         result.map_or(Value::Nothing, |r| r.read())
@@ -254,7 +255,10 @@ impl Lowerer<'_> {
         self.in_action += 1;
         self.deeper(span, |l| {
             l.with_bound(bound, &frame, span, out, |l, out| {
-                l.returning(None, out, |l, out| l.block(&body, out))
+                let label = l.returning(None, out, |l, out| l.block(&body, out));
+                if l.in_action == 1 {
+                    l.ir.calls.insert(label);
+                }
             });
         });
         self.in_action -= 1;

@@ -17,6 +17,12 @@ type Follow = Option<Node>;
 
 /// The same statements with blocks that nothing leaves early opened, and what can never run removed.
 pub(super) fn flattened(stmts: Vec<Stmt>) -> Vec<Stmt> {
+    flattened_but(stmts, &HashSet::new())
+}
+
+/// The same, but blocks with the labels `kept` stay.
+pub(super) fn flattened_but(stmts: Vec<Stmt>, kept: &HashSet<Label>) -> Vec<Stmt> {
+    let flattened = |stmts| flattened_but(stmts, kept);
     let mut out = Vec::new();
     for stmt in stmts {
         match stmt {
@@ -27,7 +33,7 @@ pub(super) fn flattened(stmts: Vec<Stmt>) -> Vec<Stmt> {
                     inner.pop();
                 }
                 drop_final_breaks(&mut inner, label);
-                if leaves(&inner, label) {
+                if leaves(&inner, label) || (kept.contains(&label) && !inner.is_empty()) {
                     out.push(Stmt::Block(label, inner))
                 } else {
                     out.extend(inner)

@@ -64,7 +64,7 @@ pub fn check(ir: &Ir, chip: &Chip, code: &[Primitive]) -> Vec<(Span, String)> {
     wrong
 }
 
-const BRANCH: &str = "an action of a table has an 'if', but an action has no branches. Apply tables or statements under the \
+pub const BRANCH: &str = "an action has an 'if', but an action has no branches. Apply tables or statements under the \
                       'if' in the control's apply, or make two actions of it";
 
 fn name_of(ir: &Ir, (header, index): Cell) -> String {

@@ -38,6 +38,11 @@ impl Cells {
         !self.0.iter().any(meets)
     }
 
+    /// All bits of the fields of which they have some.
+    pub fn whole(&self) -> Cells {
+        self.iter().collect()
+    }
+
     /// Those that are in the other too.
     pub fn both(&self, other: &Cells) -> Cells {
         let rest = self.0.iter().map(|(c, bits)| (*c, bits & other.0.get(c).unwrap_or(&0)));

@@ -19,6 +19,9 @@ pub struct Chip {
     pub divides: bool,
     /// Whether an action compares two fields (`getHasCompareInstructions`).
     pub compares: bool,
+    /// Whether metadata is zero when the stages begin. On Tofino 2, p4c lets fields take turns in a container, and sets a field
+    /// to zero in a table when its turn comes.
+    pub zeroed: bool,
     /// Bits of containers that the stages compute with, all sizes together.
     pub containers: u64,
     /// Bits that the parser passes to the deparser beside these containers: Tofino 1's tagalong containers, Tofino 2's
@@ -37,6 +40,7 @@ pub const TOFINO: Chip = Chip {
     alu_width: 32,
     divides: false,
     compares: false,
+    zeroed: true,
     containers: 4096,
     carried: 2048,
     egress_bytes: Some(160),
@@ -52,6 +56,7 @@ pub const TOFINO2: Chip = Chip {
     alu_width: 32,
     divides: true,
     compares: true,
+    zeroed: false,
     containers: 4096,
     carried: 16 * 64 * 8,
     egress_bytes: None,

@@ -60,11 +60,13 @@ fn reason(earlier: &Unit, later: &Unit) -> Option<Reason> {
     if earlier.excludes(later) {
         return None;
     }
-    if !earlier.writes.is_disjoint(&later.inputs) {
+    // A field is in one container: a write to some of its bits is a write to it.
+    let (made, makes) = (earlier.writes.whole(), later.writes.whole());
+    if !made.is_disjoint(&later.inputs) {
         Some(Reason::Match)
-    } else if !earlier.writes.is_disjoint(&later.reads) || !earlier.writes.is_disjoint(&later.writes) {
+    } else if !made.is_disjoint(&later.reads) || !made.is_disjoint(&makes) {
         Some(Reason::Action)
-    } else if !later.writes.is_disjoint(&earlier.inputs) || !later.writes.is_disjoint(&earlier.reads) {
+    } else if !makes.is_disjoint(&earlier.inputs) || !makes.is_disjoint(&earlier.reads) {
         Some(Reason::Anti)
     } else {
         None

@@ -3,16 +3,19 @@
 
 use std::collections::BTreeMap;
 
+use num_bigint::BigInt;
+
 use super::{
-    cells::{Cell, Cells, effect, read_by},
-    live::prune,
+    cells::{Cell, Cells, deposited, effect, headers, read_by},
+    chip::Chip,
+    live::{is_seen, prune},
     nodes::{Application, Node, each, field_cell, is_min_or_max, is_operand, leaves_by},
 };
-use crate::ir::{Arg, Expr, ExprKind, Ir, Outcome, Primitive, Stmt, Ty};
+use crate::ir::{Arg, Expr, ExprKind, Ir, Outcome, Parser, ParserOp, Primitive, Stmt, Ty};
 
 /// The statements of one control. `roots` is what is read outside of it.
-pub fn nodes(ir: &Ir, stmts: &[Stmt], roots: &Cells) -> Vec<Node> {
-    let mut list = Known::new(ir).sequence(stmts);
+pub fn nodes(ir: &Ir, chip: &Chip, stmts: &[Stmt], roots: &Cells) -> Vec<Node> {
+    let mut list = Known::new(ir, chip).sequence(stmts);
     prune(ir, &mut list, roots);
     list
 }
@@ -20,19 +23,37 @@ pub fn nodes(ir: &Ir, stmts: &[Stmt], roots: &Cells) -> Vec<Node> {
 /// What is known of the fields at a place.
 struct Known<'a> {
     ir: &'a Ir,
+    chip: &'a Chip,
     /// What fields are copies of; of bools also the condition that they hold.
     values: BTreeMap<Cell, Expr>,
+    /// What may have been written.
+    written: Cells,
 }
 
 impl Known<'_> {
-    fn new(ir: &Ir) -> Known<'_> {
+    fn new<'a>(ir: &'a Ir, chip: &'a Chip) -> Known<'a> {
         Known {
             ir,
+            chip,
             values: BTreeMap::new(),
+            written: ir.parsers.iter().flat_map(|p| written_by_parser(ir, p)).collect(),
         }
     }
 
+    /// Whether an operation sets metadata to zero, which the chip does before the parser (p4c `RemoveMetadataInits`).
+    fn is_zero_already(&self, p: &Primitive) -> bool {
+        let ("assign", [Arg::Target(to), Arg::Value(value)]) = (p.op, p.args.as_slice()) else {
+            return false;
+        };
+        let value = deposited(to, value).map_or(value, |d| d.value);
+        let cells = effect(self.ir, p).writes;
+        let is_metadata = cells.iter().all(|c| !is_seen(self.ir, c));
+        let is_zero = value.as_int() == Some(BigInt::ZERO) || value.kind == ExprKind::Bool(false);
+        self.chip.zeroed && is_zero && is_metadata && self.written.is_disjoint(&cells)
+    }
+
     fn forget(&mut self, written: &Cells) {
+        self.written.extend(written.clone());
         let ir = self.ir;
         self.values
             .retain(|cell, value| !written.contains(cell) && read_by(ir, value).is_disjoint(written));
@@ -77,6 +98,7 @@ impl Known<'_> {
                         }
                     }
                 }
+                Stmt::Block(label, inner) if self.ir.calls.contains(label) => self.call(inner, &mut out),
                 Stmt::Block(label, inner) => {
                     let inner = self.sequence(inner);
                     let left_early = leaves_by(&inner, *label);
@@ -114,14 +136,31 @@ impl Known<'_> {
         out
     }
 
+    /// An action that the control calls is a table of its own, in which nothing is known of what is around it. One that has
+    /// branches stays as it is; the chip has no room for it.
+    fn call(&mut self, code: &[Stmt], out: &mut Vec<Node>) {
+        let mut inner = Vec::new();
+        for stmt in code {
+            match stmt {
+                Stmt::Primitive(p) => inner.push(Node::Do(p.clone())),
+                other => inner.extend(self.sequence(std::slice::from_ref(other))),
+            }
+        }
+        self.forget(&written_by(self.ir, &inner));
+        out.push(Node::Call(inner));
+    }
+
     /// Branches of which one is run. What is known after them is what all that go on agree on.
     fn branches(&mut self, lists: &[&Vec<Stmt>]) -> Vec<Vec<Node>> {
         let before = self.values.clone();
+        let (written_before, mut written) = (self.written.clone(), self.written.clone());
         let mut after: Option<BTreeMap<Cell, Expr>> = None;
         let mut out = Vec::new();
         for list in lists {
             self.values = before.clone();
+            self.written = written_before.clone();
             let nodes = self.sequence(list);
+            written.extend(std::mem::take(&mut self.written));
             if !matches!(nodes.last(), Some(Node::Break(_) | Node::Exit)) {
                 match &mut after {
                     None => after = Some(self.values.clone()),
@@ -131,6 +170,7 @@ impl Known<'_> {
             out.push(nodes);
         }
         self.values = after.unwrap_or(before);
+        self.written = written;
         out
     }
 
@@ -165,6 +205,7 @@ impl Known<'_> {
             self.forget(&written);
             return;
         }
+        let is_needed = !self.is_zero_already(&p);
         self.forget(&effect(self.ir, &p).writes);
         if let ("assign", [Arg::Target(to), Arg::Value(value)]) = (p.op, p.args.as_slice())
             && let Some(cell) = field_cell(to)
@@ -173,8 +214,25 @@ impl Known<'_> {
         {
             self.values.insert(cell, value.clone());
         }
-        out.push(Node::Do(p));
+        if is_needed {
+            out.push(Node::Do(p));
+        }
     }
+}
+
+/// What a parser may set to anything but zero.
+fn written_by_parser(ir: &Ir, parser: &Parser) -> Cells {
+    let ops = parser.states.iter().flat_map(|s| &s.ops);
+    let written = ops.map(|op| match op {
+        ParserOp::Set(_, value) if value.as_int() == Some(BigInt::ZERO) => Cells::new(),
+        ParserOp::Set(to, _) => headers(ir, &to.header)
+            .into_iter()
+            .map(|h| (h, Some(to.field)))
+            .collect(),
+        ParserOp::Primitive(p) => effect(ir, p).writes,
+        _ => Cells::new(),
+    });
+    written.flatten().collect()
 }
 
 /// All that the actions of a table write.

@@ -74,6 +74,10 @@ impl Live<'_> {
                     live = self.end.clone();
                     true
                 }
+                Node::Call(inner) => {
+                    live = self.sequence(inner, live);
+                    !inner.is_empty()
+                }
                 Node::Loop(_) => true,
                 Node::Apply(application) => {
                     live = self.application(application, live);
@@ -162,7 +166,7 @@ fn reads(ir: &Ir, nodes: &[Node]) -> BTreeMap<Cell, usize> {
 }
 
 /// Whether something outside of the controls sees a field: packets' headers and the architecture's metadata are seen.
-fn is_seen(ir: &Ir, (header, _): Cell) -> bool {
+pub fn is_seen(ir: &Ir, (header, _): Cell) -> bool {
     let header = &ir.headers[header];
     !header.metadata || header.name.contains("intr_md")
 }
@@ -193,7 +197,7 @@ fn retarget(ir: &Ir, nodes: &mut Vec<Node>, counts: &BTreeMap<Cell, usize>) -> b
     for node in nodes {
         changed |= match node {
             Node::If(_, yes, no, _) => retarget(ir, yes, counts) | retarget(ir, no, counts),
-            Node::Block(_, inner) => retarget(ir, inner, counts),
+            Node::Block(_, inner) | Node::Call(inner) => retarget(ir, inner, counts),
             Node::Apply(a) => a.branches.iter_mut().fold(false, |c, b| retarget(ir, b, counts) | c),
             _ => false,
         };

@@ -6,6 +6,8 @@ mod cells;
 mod chip;
 mod depend;
 mod gateway;
+mod ghost;
+mod groups;
 mod known;
 mod live;
 mod memory;
@@ -48,7 +50,7 @@ pub(crate) fn stages(ir: &Ir, program: &str, map: &SourceMap, reporter: &mut Rep
     let roots = roots(ir);
     let mut units = Units::new(ir, &chip, map);
     for (gress, body) in &ir.bodies {
-        units.control(*gress, &known::nodes(ir, body, &roots));
+        units.control(*gress, &known::nodes(ir, &chip, body, &roots));
     }
     let (list, wrong) = (units.list, units.wrong);
     for (span, message) in wrong {
@@ -78,8 +80,12 @@ fn placed(
     reporter: &mut Reporter,
 ) -> Option<Report> {
     let waits = depend::waits(units);
+    let doubled = ghost::doubled(ir, units);
     let takes = |object: &Object| match object {
-        Object::Register(r) => memory::register(&ir.registers[*r]),
+        Object::Register(r) => {
+            let one = memory::register(&ir.registers[*r]);
+            if doubled.contains(r) { one.plus(one) } else { one }
+        }
         Object::Counter(c) => memory::counter(&ir.counters[*c]),
         Object::Meter(name) => {
             let meters = ir.meters.iter().map(|m| (&m.name, m.size));

@@ -2,7 +2,7 @@
 
 use super::cells::{Cell, Cells, Use, effect, is_temporary, slice_of, visit};
 use crate::{
-    ir::{Expr, ExprKind, FieldRef, HeaderRef, Ir, Label, Primitive},
+    ir::{Arg, Expr, ExprKind, FieldRef, HeaderRef, Ir, Label, Primitive},
     source::Span,
     syntax::ast::{BinaryOp, UnaryOp},
 };
@@ -13,6 +13,8 @@ pub enum Node {
     Do(Primitive),
     If(Expr, Vec<Node>, Vec<Node>, Span),
     Block(Label, Vec<Node>),
+    /// The operations of an action that the control calls itself.
+    Call(Vec<Node>),
     Break(Label),
     Exit,
     Loop(Span),
@@ -69,7 +71,7 @@ pub fn each<'a>(nodes: &'a [Node], see: &mut impl FnMut(&'a Node)) {
                 each(yes, see);
                 each(no, see);
             }
-            Node::Block(_, inner) => each(inner, see),
+            Node::Block(_, inner) | Node::Call(inner) => each(inner, see),
             Node::Apply(a) => a.branches.iter().for_each(|b| each(b, see)),
             _ => {}
         }
@@ -85,6 +87,11 @@ pub fn results(ir: &Ir, p: &Primitive) -> Cells {
         .any(|u| matches!(u, Use::Register { .. } | Use::Hash(_) | Use::Random | Use::Meter(_)));
     let of = |c: Cell| has_result && (is_temporary(ir, c) || p.op == "modify_field_with_hash_based_offset");
     e.writes.into_iter().filter(|(c, _)| of(*c)).collect()
+}
+
+/// Whether an operation is one of an ALU, not a copy.
+pub fn computes_value(p: &Primitive) -> bool {
+    matches!((p.op, p.args.as_slice()), ("assign", [Arg::Target(_), Arg::Value(e)]) if !is_operand(e))
 }
 
 /// Whether an expression computes anything: more than naming, comparing or joining.

@@ -1,8 +1,5 @@
 //! Logical tables: what is placed into stages. Tables of the program, groups of statements between them (each becomes the
-//! action of a table without key), and conditions.
-//!
-//! Statements that follow each other form one group as long as none reads or writes what one before it wrote, and at most
-//! one of them uses an extern other than a hash (p4c `midend/action_synthesis_policy.h`).
+//! action of a table without key: groups.rs), and conditions.
 
 use crate::{
     ir::{Expr, ExprKind, Gress, Ir, Label, Primitive},
@@ -14,8 +11,9 @@ use super::{
     cells::{Cells, Effect, Use, effect, read_by},
     chip::{Chip, Resources},
     gateway,
+    groups::{groups, within},
     memory::{self, Memory},
-    nodes::{Application, Node, results},
+    nodes::{Application, Node},
 };
 
 /// A decision on the way to a unit, by the unit that makes it, and the branch taken.
@@ -177,6 +175,10 @@ impl<'a> Units<'a> {
                     self.wrong.push((*span, message.to_owned()));
                     End::default()
                 }
+                Node::Call(code) => {
+                    self.call(code, &at);
+                    End::default()
+                }
                 Node::Do(_) => End::default(),
             };
             end.left.extend(inner.left);
@@ -236,26 +238,31 @@ impl<'a> Units<'a> {
         unit
     }
 
+    /// An action that the control calls: a table without key.
+    fn call(&mut self, code: &[Node], at: &Place) {
+        let mut operations: Vec<&Primitive> = Vec::new();
+        for node in code {
+            match node {
+                Node::Do(p) => operations.push(p),
+                Node::If(_, _, _, span) => return self.wrong.push((*span, alu::BRANCH.to_owned())),
+                _ => {}
+            }
+        }
+        let (code, mut all) = (operations, Effect::default());
+        for p in &code {
+            let e = effect(self.ir, p);
+            self.once_in_action(&all, &e, p.span);
+            all.add(e);
+        }
+        if let Some(first) = code.first() {
+            self.same_index(&all.uses, first.span);
+            self.group(&code, all, at);
+        }
+    }
+
     /// Statements without a decision between them, in groups.
     fn statements(&mut self, run: &[&Primitive], at: &Place) {
-        let mut group: Vec<&Primitive> = Vec::new();
-        let mut all = Effect::default();
-        let mut results_of_group = Cells::new();
-        for p in run {
-            let e = effect(self.ir, p);
-            let is_extern = |u: &Use| !matches!(u, Use::Hash(_));
-            let made = all.writes.without(&results_of_group);
-            let depends = [&e.inputs, &e.reads, &e.writes].iter().any(|c| !made.is_disjoint(c));
-            let two_externs = all.uses.iter().any(is_extern) && e.uses.iter().any(is_extern);
-            if !group.is_empty() && (depends || two_externs) {
-                self.group(&std::mem::take(&mut group), std::mem::take(&mut all), at);
-                results_of_group = Cells::new();
-            }
-            results_of_group.extend(results(self.ir, p));
-            all.add(e);
-            group.push(p);
-        }
-        if !group.is_empty() {
+        for (group, all) in groups(self.ir, run) {
             self.group(&group, all, at);
         }
     }
@@ -443,19 +450,6 @@ fn target_of(nodes: &[Node]) -> Option<Label> {
         Some(Node::If(_, yes, no, _)) => target_of(yes).or(target_of(no)),
         _ => None,
     }
-}
-
-/// The effect of an action without what passes from one of its operations to the next: results of externs, and copies.
-fn within(mut e: Effect, code: &[Primitive], ir: &Ir) -> Effect {
-    let mut made = Cells::new();
-    (e.inputs, e.reads) = (Cells::new(), Cells::new());
-    for p in code {
-        let own = effect(ir, p);
-        e.inputs.extend(own.inputs.without(&made));
-        e.reads.extend(own.reads.without(&made));
-        made.extend(own.writes);
-    }
-    e
 }
 
 impl Unit {

@@ -401,7 +401,24 @@ fn an_action_reads_what_was_there_before() {
             &table("if (/*!*/hdr.h.a == 1) { hdr.h.d = p; }"),
             "t.apply();",
         ),
-        "an action of a table has an 'if'",
+        "an action has an 'if'",
+    );
+    // An action that the control calls is no other.
+    refused(
+        &program(
+            Arch::Tna,
+            "action act() { if (/*!*/hdr.h.a == 1) { hdr.h.d = 1; } }",
+            "act();",
+        ),
+        "an action has an 'if'",
+    );
+    refused(
+        &program(
+            Arch::Tna,
+            "action act() { meta.x = hdr.h.d + 1; /*!*/hdr.h.e = meta.x - 2; }",
+            "act();",
+        ),
+        "'meta.x' is computed and used in one action",
     );
 }
 

@@ -1,8 +1,8 @@
 //! How many stages and what memory small programs take.
 
-use p4sched_compiler::{Arch, stages::Report};
+use p4sched_compiler::{Arch, EmbeddedIncludes, Input, Options, place, stages::Report};
 
-use crate::program;
+use crate::{common::tofino::Chip, program};
 
 #[track_caller]
 fn placed(arch: Arch, declarations: &str, apply: &str) -> Report {
@@ -53,6 +53,80 @@ table t { key = { hdr.h.d : exact; } actions = { set; NoAction; } default_action
 #[test]
 fn what_nothing_reads_takes_nothing() {
     takes("", "meta.x = hdr.h.d + 1; meta.y = meta.x + 1; hdr.h.a = 1;", 1);
+}
+
+#[test]
+fn an_action_that_apply_calls_is_a_table_of_its_own() {
+    let action = format!("{REGISTER}\naction act() {{ meta.y = meta.x + 1; }}");
+    let first = "meta.x = up.execute(hdr.h.c);";
+    takes(&action, &format!("{first} act(); hdr.h.e = meta.y;"), 3);
+    // A copy joins the statements before it.
+    takes(REGISTER, &format!("{first} hdr.h.e = meta.x;"), 1);
+    let report = placed(
+        Arch::Tna,
+        "action act() { hdr.h.a = 1; }",
+        "hdr.h.b = 2; act(); hdr.h.c = 3;",
+    );
+    assert_eq!((report.stages.len(), report.total().tables), (1, 3), "{report}");
+}
+
+#[test]
+fn parts_of_a_field_are_written_one_stage_after_the_other() {
+    takes("", "hdr.h.c[15:8] = hdr.h.a; hdr.h.c[7:0] = hdr.h.b;", 2);
+    takes(
+        "action act() { hdr.h.c[15:8] = hdr.h.a; hdr.h.c[7:0] = hdr.h.b; }",
+        "act();",
+        1,
+    );
+}
+
+#[test]
+fn metadata_is_zero_on_the_first_chip() {
+    let copy = "meta.s[15:8] = hdr.h.a; meta.s[7:0] = 0; hdr.h.c = meta.s;";
+    for (arch, stages) in [(Arch::Tna, 2), (Arch::T2na, 3)] {
+        assert_eq!(placed(arch, "", copy).stages.len(), stages);
+    }
+    // What another branch writes is no matter.
+    let apply = "if (hdr.h.b == 1) { meta.s = 5; } else { meta.s[7:0] = 0; meta.s[15:8] = hdr.h.a; } hdr.h.c = meta.s;";
+    takes("", apply, 2);
+}
+
+#[test]
+fn ingress_and_ghost_have_a_copy_of_a_register_each() {
+    let both = |egress_apply: &str| {
+        let chip = Chip {
+            arch: Arch::T2na,
+            types: "Register<bit<32>, bit<11>>(2048) lengths;",
+            ingress: "RegisterAction<bit<32>, bit<11>, bit<8>>(lengths) read = {
+                void apply(inout bit<32> value, out bit<8> now) { now = value[7:0]; } };",
+            ingress_apply: "hdr.h.a = read.execute(0);",
+            egress: "RegisterAction<bit<32>, bit<11>, bit<8>>(lengths) look = {
+                void apply(inout bit<32> value, out bit<8> now) { now = value[7:0]; } };",
+            egress_apply,
+            ghost: "RegisterAction<bit<32>, bit<11>, bit<32>>(lengths) keep = {
+                void apply(inout bit<32> value) { value = 1; } };
+                apply { keep.execute(gh.qid); }",
+            ..Chip::default()
+        };
+        let text = chip.source();
+        let input = Input {
+            name: "test.p4",
+            text: &text,
+        };
+        let options = Options {
+            arch: Arch::T2na,
+            ..Options::default()
+        };
+        let placed = place(&input, &EmbeddedIncludes, &options);
+        placed
+            .report
+            .unwrap_or_else(|| panic!("{}", placed.messages))
+            .total()
+            .stateful
+    };
+    assert_eq!(both(""), 2);
+    // Egress is not one of the two that take turns.
+    assert_eq!(both("hdr.h.a = look.execute(0);"), 1);
 }
 
 #[test]

@@ -8,7 +8,7 @@ use crate::{
     lower::{
         FrameRef, Lowerer, Object,
         externs::tna::Extern,
-        flow::{any, flattened},
+        flow::{any, flattened, flattened_but},
         storage::SCALARS,
         value::{Loc, Value},
     },
@@ -251,8 +251,10 @@ impl Lowerer<'_> {
                 if kind == 2 {
                     return self.tna_deparser(egress, name, span, out);
                 }
+                self.ir
+                    .bodies
+                    .push((self.gress, flattened_but(out.clone(), &self.ir.calls)));
                 let out = flattened(out);
-                self.ir.bodies.push((self.gress, out.clone()));
                 let pipeline = if ghost { "ghost" } else { ["ingress", "egress"][egress] };
                 self.pipeline(pipeline, name, span, out);
             }

@@ -1,0 +1,35 @@
+//! Registers that ingress and the ghost control both use. Each side has a copy, and they take turns as `ping_pong` says, so
+//! that neither waits for the other (p4c `midend/ping_pong_generation.h`).
+
+use std::collections::BTreeSet;
+
+use super::unit::Unit;
+use crate::ir::{Gress, Ir};
+
+/// The registers of which there are two.
+#[must_use]
+pub fn doubled(ir: &Ir, units: &[Unit]) -> BTreeSet<usize> {
+    let is_doubled = |register: &usize| {
+        let of = |gress: Gress| -> Vec<&Unit> {
+            let accesses = |u: &&Unit| u.gress == gress && u.registers.iter().any(|(r, _)| r == register);
+            units.iter().filter(accesses).collect()
+        };
+        // What is less plain stays as it is: the program sees to the turns, or there are none.
+        let [ingress, ghost] = [Gress::Ingress, Gress::Ghost].map(of);
+        let is_plain = |list: &[&Unit]| matches!(list, [only] if only.registers.len() == 1);
+        let chosen = |u: &&Unit| u.path.iter().any(|(decision, _)| asks_turn(ir, &units[*decision]));
+        is_plain(&ingress)
+            && is_plain(&ghost)
+            && of(Gress::Egress).is_empty()
+            && !ingress.iter().chain(&ghost).any(chosen)
+    };
+    (0..ir.registers.len()).filter(is_doubled).collect()
+}
+
+/// Whether a unit decides by whose turn it is.
+fn asks_turn(ir: &Ir, unit: &Unit) -> bool {
+    unit.inputs.iter().any(|(header, field)| {
+        let fields = &ir.header_types[ir.headers[header].ty].fields;
+        field.is_some_and(|f| fields[f].name == "ping_pong")
+    })
+}
