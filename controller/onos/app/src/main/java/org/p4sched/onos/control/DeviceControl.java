@@ -158,7 +158,9 @@ public final class DeviceControl implements Closeable {
             }
             if (!onos.devices.isAvailable(device)) {
                 writeAll = true;
-                throw new SwitchException("ONOS does not reach it");
+                throw new SwitchException(
+                        "is not available: not connected, without its pipeline, or another controller's;"
+                                + " ONOS's log says which");
             }
             work();
             tell(refused == null ? null : refused.getMessage());
