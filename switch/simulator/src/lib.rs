@@ -6,6 +6,7 @@
 //! | module | what it is |
 //! |---|---|
 //! | [`workload`] | distributions and sequences of ranks |
+//! | [`flow_sizes`] | sizes and starts of flows |
 //! | [`inversions`] | a constant-rate stream through a scheduler: inversions and drops by rank (PACKS 6.1) |
 //! | [`adversary`] | search for traces on which one scheduler does much worse than another (PACKS, appendix B) |
 //! | [`model`], [`ranked`], [`link`] | one port of the reference: a model, where its ranks come from, a link |
@@ -21,6 +22,7 @@
 
 pub mod adversary;
 pub mod controlled;
+pub mod flow_sizes;
 pub mod frames;
 pub mod inversions;
 pub mod link;

@@ -21,8 +21,9 @@ use serde::Serialize;
 
 use crate::error::TrafficError;
 use crate::flow::Scale;
-use crate::plan::{Plan, Sizes};
+use crate::plan::Plan;
 use crate::tcp::Opening;
+use p4sched_simulator::flow_sizes::FlowSizes;
 
 /// Ranked UDP flows and TCP flows of given sizes. Reports are JSON on standard output.
 #[derive(Parser)]
@@ -117,7 +118,7 @@ enum Command {
     Plan {
         /// Distribution of sizes
         #[arg(long, value_enum, default_value = "web-search")]
-        sizes: Sizes,
+        sizes: FlowSizes,
         /// Factor on the sizes
         #[arg(long, default_value_t = 1.0)]
         scale: f64,

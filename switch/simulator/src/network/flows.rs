@@ -3,9 +3,12 @@
 use std::collections::HashMap;
 
 use p4sched_schedulers::{Nanos, Rank};
+use rand::Rng;
 use serde::Deserialize;
 
 use super::topology::Topology;
+use crate::flow_sizes::{FlowSizes, poisson_starts};
+use crate::workload::seeded;
 
 /// Largest scale of a user or flow: 16 bits in the programs.
 const MAX_SCALE: f64 = 65_535.0;
@@ -73,6 +76,19 @@ impl Hosts<'_> {
         Hosts {
             names: names.zip(0..).collect(),
             count: topology.hosts.len() as u32,
+        }
+    }
+
+    /// The numbers of these hosts; of all without a list.
+    fn all(&self, listed: Option<&[HostName]>) -> Result<Vec<u32>, FlowError> {
+        match listed {
+            None => Ok((0..self.count).collect()),
+            Some(listed) => {
+                let found = listed.iter().map(|host| self.find(host));
+                found
+                    .map(|host| host.map_err(|problem| wrong("poisson", problem)))
+                    .collect()
+            }
         }
     }
 
@@ -189,6 +205,93 @@ pub fn from_csv(text: &str, hosts: &Hosts<'_>) -> Result<Vec<Flow>, FlowError> {
     Ok(flows)
 }
 
+/// Flows at a load, from hosts to hosts at random.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Poisson {
+    sizes: FlowSizes,
+    /// Sizes are multiplied by this.
+    #[serde(default = "unscaled")]
+    scale: f64,
+    /// Share of `link_bps` that all flows together offer, in frames.
+    load: f64,
+    link_bps: u64,
+    /// Flows start until then.
+    duration_ns: Nanos,
+    /// All hosts without it.
+    sources: Option<Vec<HostName>>,
+    /// All hosts but the source without it.
+    destinations: Option<Vec<HostName>>,
+}
+
+fn unscaled() -> f64 {
+    1.0
+}
+
+/// Most flows of a run.
+const MAX_FLOWS: f64 = 1e7;
+/// The stream of random numbers that flows are drawn from.
+const FLOW_STREAM: u64 = 1;
+
+impl Poisson {
+    /// The flows. `frame_share`: bytes of a full frame over those of its payload.
+    ///
+    /// # Errors
+    /// If the load is not in (0, 1], the flows would be too many, or a host is unknown or has nobody to send to.
+    pub fn flows(&self, hosts: &Hosts<'_>, frame_share: f64, seed: u64) -> Result<Vec<Flow>, FlowError> {
+        let refuse = |problem: &str| Err(wrong("poisson", problem));
+        let positive = |value: f64| value.is_finite() && value > 0.0;
+        if !(positive(self.load) && self.load <= 1.0) {
+            return refuse("load: it is above 0 and at most 1");
+        }
+        if !(positive(self.scale) && self.link_bps > 0 && self.duration_ns > 0) {
+            return refuse("scale, link_bps and duration_ns are above 0");
+        }
+        let duration_s = self.duration_ns as f64 / 1e9;
+        let starts_per_s = self.load * self.link_bps as f64 / 8.0 / (self.sizes.mean() * self.scale * frame_share);
+        if starts_per_s * duration_s > MAX_FLOWS {
+            return Err(wrong(
+                "poisson",
+                format!("{:.3e} flows are too many", starts_per_s * duration_s),
+            ));
+        }
+        let sources = hosts.all(self.sources.as_deref())?;
+        let destinations = hosts.all(self.destinations.as_deref())?;
+        if let (&[source], &[destination]) = (&*sources, &*destinations)
+            && source == destination
+        {
+            return refuse("the only source is the only destination");
+        }
+        if sources.is_empty() || destinations.is_empty() {
+            return refuse("there is no source or no destination");
+        }
+        let mut random = seeded(seed);
+        random.set_stream(FLOW_STREAM);
+        let starts_s = poisson_starts(starts_per_s, duration_s, &mut random);
+        let sizes = self.sizes.sample(starts_s.len(), self.scale, &mut random);
+        let flows = starts_s.iter().zip(sizes).map(|(start_s, bytes)| {
+            let (source, destination) = loop {
+                let source = sources[random.random_range(0..sources.len())];
+                let destination = destinations[random.random_range(0..destinations.len())];
+                if source != destination {
+                    break (source, destination);
+                }
+            };
+            Flow {
+                start_ns: (start_s * 1e9) as Nanos,
+                source,
+                destination,
+                bytes,
+                rank: 0,
+                user: source + 1,
+                scale: UNIT_SCALE as u32,
+                transport: 0,
+            }
+        });
+        Ok(flows.collect())
+    }
+}
+
 /// What every list must have.
 fn check(flows: &[Flow], place: impl Fn(usize) -> String) -> Result<(), FlowError> {
     let mut before = 0;
@@ -232,6 +335,50 @@ mod tests {
             .map(|flow| (flow.source, flow.destination, flow.bytes))
             .collect();
         assert_eq!(ends, [(0, 2, 7), (1, 2, 8)]);
+    }
+
+    fn poisson(told: &str) -> Result<Vec<Flow>, FlowError> {
+        let poisson: Poisson = serde_json::from_str(told).unwrap();
+        poisson.flows(&Hosts::new(&topology()), 1514.0 / 1448.0, 1)
+    }
+
+    #[test]
+    fn a_generator_offers_the_load_and_repeats_itself() {
+        let told = r#"{"sizes": "web_search", "load": 0.6, "link_bps": 1000000000, "duration_ns": 100000000000,
+                       "destinations": ["receiver"]}"#;
+        let flows = poisson(told).unwrap();
+        assert_eq!(poisson(told).unwrap(), flows);
+        let bits = flows
+            .iter()
+            .map(|flow| flow.bytes as f64 * 8.0 * 1514.0 / 1448.0)
+            .sum::<f64>();
+        // About 4400 flows: the standard error of a Poisson number is 1.5 % of it.
+        assert!(
+            (bits / 100e9 / 0.6 - 1.0).abs() < 0.06,
+            "{} flows, {bits} bits",
+            flows.len()
+        );
+        assert!(flows.iter().all(|flow| flow.destination == 2 && flow.source < 2));
+        assert!(flows.is_sorted_by_key(|flow| flow.start_ns));
+    }
+
+    #[test]
+    fn a_generator_without_sense_is_refused() {
+        let refused = |load: &str, ends: &str| {
+            let told = format!(
+                r#"{{"sizes": "data_mining", "load": {load}, "link_bps": 1000, "duration_ns": 1000000000{ends}}}"#
+            );
+            poisson(&told).unwrap_err().to_string()
+        };
+        assert_eq!(refused("1.1", ""), "flows, poisson: load: it is above 0 and at most 1");
+        assert_eq!(
+            refused("0.5", r#", "sources": ["h7"]"#),
+            "flows, poisson: there is no host h7"
+        );
+        assert_eq!(
+            refused("0.5", r#", "sources": [1], "destinations": ["h2"]"#),
+            "flows, poisson: the only source is the only destination"
+        );
     }
 
     #[test]

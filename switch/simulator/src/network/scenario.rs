@@ -9,7 +9,7 @@ use p4sched_transport::{self as transport, Control};
 use serde::{Deserialize, Deserializer, de};
 use serde_json::{Map, Value};
 
-use super::flows::{Flow, FlowError, Hosts, Listed, from_csv, from_list};
+use super::flows::{Flow, FlowError, Hosts, Listed, Poisson, from_csv, from_list};
 use super::port::PortConfig;
 use super::routes::Multipath;
 use super::shapes::Shape;
@@ -119,6 +119,8 @@ enum Flows {
     List(Vec<Listed>),
     /// A CSV file, found from where the scenario is.
     File(PathBuf),
+    /// At random.
+    Poisson(Poisson),
 }
 
 fn one() -> u64 {
@@ -169,7 +171,10 @@ impl Scenario {
             return Err(ScenarioError::End(self.end_ns));
         }
         let topology = self.topology.topology()?;
-        let flows = self.flows(&topology, folder)?;
+        let transports = self.transports()?;
+        let (mss, overhead) = (transports[0].config.mss, transports[0].overhead_bytes);
+        let frame_share = f64::from(mss + overhead) / f64::from(mss);
+        let flows = self.flows(&topology, folder, frame_share)?;
         let start_time = self.ranks == Ranks::StartTime;
         let unlimited = PortConfig {
             scheduler: Config::Fifo(PLENTY),
@@ -188,19 +193,20 @@ impl Scenario {
             ranks: self.ranks,
             multipath: self.multipath,
             program: None,
-            transports: self.transports()?,
+            transports,
             flows,
             seed: self.seed,
             end_ns: self.end_ns,
         })
     }
 
-    fn flows(&self, topology: &Topology, folder: &Path) -> Result<Vec<Flow>, ScenarioError> {
+    fn flows(&self, topology: &Topology, folder: &Path, frame_share: f64) -> Result<Vec<Flow>, ScenarioError> {
         let hosts = Hosts::new(topology);
         let transports: Vec<String> = self.transports.keys().cloned().collect();
         Ok(match &self.flows {
             Flows::List(listed) => from_list(listed, &hosts, &transports)?,
             Flows::File(name) => from_csv(&read(&folder.join(name))?, &hosts)?,
+            Flows::Poisson(poisson) => poisson.flows(&hosts, frame_share, self.seed)?,
         })
     }
 
