@@ -143,7 +143,9 @@ class _Conf:
             (program,) = device["p4_programs"]
             pipes = [_pipe(pipe) for pipe in program["p4_pipelines"]]
             found = cls(str(program["program-name"]), PurePath(program["bfrt-config"]).name, pipes)
-        except (KeyError, TypeError, ValueError, AttributeError) as error:
+        except KeyError as error:
+            raise SessionError(f"{path} does not describe one program on one device: {error} is missing") from error
+        except (TypeError, ValueError, AttributeError) as error:
             raise SessionError(f"{path} does not describe one program on one device: {error}") from error
         if not found.program or not pipes:
             raise SessionError(f"{path} does not describe one program on one device: no name, or no pipe")

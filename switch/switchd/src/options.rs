@@ -13,8 +13,8 @@ use crate::stalls::Stalls;
 /// Highest port number of v1model: 511 means drop.
 const LAST_PORT: Port = DROP_PORT - 1;
 
-/// A software switch for P4_16 v1model programs with a traffic manager: strict-priority, fair and sorted queues behind
-/// one shaped link per port. Loads BMv2 JSON, is controlled over P4Runtime.
+/// A software switch for P4_16 programs (v1model, TNA, T2NA) with a traffic manager: strict-priority, fair and sorted
+/// queues behind one shaped link per port. Loads BMv2 JSON, is controlled over P4Runtime.
 #[derive(Debug, Parser)]
 #[command(name = "p4sched-switch", version, max_term_width = 110)]
 pub struct Options {

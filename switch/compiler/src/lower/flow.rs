@@ -250,7 +250,7 @@ impl Lowerer<'_> {
             Some((_, known)) if *known == follow => {}
             Some(_) => {
                 let message = format!(
-                    "the table '{}' is applied more than once; BMv2 can do that only where the same follows each time",
+                    "the table '{}' is applied more than once, and not the same follows each time; the switch's JSON cannot say that. Give each its own table",
                     self.ir.tables[table].name
                 );
                 self.error(span, message);

@@ -108,8 +108,8 @@ fn ask(ir: &Ir, e: &Expr, seen: &mut Seen) -> Result<Rows, String> {
                     let (a, b) = (show(ir, a), show(ir, b));
                     Err(format!(
                         "'{a}' and '{b}' are compared by size outside of a register; a gateway compares by size with \
-                         constants only. Compare them in a RegisterAction, or subtract in one table and test the \
-                         difference's sign bit in the next"
+                         constants only. Subtract in an earlier table (a |-| b is 0 where a <= b, without a sign), and \
+                         compare the difference with 0"
                     ))
                 }
             }

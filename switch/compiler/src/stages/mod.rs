@@ -108,13 +108,23 @@ fn placed(
             .parts
             .first()
             .map_or(Span::default(), |p| units[p.unit].span);
+        let way_out = if chain.len() > chip.stages {
+            format!(
+                "The longest chain of dependencies is {}; shorten it, or leave a part to another pass",
+                names.join(" -> ")
+            )
+        } else {
+            format!(
+                "No chain of dependencies is longer than {}: make tables and registers smaller, or let fewer of them wait \
+                 for a large one",
+                chain.len()
+            )
+        };
         let message = format!(
-            "this is the first of what the {} stages of {} have no room for: the program takes {}. The longest chain of \
-             dependencies is {}; shorten it, or leave a part to another pass",
+            "this is the first of what the {} stages of {} have no room for: the program takes {}. {way_out}",
             chip.stages,
             chip.name,
             stages.len(),
-            names.join(" -> ")
         );
         reporter.error(beyond, message);
     }

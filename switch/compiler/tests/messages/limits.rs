@@ -69,7 +69,9 @@ fn tables() {
     );
     parts_say(
         parts("t.apply(); hdr.h.b = 1; t.apply();"),
-        &["the table 'I.t' is applied more than once; BMv2 can do that only where the same follows each time"],
+        &[
+            "the table 'I.t' is applied more than once, and not the same follows each time; the switch's JSON cannot say that. Give each its own table",
+        ],
     );
     let types = format!(
         "{} control Sub(in bit<8> x) {{ table t {{ key = {{ x: exact; }} actions = {{ NoAction; }} }} apply {{ t.apply(); }} }}",

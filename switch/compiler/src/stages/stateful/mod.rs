@@ -351,7 +351,7 @@ impl Body<'_> {
         if width > lane {
             self.error(format!(
                 "'{text}' has {width} bits, but the stateful ALU of this register works with {lane}. Declare the register \
-                 with a wider type, or use a part of the field"
+                 with a wider type, or copy a part to a field that narrow in an earlier table"
             ));
         }
         self.outside.insert(text);
