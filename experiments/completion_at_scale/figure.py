@@ -4,8 +4,6 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from matplotlib.ticker import LogLocator, NullFormatter, StrMethodFormatter
-
 from p4sched.results import figures
 from p4sched.results.ranked_figures import SCHEME_COLOURS
 from p4sched.schemes import title
@@ -49,10 +47,7 @@ def draw(found: Mapping[str, Any], path: Path) -> None:
             axes.set_xlabel("load")
             axes.set_xticks(configuration["loads"])
             if key != "completed_share":
-                axes.set_yscale("log")
-                axes.yaxis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0)))
-                axes.yaxis.set_major_formatter(StrMethodFormatter("{x:g}"))
-                axes.yaxis.set_minor_formatter(NullFormatter())
+                figures.logarithmic(axes)
         panels[0].set_ylabel("flow completion time, ms")
         handles, labels = panels[0].get_legend_handles_labels()
         figure.legend(handles, labels, loc="outside lower center", ncols=6)

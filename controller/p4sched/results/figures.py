@@ -9,6 +9,7 @@ from typing import Any
 import matplotlib as mpl
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.ticker import LogLocator, NullFormatter, StrMethodFormatter
 
 from p4sched.schemes import title
 
@@ -64,6 +65,14 @@ def conditions(configuration: Mapping[str, Any], tcp: bool = True) -> str:
     sender = f" TCP {configuration['congestion_control'].capitalize()}," if tcp else ""
     rate, rtt = configuration["rate_bps"] / 1e6, configuration["rtt_ms"]
     return f"{rate:g} Mbit/s, RTT {rtt:g} ms,{sender} {configuration['switch']} switch"
+
+
+def logarithmic(axes: Axes) -> None:
+    """Makes the vertical axis logarithmic, with plain numbers at 1, 2 and 5 of each power of ten."""
+    axes.set_yscale("log")
+    axes.yaxis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0)))
+    axes.yaxis.set_major_formatter(StrMethodFormatter("{x:g}"))
+    axes.yaxis.set_minor_formatter(NullFormatter())
 
 
 def mark_invalid(axes: Axes, doubts: Sequence[str]) -> None:
