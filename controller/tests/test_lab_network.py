@@ -9,7 +9,7 @@ import os
 import signal
 import subprocess
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -148,10 +148,10 @@ def test_shortest_timeout_and_initial_window_become_properties_of_every_hosts_ro
             assert "initcwnd 30" not in route
 
 
-def end_of_client(transfer: Transfer) -> None:
-    """Waits until the transfer's iperf3 client is gone."""
+def until(met: Callable[[], bool]) -> None:
+    """Waits until this is so."""
     deadline = time.monotonic() + 10
-    while client_of(transfer):
+    while not met():
         assert time.monotonic() < deadline
         time.sleep(0.02)
 
@@ -170,12 +170,14 @@ def test_a_flow_that_is_killed_fails_the_run_and_one_that_is_stopped_does_not(tm
             with Iperf3Traffic(network, ledger, tmp_path / "iperf3") as flows:
                 await flows.serve(planned)
                 flows.send(planned, 60)
+                until(lambda: all(len(client_of(transfer)) == 1 for transfer in planned))
                 flows.stop_user(1)
-                end_of_client(planned[0])
+                until(lambda: not client_of(planned[0]))
                 flows.check()
                 (client,) = client_of(planned[2])
                 os.kill(client, signal.SIGKILL)
-                end_of_client(planned[2])
+                # Its command line is gone a moment before its status can be read.
+                until(lambda: flows.ended() == [3])
                 flows.check()
 
     with (
