@@ -76,7 +76,7 @@ environment() {
 }
 
 python_package() {
-  local sources=(pyproject.toml switch/proto/p4sched/v1/traffic_manager.proto)
+  local sources=(pyproject.toml switch/proto/p4sched/v1/traffic_manager.proto switch/proto/p4sched/v1/simulation.proto)
   done_already p4sched "${sources[@]}" && [ -x .venv/bin/p4sched ] && return
   .venv/bin/python -m pip install -q --disable-pip-version-check --no-deps --no-build-isolation -e .
   .venv/bin/python -m p4sched.genproto

@@ -1,4 +1,4 @@
-"""Generates the stubs of the traffic-manager service and of Tofino pipelines: `python -m p4sched.genproto`.
+"""Generates the stubs of the switch's own services and of Tofino pipelines: `python -m p4sched.genproto`.
 
 The stubs land in `p4sched.proto` and are not kept in the repository, so that they always match the installed protobuf.
 """
@@ -20,6 +20,7 @@ def generate() -> Path:
     # protoc finds its mypy plugins on the PATH of the environment that runs this
     sources = (
         PROTO_DIR / "p4sched" / "v1" / "traffic_manager.proto",
+        PROTO_DIR / "p4sched" / "v1" / "simulation.proto",
         ROOT / "controller" / "proto" / "tofino_pipeline.proto",
     )
     out = ROOT / "controller"

@@ -8,7 +8,11 @@ use prost::Message as _;
 const SERVICES: &str = "#[cfg(feature = \"services\")]";
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
-    let files = ["p4/v1/p4runtime.proto", "p4sched/v1/traffic_manager.proto"];
+    let files = [
+        "p4/v1/p4runtime.proto",
+        "p4sched/v1/traffic_manager.proto",
+        "p4sched/v1/simulation.proto",
+    ];
     println!("cargo::rerun-if-changed=p4");
     println!("cargo::rerun-if-changed=p4sched");
     println!("cargo::rerun-if-changed=google");

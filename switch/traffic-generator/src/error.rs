@@ -35,13 +35,13 @@ pub enum TrafficError {
 }
 
 /// Adds what was attempted to a socket's error.
-pub(crate) fn socket(what: impl Into<String>) -> impl FnOnce(std::io::Error) -> TrafficError {
+pub fn socket(what: impl Into<String>) -> impl FnOnce(std::io::Error) -> TrafficError {
     let what = what.into();
     move |source| TrafficError::Socket { what, source }
 }
 
 /// Adds the name of a file to its error.
-pub(crate) fn file_error(path: &Path) -> impl FnOnce(std::io::Error) -> TrafficError {
+pub fn file_error(path: &Path) -> impl FnOnce(std::io::Error) -> TrafficError {
     let path = path.display().to_string();
     move |source| TrafficError::File { path, source }
 }

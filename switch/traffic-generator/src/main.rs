@@ -1,15 +1,5 @@
 //! `p4sched-traffic`: ranked UDP flows and TCP flows of given sizes, for the lab's experiments.
 
-mod clock;
-mod error;
-mod flow;
-mod observe;
-mod plan;
-mod rank;
-mod retransmissions;
-mod tcp;
-mod udp;
-
 use std::io::{self, Write as _};
 use std::net::{Ipv4Addr, SocketAddrV4};
 use std::path::{Path, PathBuf};
@@ -19,11 +9,11 @@ use std::time::Duration;
 use clap::{Parser, Subcommand};
 use serde::Serialize;
 
-use crate::error::TrafficError;
-use crate::flow::Scale;
-use crate::plan::Plan;
-use crate::tcp::Opening;
 use p4sched_simulator::flow_sizes::FlowSizes;
+use p4sched_traffic_generator::flow::{self, Scale};
+use p4sched_traffic_generator::plan::Plan;
+use p4sched_traffic_generator::tcp::{self, Opening};
+use p4sched_traffic_generator::{TrafficError, file_error, observe, socket, udp, until};
 
 /// Ranked UDP flows and TCP flows of given sizes. Reports are JSON on standard output.
 #[derive(Parser)]
@@ -159,14 +149,14 @@ fn seconds(text: &str) -> Result<Duration, String> {
 
 fn print(report: &impl Serialize) -> Result<(), TrafficError> {
     let text = serde_json::to_string(report).expect("reports hold nothing that JSON cannot");
-    writeln!(io::stdout(), "{text}").map_err(error::file_error(Path::new("standard output")))
+    writeln!(io::stdout(), "{text}").map_err(file_error(Path::new("standard output")))
 }
 
 fn run(command: Command) -> Result<(), TrafficError> {
     match command {
         Command::UdpSend { flows, seed, log } => print(&udp::send(&flow::read(&flows)?, seed, log.as_deref())?)?,
         Command::UdpSchedule { flows, seed, output } => {
-            udp::write_schedule(&flow::read::<flow::UdpFlow>(&flows)?, seed, &output)?;
+            udp::schedule::write(&flow::read::<flow::UdpFlow>(&flows)?, seed, &output)?;
         }
         Command::UdpReceive {
             address,
@@ -188,7 +178,7 @@ fn run(command: Command) -> Result<(), TrafficError> {
             let flows = flow::read(&flows)?;
             let opening = if open_ahead { Opening::Ahead } else { Opening::AtStart };
             allow_many_connections();
-            std::thread::sleep(clock::until(epoch)?);
+            std::thread::sleep(until(epoch)?);
             let outcomes = runtime()?.block_on(tcp::send(&flows, &congestion, opening, deadline))?;
             print(&outcomes)?;
             tcp::all_connected(&outcomes)?;
@@ -249,7 +239,7 @@ fn runtime() -> Result<tokio::runtime::Runtime, TrafficError> {
     tokio::runtime::Builder::new_current_thread()
         .enable_all()
         .build()
-        .map_err(error::socket("cannot start"))
+        .map_err(socket("cannot start"))
 }
 
 fn main() -> ExitCode {

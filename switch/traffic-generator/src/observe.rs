@@ -25,13 +25,19 @@ const HEADERS: usize = 120;
 
 /// A TCP segment with payload.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Segment {
-    at_ns: u64,
-    from: (Ipv4Addr, u16),
-    to_port: u16,
-    tos: u8,
-    identification: u16,
-    payload_bytes: u32,
+pub struct Segment {
+    /// When it arrived, in ns of the monotonic clock.
+    pub at_ns: u64,
+    /// Address and port of its sender.
+    pub from: (Ipv4Addr, u16),
+    /// Destination port.
+    pub to_port: u16,
+    /// TOS byte.
+    pub tos: u8,
+    /// Identification field of IPv4.
+    pub identification: u16,
+    /// Bytes of payload.
+    pub payload_bytes: u32,
 }
 
 /// What arrived from one sender's port.
@@ -74,7 +80,7 @@ impl Observed {
 pub fn observe(duration: Duration, log: Option<&Path>) -> Result<Vec<Observed>, TrafficError> {
     let segments = record(duration)?;
     if let Some(path) = log {
-        write(path, &segments)?;
+        std::fs::write(path, text(&segments)).map_err(file_error(path))?;
     }
     Ok(by_connection(&segments))
 }
@@ -98,7 +104,7 @@ fn record(duration: Duration) -> Result<Vec<Segment>, TrafficError> {
 }
 
 /// The TCP segment in an IPv4 packet (its first bytes), if it carries payload.
-fn segment(packet: &[u8], at_ns: u64) -> Option<Segment> {
+pub fn segment(packet: &[u8], at_ns: u64) -> Option<Segment> {
     let two = |at: usize| Some(u16::from_be_bytes(packet.get(at..at + 2)?.try_into().ok()?));
     if packet.first()? >> 4 != 4 || *packet.get(9)? != PROTOCOL_TCP {
         return None;
@@ -117,7 +123,8 @@ fn segment(packet: &[u8], at_ns: u64) -> Option<Segment> {
     })
 }
 
-fn by_connection(segments: &[Segment]) -> Vec<Observed> {
+/// What arrived from each sender's port.
+pub fn by_connection(segments: &[Segment]) -> Vec<Observed> {
     let mut connections: BTreeMap<((Ipv4Addr, u16), u16), Observed> = BTreeMap::new();
     for segment in segments {
         let seen = connections
@@ -136,7 +143,8 @@ fn by_connection(segments: &[Segment]) -> Vec<Observed> {
     connections.into_values().collect()
 }
 
-fn write(path: &Path, segments: &[Segment]) -> Result<(), TrafficError> {
+/// A log of segments as CSV with a head line.
+pub fn text(segments: &[Segment]) -> String {
     let mut text = String::from("at_ns,src,src_port,tos,identification,payload_bytes\n");
     for s in segments {
         // Writing to a String cannot fail.
@@ -146,7 +154,7 @@ fn write(path: &Path, segments: &[Segment]) -> Result<(), TrafficError> {
             s.at_ns, s.from.0, s.from.1, s.tos, s.identification, s.payload_bytes
         );
     }
-    std::fs::write(path, text).map_err(file_error(path))
+    text
 }
 
 #[cfg(test)]

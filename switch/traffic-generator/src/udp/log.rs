@@ -20,11 +20,16 @@ pub struct Datagram {
     pub received_ns: Option<u64>,
 }
 
-/// Writes a log as CSV with a head line.
+/// Writes a log to a file.
 ///
 /// # Errors
 /// If the file cannot be written.
 pub fn write(path: &Path, datagrams: &[Datagram]) -> Result<(), TrafficError> {
+    std::fs::write(path, text(datagrams)).map_err(file_error(path))
+}
+
+/// A log as CSV with a head line.
+pub fn text(datagrams: &[Datagram]) -> String {
     let received = datagrams.first().is_some_and(|first| first.received_ns.is_some());
     let mut text = String::from("flow,sequence,rank,sent_ns");
     text.push_str(if received { ",received_ns\n" } else { "\n" });
@@ -43,5 +48,5 @@ pub fn write(path: &Path, datagrams: &[Datagram]) -> Result<(), TrafficError> {
         }
         text.push('\n');
     }
-    std::fs::write(path, text).map_err(file_error(path))
+    text
 }

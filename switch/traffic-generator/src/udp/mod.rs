@@ -1,8 +1,8 @@
 //! UDP flows of ranked packets: sent on a schedule of absolute times, so that the rate is exact however late one packet
 //! is, and counted at the other end.
 
-mod log;
-mod schedule;
+pub mod log;
+pub mod schedule;
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap};
@@ -18,7 +18,6 @@ use crate::error::{TrafficError, socket};
 use crate::flow::{FLOW_HEADER_BYTES, UDP_FRAME_OVERHEAD, UdpFlow, distinct};
 use log::Datagram;
 use schedule::Schedule;
-pub use schedule::write as write_schedule;
 
 /// What a sender did for one flow.
 #[derive(Clone, Debug, Serialize)]
@@ -178,7 +177,8 @@ pub struct Received {
 }
 
 impl Received {
-    fn note(&mut self, sequence: u64, delay_ns: u64, frame_bytes: u64, interval: usize) {
+    /// A datagram has arrived, so long after it was sent, in this interval.
+    pub fn note(&mut self, sequence: u64, delay_ns: u64, frame_bytes: u64, interval: usize) {
         self.packets += 1;
         self.frame_bytes += frame_bytes;
         if sequence < self.next_sequence {

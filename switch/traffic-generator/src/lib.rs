@@ -1,0 +1,16 @@
+//! Ranked UDP flows and TCP flows of given sizes, for the lab's experiments: what `p4sched-traffic` runs.
+//!
+//! Flow lists, schedules and reports know nothing of sockets, so hosts in virtual time use them too.
+
+mod clock;
+mod error;
+pub mod flow;
+pub mod observe;
+pub mod plan;
+pub mod rank;
+mod retransmissions;
+pub mod tcp;
+pub mod udp;
+
+pub use clock::until;
+pub use error::{TrafficError, file_error, socket};

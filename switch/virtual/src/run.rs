@@ -1,0 +1,276 @@
+//! A run of a traffic program in a host, as it was asked for and found possible.
+
+use std::net::Ipv4Addr;
+
+use p4sched_dataplane::Nanos;
+use p4sched_proto::p4sched::v1 as api;
+use p4sched_traffic_generator::flow::{TcpFlow, UdpFlow, distinct};
+
+/// A second.
+const SECOND: Nanos = 1_000_000_000;
+/// No run is longer: a day, as in the traffic generator.
+const LONGEST: Nanos = 86_400 * SECOND;
+/// Connections of one transfer, as iperf3 has it.
+const MOST_CONNECTIONS: u32 = 128;
+/// Packets of a probe in a second, at most.
+const FASTEST_PROBE: f64 = 1e6;
+
+/// A run that makes sense.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Run {
+    /// Unique in the network.
+    pub name: String,
+    /// When it starts.
+    pub start: Nanos,
+    /// What it does.
+    pub program: Program,
+}
+
+/// What a run does; see the messages of the same names.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Program {
+    /// iperf3 --client.
+    BulkSend(BulkSend),
+    /// iperf3 --server.
+    BulkReceive {
+        /// Where it listens.
+        port: u16,
+    },
+    /// p4sched-traffic udp-send.
+    UdpSend {
+        /// The flows.
+        flows: Vec<UdpFlow>,
+        /// Of ranks and arrivals.
+        seed: u64,
+        /// Whether each datagram is logged.
+        log: bool,
+    },
+    /// p4sched-traffic udp-receive.
+    UdpReceive {
+        /// Where it listens.
+        address: Ipv4Addr,
+        /// There.
+        ports: Vec<u16>,
+        /// How long.
+        duration: Nanos,
+        /// Length of a sample.
+        interval: Nanos,
+        /// Whether each datagram is logged.
+        log: bool,
+    },
+    /// p4sched-traffic tcp-send.
+    TcpSend {
+        /// The flows.
+        flows: Vec<TcpFlow>,
+        /// Name of the congestion control.
+        congestion_control: String,
+        /// Flows not done by then are given up.
+        deadline: Nanos,
+        /// Whether connections are opened before the first flow starts.
+        open_ahead: bool,
+    },
+    /// p4sched-traffic tcp-serve.
+    TcpServe {
+        /// Where it listens.
+        address: Ipv4Addr,
+        /// There.
+        port: u16,
+        /// How long at most.
+        duration: Nanos,
+        /// It ends when so many have arrived.
+        flows: Option<usize>,
+    },
+    /// p4sched-traffic observe.
+    Observe {
+        /// How long.
+        duration: Nanos,
+        /// Whether each segment is logged.
+        log: bool,
+    },
+    /// p4sched.lab.probe send.
+    ProbeSend {
+        /// From this address.
+        source: Ipv4Addr,
+        /// To this one.
+        destination: Ipv4Addr,
+        /// There.
+        port: u16,
+        /// How fast.
+        packets_per_s: f64,
+    },
+    /// p4sched.lab.probe receive.
+    ProbeReceive {
+        /// Where it listens.
+        port: u16,
+    },
+    /// A program of the guest.
+    Command {
+        /// Its command line.
+        words: Vec<String>,
+    },
+}
+
+/// Endless TCP connections from one address to another.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct BulkSend {
+    /// From this address.
+    pub source: Ipv4Addr,
+    /// To this one.
+    pub destination: Ipv4Addr,
+    /// There.
+    pub port: u16,
+    /// How many connections.
+    pub connections: u32,
+    /// TOS byte of the segments.
+    pub tos: u8,
+    /// Name of the congestion control.
+    pub congestion_control: String,
+    /// How long they send after the warm-up.
+    pub duration: Nanos,
+    /// What the report leaves out.
+    pub warm_up: Nanos,
+}
+
+impl Run {
+    /// Checks a run that was asked for.
+    ///
+    /// # Errors
+    /// What makes no sense, in a sentence.
+    pub fn new(asked: api::Run) -> Result<Run, String> {
+        let named = |problem: String| format!("run '{}': {problem}", asked.name);
+        if asked.name.is_empty() {
+            return Err("a run has no name".into());
+        }
+        let program = asked.program.ok_or_else(|| named("it has no program".into()))?;
+        Ok(Run {
+            start: asked.start_ns,
+            program: Program::new(program).map_err(named)?,
+            name: asked.name,
+        })
+    }
+}
+
+impl Program {
+    fn new(asked: api::run::Program) -> Result<Program, String> {
+        use api::run::Program as Asked;
+        Ok(match asked {
+            Asked::BulkSend(bulk) => Program::BulkSend(BulkSend::new(bulk)?),
+            Asked::BulkReceive(bulk) => Program::BulkReceive { port: port(bulk.port)? },
+            Asked::UdpSend(udp) => {
+                let flows: Vec<UdpFlow> = list(&udp.flows)?;
+                flows.iter().try_for_each(UdpFlow::check).map_err(sentence)?;
+                distinct(flows.iter().map(|flow| flow.flow)).map_err(sentence)?;
+                Program::UdpSend {
+                    flows,
+                    seed: udp.seed,
+                    log: udp.log,
+                }
+            }
+            Asked::UdpReceive(udp) => Program::UdpReceive {
+                address: address(&udp.address)?,
+                ports: udp.ports.into_iter().map(port).collect::<Result<_, _>>()?,
+                duration: time("duration_ns", udp.duration_ns)?,
+                interval: if udp.interval_ns == 0 { SECOND } else { udp.interval_ns },
+                log: udp.log,
+            },
+            Asked::TcpSend(tcp) => {
+                let flows: Vec<TcpFlow> = list(&tcp.flows)?;
+                flows.iter().try_for_each(TcpFlow::check).map_err(sentence)?;
+                distinct(flows.iter().map(|flow| flow.flow)).map_err(sentence)?;
+                Program::TcpSend {
+                    flows,
+                    congestion_control: tcp.congestion_control,
+                    deadline: time("deadline_ns", tcp.deadline_ns)?,
+                    open_ahead: tcp.open_ahead,
+                }
+            }
+            Asked::TcpServe(tcp) => Program::TcpServe {
+                address: address(&tcp.address)?,
+                port: port(tcp.port)?,
+                duration: time("duration_ns", tcp.duration_ns)?,
+                flows: tcp.flows.map(|flows| flows as usize),
+            },
+            Asked::Observe(observe) => Program::Observe {
+                duration: time("duration_ns", observe.duration_ns)?,
+                log: observe.log,
+            },
+            Asked::ProbeSend(probe) => Program::ProbeSend {
+                source: address(&probe.source)?,
+                destination: address(&probe.destination)?,
+                port: port(probe.port)?,
+                packets_per_s: if probe.packets_per_s > 0.0 && probe.packets_per_s <= FASTEST_PROBE {
+                    probe.packets_per_s
+                } else {
+                    return Err(format!(
+                        "packets_per_s is {:?}: a probe sends more than 0 and at most {FASTEST_PROBE:.0}",
+                        probe.packets_per_s
+                    ));
+                },
+            },
+            Asked::ProbeReceive(probe) => Program::ProbeReceive {
+                port: port(probe.port)?,
+            },
+            Asked::Command(command) if command.words.is_empty() => return Err("the command has no words".into()),
+            Asked::Command(command) => Program::Command { words: command.words },
+        })
+    }
+}
+
+impl BulkSend {
+    fn new(asked: api::BulkSend) -> Result<BulkSend, String> {
+        if !(1..=MOST_CONNECTIONS).contains(&asked.connections) {
+            return Err(format!(
+                "{} connections: there can be 1 to {MOST_CONNECTIONS}",
+                asked.connections
+            ));
+        }
+        let tos = u8::try_from(asked.tos).ok().filter(|tos| tos & 3 == 0);
+        Ok(BulkSend {
+            source: address(&asked.source)?,
+            destination: address(&asked.destination)?,
+            port: port(asked.port)?,
+            connections: asked.connections,
+            tos: tos.ok_or_else(|| {
+                format!(
+                    "tos is {}: it is a byte whose two lowest bits, which belong to ECN, are 0",
+                    asked.tos
+                )
+            })?,
+            congestion_control: asked.congestion_control,
+            duration: time("duration_ns", asked.duration_ns)?,
+            warm_up: if asked.warm_up_ns == 0 {
+                0
+            } else {
+                time("warm_up_ns", asked.warm_up_ns)?
+            },
+        })
+    }
+}
+
+fn sentence(error: impl std::error::Error) -> String {
+    error.to_string()
+}
+
+fn list<F: for<'de> serde::Deserialize<'de>>(text: &str) -> Result<Vec<F>, String> {
+    serde_json::from_str(text).map_err(|error| format!("flows are not a JSON list of flows: {error}"))
+}
+
+fn address(text: &str) -> Result<Ipv4Addr, String> {
+    text.parse()
+        .map_err(|_| format!("'{text}' is no IPv4 address, for example 10.2.0.1"))
+}
+
+fn port(number: u32) -> Result<u16, String> {
+    u16::try_from(number)
+        .ok()
+        .filter(|&port| port > 0)
+        .ok_or_else(|| format!("port {number}: ports are 1 to 65535"))
+}
+
+fn time(name: &str, value: Nanos) -> Result<Nanos, String> {
+    if (1..=LONGEST).contains(&value) {
+        Ok(value)
+    } else {
+        Err(format!("{name} is {value}: it must be above 0 and at most a day"))
+    }
+}
