@@ -1,0 +1,381 @@
+"""Networks in virtual time, from Python: a scenario goes in, numpy arrays come out.
+
+    >>> from p4sched import simulate
+    >>> link = simulate.Link.of("1gbit", "10us")
+    >>> scenario = simulate.Scenario(
+    ...     topology=simulate.Dumbbell(hosts=2, access=link, bottleneck=simulate.Link.of("100mbit", "1ms")),
+    ...     ports=simulate.Ports("packs", queues=4, queue_size=10, window=20),
+    ...     flows=[simulate.Flow("u1", "server", 1_000_000), simulate.Flow("u2", "server", 20_000, start_ns=5_000_000)],
+    ...     ranks="remaining",
+    ...     end_ns=1_000_000_000,
+    ... )
+    >>> result = simulate.run(scenario)
+    >>> bool(result.flows["completion_s"][1] < result.flows["completion_s"][0] < 0.2)
+    True
+    >>> [int(size) for size in result.flows["bytes"]]
+    [1000000, 20000]
+    >>> int(result.port("s1", 3)["sent_packets"]) > 700
+    True
+    >>> simulate.run(scenario.with_(ports=simulate.Ports("wfq")))  # doctest: +ELLIPSIS
+    Traceback (most recent call last):
+        ...
+    p4sched.errors.P4schedError: ports.scheme: there is no scheme wfq: use one of fifo, pifo, ...
+
+`switch/simulator/SCENARIOS.md` says what each field means. A scenario may also be a file, or a mapping with the fields
+of such a file. The same scenario gives the same result on any machine. Each run is a process of `p4sched-simulate`.
+"""
+
+import json
+import re
+import signal
+import subprocess
+import tempfile
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field, fields, replace
+from pathlib import Path
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from p4sched.errors import P4schedError
+from p4sched.paths import ROOT, rust_binary
+from p4sched.units import Duration, Rate
+
+BINARY = "p4sched-simulate"
+SCENARIO, FLOWS, FLOW_LIST, SUMMARY = "scenario.json", "flows.csv", "flow_list.csv", "summary.json"
+LISTED = ("start_ns", "source", "destination", "bytes")
+"""Columns of a list of flows in a file."""
+Array = NDArray[Any]
+
+
+class EndedError(P4schedError):
+    """A signal ended the simulator: the kernel, because memory ran out, or a person."""
+
+
+def _told(value: Any) -> dict[str, Any]:
+    """A dataclass as JSON, without the fields that are not set."""
+    found = {each.name: getattr(value, each.name) for each in fields(value)}
+    return {name: inner for name, inner in found.items() if inner is not None}
+
+
+@dataclass(frozen=True)
+class Link:
+    """A link, in both directions."""
+
+    rate_bps: int
+    """Bits of frames a second."""
+    delay_ns: int = 0
+    """Of propagation, each way."""
+
+    @classmethod
+    def of(cls, rate: str, delay: str | None = None) -> Self:
+        """From `10gbit` and `20us`."""
+        return cls(int(Rate.parse(rate)), 0 if delay is None else int(Duration.parse(delay)))
+
+
+@dataclass(frozen=True)
+class Topology:
+    """A shape of `SCENARIOS.md`: use one of the classes below."""
+
+    shape: ClassVar[str]
+
+    def told(self) -> dict[str, Any]:
+        """As a scenario has it."""
+        return {self.shape: asdict(self)}
+
+
+@dataclass(frozen=True)
+class Dumbbell(Topology):
+    """Hosts `u1` .., and `server` behind the bottleneck."""
+
+    shape = "dumbbell"
+    hosts: int
+    access: Link
+    bottleneck: Link
+
+
+@dataclass(frozen=True)
+class Incast(Topology):
+    """Senders `h1` .. at one switch, and `receiver` behind the bottleneck."""
+
+    shape = "incast"
+    senders: int
+    access: Link
+    bottleneck: Link
+
+
+@dataclass(frozen=True)
+class LeafSpine(Topology):
+    """Hosts `h1` .., rack by rack; `hosts` are those of each leaf."""
+
+    shape = "leaf_spine"
+    leaves: int
+    spines: int
+    hosts: int
+    access: Link
+    fabric: Link
+
+
+@dataclass(frozen=True)
+class FatTree(Topology):
+    """Hosts `h1` .., edge by edge; `k` are the ports of each switch."""
+
+    shape = "fat_tree"
+    k: int
+    access: Link
+    fabric: Link
+
+
+@dataclass(frozen=True)
+class Ports:
+    """The scheduler of all ports. What is None has the default of `p4sched-stepped`."""
+
+    scheme: str
+    queues: int | None = None
+    queue_size: int | None = None
+    """Packets in each queue; a scheme of one queue holds `queues` times as many."""
+    window: int | None = None
+    headroom_256: int | None = None
+    window_shift: int | None = None
+    parameters: Mapping[str, int] | None = None
+    """Instead of the sizes: the parameters of the program's action, by name."""
+    target: str | None = None
+    mark_at_packets: int | None = None
+
+
+@dataclass(frozen=True)
+class Flow:
+    """Bytes from one host to another."""
+
+    source: str | int
+    """By name, or by number from 0."""
+    destination: str | int
+    bytes: int
+    start_ns: int = 0
+    rank: int | None = None
+    user: int | None = None
+    weight: float | None = None
+    transport: str | None = None
+
+
+@dataclass(frozen=True)
+class Poisson:
+    """Flows that start as a Poisson process, with sizes of a data centre."""
+
+    sizes: str
+    """`web_search` or `data_mining`."""
+    load: float
+    """Share of `link_bps` that the frames of all flows together take."""
+    link_bps: int
+    duration_ns: int
+    """Flows start until then."""
+    scale: float | None = None
+    sources: Sequence[str | int] | None = None
+    destinations: Sequence[str | int] | None = None
+
+
+Flows = Sequence[Flow] | Poisson | Array | Path
+"""One by one, at random, an array with the fields of `LISTED`, or a CSV file with these columns."""
+NEW_RENO: Mapping[str, Mapping[str, Any]] = {"tcp": {"control": "new_reno"}}
+
+
+def flow_list(start_ns: Array, source: Array, destination: Array, size: Array) -> Array:
+    """Flows as one array, sorted by their start. Hosts are numbers from 0; `size` is in bytes."""
+    found = np.empty(len(start_ns), [(name, np.int64) for name in LISTED])
+    for name, values in zip(LISTED, (start_ns, source, destination, size), strict=True):
+        found[name] = values
+    return found[np.argsort(found["start_ns"], kind="stable")]
+
+
+@dataclass(frozen=True)
+class Scenario:
+    """A run, as `switch/simulator/SCENARIOS.md` describes it."""
+
+    topology: Topology | Mapping[str, Any]
+    """One of the shapes, or the mapping of a described network."""
+    ports: Ports
+    flows: Flows
+    end_ns: int
+    """When the run ends, in ns of virtual time."""
+    transports: Mapping[str, Mapping[str, Any]] = field(default_factory=lambda: NEW_RENO)
+    """By name: `control`, and whatever differs from what Linux does. The first one is that of flows without any."""
+    hosts: Ports | None = None
+    """The scheduler of the hosts' own ports; None: a FIFO without limit."""
+    ranks: str = "flow"
+    seed: int = 1
+    multipath: str | None = None
+    overhead_bytes: int | None = None
+
+    def with_(self, **changed: Any) -> "Scenario":
+        """The same run with other values of these fields."""
+        return replace(self, **changed)
+
+    def told(self) -> dict[str, Any]:
+        """As the JSON file has it. An array of flows becomes a list: in a file of its own it takes less time."""
+        told = _told(self)
+        if isinstance(self.topology, Topology):
+            told["topology"] = self.topology.told()
+        for of in ("ports", "hosts"):
+            if of in told:
+                told[of] = _told(told[of])
+        told["transports"] = {name: dict(settings) for name, settings in self.transports.items()}
+        told["flows"] = _told_flows(self.flows)
+        return told
+
+
+def _told_flows(flows: Flows) -> dict[str, Any]:
+    match flows:
+        case Poisson():
+            return {"poisson": _told(flows)}
+        case Path():
+            return {"file": str(flows)}
+        case np.ndarray():
+            rows = zip(*(flows[name].tolist() for name in LISTED), strict=True)
+            return {"list": [dict(zip(LISTED, row, strict=True)) for row in rows]}
+        case _:
+            return {"list": [_told(flow) for flow in flows]}
+
+
+@dataclass(frozen=True)
+class Result:
+    """What came out of a run."""
+
+    flows: Array
+    """A row for each flow, in the order of their starts. Fields: `flow`, `start_ns`, `source`, `destination`, `bytes`;
+    `received_ns` (the receiver had all of it) and `acknowledged_ns` (the sender knew), NaN if that did not come before
+    the end; `completion_s` (`received_ns` - `start_ns`) and `acknowledged_s`, in seconds; `received_bytes`,
+    `sent_segments`, `retransmitted`, `timeouts`."""
+    ports: Array
+    """A row for each port. Fields: `node`, `port` (0: that of a host), `to`; `sent_packets`, `sent_bytes`,
+    `dropped_full`, `dropped_refused`, `pushed_out`, `marked` in packets; the length of the queue over time in packets,
+    `queue_mean`, `queue_median`, `queue_p99`, `queue_longest`, NaN where it was not measured."""
+    summary: Mapping[str, Any]
+    """summary.json, as it was written."""
+
+    def port(self, node: str, port: int = 0) -> Any:
+        """The row of one port. Raises P4schedError if there is none."""
+        found = self.ports[(self.ports["node"] == node) & (self.ports["port"] == port)]
+        if len(found) != 1:
+            raise P4schedError(f"there is no port {port} of {node}")
+        return found[0]
+
+    def completed(self) -> Array:
+        """The flows that were received before the end."""
+        found: Array = self.flows[~np.isnan(self.flows["completion_s"])]
+        return found
+
+
+def run(
+    scenario: Scenario | Mapping[str, Any] | str | Path,
+    *,
+    programs: bool = False,
+    check: bool = False,
+    output: Path | None = None,
+) -> Result:
+    """Runs a scenario to its end.
+
+    `programs`: the compiled P4 programs decide at the ports of switches, not the models; `check` compares each of their
+    decisions with the models'. `output` keeps `scenario.json`, `flows.csv` and `summary.json` in that folder.
+
+    Raises P4schedError, with the simulator's own sentence, for a scenario that makes no sense and for a difference
+    between program and model; EndedError if a signal ended the simulator.
+    """
+    if output is not None:
+        output.mkdir(parents=True, exist_ok=True)
+        return _run(scenario, programs, check, output)
+    with tempfile.TemporaryDirectory(prefix="p4sched-simulate-") as folder:
+        return _run(scenario, programs, check, Path(folder))
+
+
+def _run(scenario: Scenario | Mapping[str, Any] | str | Path, programs: bool, check: bool, folder: Path) -> Result:
+    path = Path(scenario) if isinstance(scenario, str | Path) else folder / SCENARIO
+    if not isinstance(scenario, str | Path):
+        path.write_text(json.dumps(_to_write(scenario, folder), indent=1) + "\n")
+    words = [str(rust_binary(BINARY)), str(path.absolute()), "--output", str(folder.absolute())]
+    words += ["--with", "p4"] if programs else []
+    words += ["--check"] if check else []
+    # The programs are found from the folder of the project.
+    ended = subprocess.run(words, cwd=ROOT, stderr=subprocess.PIPE, text=True, errors="replace", check=False)
+    if ended.returncode < 0:
+        raise EndedError(f"{BINARY} was ended by {signal.Signals(-ended.returncode).name}")
+    if ended.returncode > 0:
+        lines = ended.stderr.strip().splitlines() or [f"{BINARY} ended with {ended.returncode}"]
+        raise P4schedError(_sentence(lines[-1], folder))
+    return read(folder)
+
+
+def _sentence(line: str, folder: Path) -> str:
+    """What the simulator says, without its name and without places in a file that nobody has written by hand."""
+    said = line.removeprefix(f"{BINARY}: ")
+    ours = f"{folder.absolute() / SCENARIO}: "
+    return re.sub(r" at line \d+ column \d+$", "", said.removeprefix(ours)) if said.startswith(ours) else said
+
+
+def _to_write(scenario: Scenario | Mapping[str, Any], folder: Path) -> Mapping[str, Any]:
+    """What scenario.json gets. Files of flows are found from the current folder."""
+    if isinstance(scenario, Scenario) and isinstance(scenario.flows, np.ndarray):
+        flows = scenario.flows
+        columns = [flows[name] for name in LISTED]
+        head = ",".join(LISTED)
+        np.savetxt(folder / FLOW_LIST, np.column_stack(columns), "%d", ",", header=head, comments="")
+        return scenario.with_(flows=Path(FLOW_LIST)).told()
+    told = dict(scenario.told() if isinstance(scenario, Scenario) else scenario)
+    match told.get("flows"):
+        case {"file": str(file)}:
+            told["flows"] = {"file": str(Path(file).absolute())}
+    return told
+
+
+def read(folder: Path) -> Result:
+    """What `p4sched-simulate --output FOLDER` wrote. Raises P4schedError if there is no such thing."""
+    try:
+        summary = json.loads((folder / SUMMARY).read_text())
+        return Result(ports=_ports(summary["ports"]), flows=_flows(folder / FLOWS), summary=summary)
+    except OSError as error:
+        raise P4schedError(f"{folder}: its results cannot be read: {error}") from error
+    except (ValueError, KeyError) as error:
+        raise P4schedError(f"{folder}: it holds no results of {BINARY}: {error}") from error
+
+
+_FLOW_TIMES = ("received_ns", "acknowledged_ns")
+
+
+def _flows(path: Path) -> Array:
+    from pyarrow import csv, float64, int64, string  # noqa: PLC0415 - takes a quarter of a second
+
+    types = dict.fromkeys(_FLOW_TIMES, float64()) | dict.fromkeys(("source", "destination"), string())
+    numbers = ("flow", "start_ns", "bytes", "received_bytes", "sent_segments", "retransmitted", "timeouts")
+    types |= dict.fromkeys(numbers, int64())
+    table = csv.read_csv(path, convert_options=csv.ConvertOptions(column_types=types, strings_can_be_null=False))
+    columns = {name: table[name].to_numpy(zero_copy_only=False) for name in table.column_names}
+    for name in ("source", "destination"):
+        columns[name] = columns[name].astype(np.str_)
+    for name, end in zip(("completion_s", "acknowledged_s"), _FLOW_TIMES, strict=True):
+        columns[name] = (columns[end] - columns["start_ns"]) / 1e9
+    return _rows(columns)
+
+
+_QUEUE = ("mean", "median", "p99", "longest")
+
+
+def _ports(told: Sequence[Mapping[str, Any]]) -> Array:
+    columns: dict[str, Array] = {
+        "node": np.array([port["node"] for port in told], np.str_),
+        "port": np.array([port["port"] or 0 for port in told], np.int64),
+        "to": np.array([port["to"] for port in told], np.str_),
+    }
+    for name in ("sent_packets", "sent_bytes", "dropped_full", "dropped_refused", "pushed_out", "marked"):
+        columns[name] = np.array([port[name] for port in told], np.int64)
+    for name in _QUEUE:
+        lengths = [np.nan if port["queue_packets"] is None else port["queue_packets"][name] for port in told]
+        columns[f"queue_{name}"] = np.array(lengths, np.float64)
+    return _rows(columns)
+
+
+def _rows(columns: Mapping[str, Array]) -> Array:
+    count = len(next(iter(columns.values())))
+    found = np.empty(count, [(name, values.dtype) for name, values in columns.items()])
+    for name, values in columns.items():
+        found[name] = values
+    return found
