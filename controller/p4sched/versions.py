@@ -23,6 +23,16 @@ def versions() -> dict[str, str]:
     }
 
 
+def versions_in_virtual_time() -> dict[str, str]:
+    """Those of what alone shapes a result there."""
+    return {
+        "p4sched": metadata.version("p4sched"),
+        "commit": _commit(),
+        "simulation": _of_binary("p4sched-virtual"),
+        "compiler": _of_binary("p4sched-p4c"),
+    }
+
+
 def _commit() -> str:
     # in an image, which has no repository
     if built_from := os.environ.get("P4SCHED_COMMIT"):

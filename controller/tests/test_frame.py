@@ -224,7 +224,9 @@ def test_a_scheme_is_measured_again_while_the_emulator_was_the_bottleneck(
     stage = Stage("fifo", "embedded", tmp_path / "fifo", None, lambda _: None)
     _, summary = asyncio.run(frame.measured(mine, None, stage))
     assert summary["attempts"] == attempts
-    assert summary["fidelity"]["cpu_idle_share"] == observations[-1].fidelity.cpu_idle_share
+    fidelity = observations[-1].fidelity
+    assert isinstance(fidelity, Fidelity)
+    assert summary["fidelity"]["cpu_idle_share"] == fidelity.cpu_idle_share
     assert list(left) == []
     assert ("attempt" in verdict(summary)) == (attempts > 1)
 

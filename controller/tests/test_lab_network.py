@@ -20,15 +20,16 @@ from lab import BMV2, EMBEDDED, ON_EMBEDDED, P4SCHED, in_plain_mininet, living
 from p4sched.control.bands import Bands
 from p4sched.lab import run, schemes
 from p4sched.lab.depth import Depth, Worker, with_depth
+from p4sched.lab.emulated.iperf3 import Iperf3Traffic
+from p4sched.lab.emulated.network import Dumbbell, dumbbell
 from p4sched.lab.errors import LabError
 from p4sched.lab.ledger import FOLDER, STATE_FILE, Ledger, interface_index
 from p4sched.lab.measurement import departures_of
-from p4sched.lab.network import Dumbbell, dumbbell
 from p4sched.lab.observation import Observer
 from p4sched.lab.programming import programmed
 from p4sched.lab.ranked_schemes import ranked_testbed
 from p4sched.lab.schemes import Link
-from p4sched.lab.traffic import Iperf3Traffic, Transfer, transfers
+from p4sched.lab.traffic import Transfer, transfers
 from p4sched.p4rt.rank_source import RankSource
 from p4sched.p4rt.target import PROGRAMS, Target
 from p4sched.p4rt.traffic_manager import PortSettings
@@ -135,11 +136,14 @@ def test_frames_that_bmv2_does_not_see_are_told_from_those_that_it_counts(switch
 
 @ON_EMBEDDED
 def test_shortest_timeout_and_initial_window_become_properties_of_every_hosts_route(tmp_path: Path) -> None:
-    with run.clean_run("a test of the lab") as ledger, dumbbell(ledger, 4, "embedded", tmp_path) as network:
+    async def set_both(network: Dumbbell) -> None:
         # 3.2 ms: in whole milliseconds, rounded up
-        network.set_shortest_timeout(3_200_000)
-        network.set_initial_window(30)
-        network.set_initial_window(33)
+        await network.set_shortest_timeout(3_200_000)
+        await network.set_initial_window(30)
+        await network.set_initial_window(33)
+
+    with run.clean_run("a test of the lab") as ledger, dumbbell(ledger, 4, "embedded", tmp_path) as network:
+        asyncio.run(set_both(network))
         for station in network.stations():
             route = network.host(station.name).run("ip", "-4", "route", "show", "default")
             assert f"via {station.gateway} " in route
@@ -166,19 +170,21 @@ def test_a_flow_that_is_killed_fails_the_run_and_one_that_is_stopped_does_not(tm
     async def traffic(network: Dumbbell, ledger: Ledger) -> None:
         scheme = schemes.scheme("fifo", LINK, Bands.parse("1+4*0.5"))
         planned = transfers(network.seats, [1, 1, 1])
-        async with programmed(network, scheme, LINK, {seat.user: 1.0 for seat in network.seats}):
-            with Iperf3Traffic(network, ledger, tmp_path / "iperf3") as flows:
-                await flows.serve(planned)
-                flows.send(planned, 60)
-                until(lambda: all(len(client_of(transfer)) == 1 for transfer in planned))
-                flows.stop_user(1)
-                until(lambda: not client_of(planned[0]))
-                flows.check()
-                (client,) = client_of(planned[2])
-                os.kill(client, signal.SIGKILL)
-                # Its command line is gone a moment before its status can be read.
-                until(lambda: flows.ended() == [3])
-                flows.check()
+        async with (
+            programmed(network, scheme, LINK, {seat.user: 1.0 for seat in network.seats}),
+            Iperf3Traffic(network, ledger, tmp_path / "iperf3") as flows,
+        ):
+            await flows.serve(planned)
+            await flows.send(planned, 60)
+            until(lambda: all(len(client_of(transfer)) == 1 for transfer in planned))
+            await flows.stop_user(1)
+            until(lambda: not client_of(planned[0]))
+            flows.check()
+            (client,) = client_of(planned[2])
+            os.kill(client, signal.SIGKILL)
+            # Its command line is gone a moment before its status can be read.
+            until(lambda: flows.ended() == [3])
+            flows.check()
 
     with (
         run.clean_run("a test of the lab") as ledger,

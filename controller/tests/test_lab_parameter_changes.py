@@ -8,9 +8,10 @@ from lab import ON_EMBEDDED
 
 from p4sched.control.laws import aifo, packs, ranked, rifo
 from p4sched.lab import run
-from p4sched.lab.network import Dumbbell, dumbbell
+from p4sched.lab.emulated.generator import GeneratorRuns
+from p4sched.lab.emulated.network import Dumbbell, dumbbell
 from p4sched.lab.ranked_schemes import decisions, ranked_testbed
-from p4sched.lab.ranked_traffic import RANK_PORT, GeneratedTraffic
+from p4sched.lab.ranked_traffic import RANK_PORT
 from p4sched.lab.schemes import Link
 from p4sched.p4rt.rank_source import RankSource
 from p4sched.schemes import Setup, named
@@ -46,16 +47,18 @@ def test_a_parameter_change_during_traffic_loses_no_packet(name: str, tmp_path: 
             "start_s": 0.1,
             "stop_s": 0.1 + SECONDS,
         }
-        async with ranked_testbed(network, started, LINK, RankSource.HEADER, [seat.user]) as testbed:
-            with GeneratedTraffic(network, ledger, tmp_path / "traffic") as traffic:
-                await traffic.receive_udp([RANK_PORT], SECONDS + 1)
-                sending = traffic.send_udp(seat.host, [flow], seed=1)
-                for change in range(CHANGES):
-                    await testbed.controller.set_parameters((second, first)[change % 2])
-                    await asyncio.sleep(SECONDS / CHANGES)
-                sent = (await traffic.report(sending, 10))[0]["packets"]
-                received = (await traffic.report("receive", 10))[0]["packets"]
-                counted = await decisions(testbed.session, network.bottleneck_port)
+        async with (
+            ranked_testbed(network, started, LINK, RankSource.HEADER, [seat.user]) as testbed,
+            GeneratorRuns(network, ledger, tmp_path / "traffic") as traffic,
+        ):
+            await traffic.receive_udp([RANK_PORT], SECONDS + 1)
+            sending = await traffic.send_udp(seat.host, [flow], seed=1)
+            for change in range(CHANGES):
+                await testbed.controller.set_parameters((second, first)[change % 2])
+                await asyncio.sleep(SECONDS / CHANGES)
+            sent = (await traffic.report(sending, 10))[0]["packets"]
+            received = (await traffic.report("receive", 10))[0]["packets"]
+            counted = await decisions(testbed.session, network.bottleneck_port)
         return sent, received, counted
 
     with run.clean_run("a test of the lab") as ledger, dumbbell(ledger, 1, "embedded", tmp_path) as network:

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 import pytest
 
 from p4sched.lab import machine, tcp, traffic
+from p4sched.lab.emulated import iperf3
 from p4sched.lab.fidelity import Fidelity
 from p4sched.lab.measurement import Reading, rates_between, sample_rates
 from p4sched.lab.probe import ProbeRecord
@@ -48,7 +49,7 @@ def test_shares_are_of_all_cpus_between_two_readings() -> None:
 def test_listening_ports_are_those_in_state_listen() -> None:
     rows = ["sl local_address rem_address st", "0: 00000000:1452 00000000:0000 0A", "1: 0100000A:1453 0200000A:9999 01"]
     table = "\n".join(rows)
-    assert traffic.listening_ports(table) == {5202}
+    assert iperf3.listening_ports(table) == {5202}
 
 
 def test_an_iperf3_report_without_totals_is_no_report() -> None:

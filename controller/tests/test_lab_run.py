@@ -15,7 +15,8 @@ from lab import ON_EMBEDDED, P4SCHED
 
 from p4sched.cli.main import run_command
 from p4sched.errors import P4schedError
-from p4sched.lab import experiment, frame, network, run
+from p4sched.lab import experiment, frame, run
+from p4sched.lab.emulated import network
 from p4sched.lab.errors import LabError
 from p4sched.lab.ledger import Ledger, read_ledger
 from p4sched.lab.processes import ProcessIdentity, end, identify

@@ -13,15 +13,16 @@ from pathlib import Path
 import pytest
 from lab import BMV2, EMBEDDED, ON_EMBEDDED, P4SCHED, in_plain_mininet, living
 
-from mininet_topos.nodes import Bmv2Switch, EmbeddedSwitch, P4Switch
+from mininet_topos.leaf_spine import Shape
+from mininet_topos.nodes import Bmv2Switch, EmbeddedSwitch, NodeError, P4Switch
 from p4sched.control.parameters import equal_buffers
 from p4sched.control.replay import replay
 from p4sched.lab import run
 from p4sched.lab.controllers import Laws
+from p4sched.lab.emulated.network import Fabric, incast, leaf_spine
 from p4sched.lab.errors import LabError
 from p4sched.lab.fabric import fabric_ports, host_ports, programmed_fabric
 from p4sched.lab.ledger import FOLDER, STATE_FILE, Ledger, interface_index
-from p4sched.lab.network import Fabric, NodeError, Shape, incast, leaf_spine
 from p4sched.lab.schemes import Link
 from p4sched.lab.tuned import decided, law_config
 from p4sched.p4rt.rank_source import RankSource

@@ -29,13 +29,15 @@ from p4sched.control.replay import replay
 from p4sched.errors import P4schedError
 from p4sched.lab import experiment, frame, onos, run, schemes
 from p4sched.lab.controllers import AtWork, Controllers, Laws, SwitchPlan, python_controllers
+from p4sched.lab.emulated.generator import GeneratorRuns
+from p4sched.lab.emulated.lab import EmulatedLab
+from p4sched.lab.emulated.network import Dumbbell, dumbbell
 from p4sched.lab.errors import LabError
 from p4sched.lab.experiment import ControllerKind, Stage
 from p4sched.lab.ledger import Ledger
-from p4sched.lab.network import Dumbbell, dumbbell
 from p4sched.lab.onos import Onos, require_onos
 from p4sched.lab.programming import programmed
-from p4sched.lab.ranked_traffic import RANK_PORT, GeneratedTraffic
+from p4sched.lab.ranked_traffic import RANK_PORT
 from p4sched.lab.schemes import Link
 from p4sched.lab.tuned import law_config
 from p4sched.p4rt.rank_source import RankSource
@@ -69,7 +71,7 @@ USERS = [PrefixUser(1, "10.0.1.1/32"), PrefixUser(2, "10.0.1.2/32", 3.0)]
 def stage(folder: Path, ledger: Ledger | None = None) -> Stage:
     """A run with ONOS."""
     noted = ledger or Ledger(folder / "ledger.json")
-    return Stage("", "embedded", folder, noted, lambda _: None, controller=ControllerKind.ONOS)
+    return Stage("", "embedded", folder, EmulatedLab(noted, "embedded"), lambda _: None, controller=ControllerKind.ONOS)
 
 
 NAMES = ("fdpa", "fifo", "aifo", "rifo", "packs", "sp_pifo", "packs on each port")
@@ -200,9 +202,9 @@ def test_a_killed_onos_is_started_again_while_traffic_goes_on(tmp_path: Path) ->
         programming = programmed(network, SCHEME, LINK, {seat.user: 1.0}, laws=laws, controllers=noting)
         async with asyncio.timeout(200), programming as testbed:
             reader, (log,) = testbed.reader, testbed.controller.logs.values()
-            with GeneratedTraffic(network, ledger, tmp_path / "traffic") as traffic:
+            async with GeneratorRuns(network, ledger, tmp_path / "traffic") as traffic:
                 await traffic.receive_udp([RANK_PORT], SENDING_S + 2)
-                sending = traffic.send_udp(seat.host, [flow(seat.address, network.server_address)], seed=1)
+                sending = await traffic.send_udp(seat.host, [flow(seat.address, network.server_address)], seed=1)
                 while not any(decision["active"] for decision in logged_decisions(log)):
                     await asyncio.sleep(0.05)
                 found = await state(reader, seat.user)

@@ -168,4 +168,5 @@ EXPERIMENT = Experiment(
     seed=Seed("Of the first list of flows, and of their paths.", bounded=True),
     targets=(Target.V1MODEL,),
     in_lab=lambda _: False,
+    simulated=True,
 )

@@ -13,7 +13,6 @@ from experiments.control_laws.score import Ideal
 from experiments.control_laws.settings import QUEUE_PACKETS, Setting, config
 from p4sched.lab.bench import bench
 from p4sched.lab.experiment import SchemeOutcome, Stage
-from p4sched.lab.network import dumbbell
 from p4sched.lab.observation import Observation
 from p4sched.lab.ranked_traffic import RANK_PORT
 from p4sched.lab.schemes import Link
@@ -62,15 +61,15 @@ async def _run(plan: Plan, setting: Setting | None, stage: Stage) -> SchemeOutco
     name = stage.name
     seconds = LEAD_S + plan.phase_s * len(PHASES)
     received = stage.folder / "received.csv"
-    network = dumbbell(stage.lab, 1, stage.switch, stage.folder, hosts=1)
+    network = stage.lab.dumbbell(1, stage.folder, hosts=1)
     law = config(name, plan.link.rate_bps, plan.deadline_ns) if setting is None else None
     async with bench(stage, network, _scheme(name, setting), plan.link, RankSource.HEADER, law=law) as running:
-        up, traffic = running.network, running.generated_traffic()
+        up, traffic = running.network, await running.generated_traffic()
         seat = up.seats[0]
         planned = flows(plan.link.rate_bps, plan.phase_s, seat.address, up.server_address, LEAD_S)
         await traffic.receive_udp([RANK_PORT], seconds + DRAIN_S, received)
         await running.observe()
-        sending = traffic.send_udp(seat.host, planned, plan.seed)
+        sending = await traffic.send_udp(seat.host, planned, plan.seed)
         stage.tell(f"sending for {seconds:g} s")
         sent = await traffic.report(sending, seconds + 10)
         up.check_alive()

@@ -15,7 +15,7 @@ from p4sched.lab import ranked_schemes, sized_flows
 from p4sched.lab.bench import bench
 from p4sched.lab.experiment import Asked, Choice, Experiment, Results, Rows, SchemeOutcome, Seed, Stage
 from p4sched.lab.measurement import unmeasured
-from p4sched.lab.network import MAX_USERS, dumbbell
+from p4sched.lab.network import MAX_USERS
 from p4sched.lab.schemes import Link
 from p4sched.lab.sized_flows import CONGESTION_CONTROL, DISTRIBUTIONS, LEAD_S, Sized, parse_loads
 from p4sched.lab.time_scale import Base
@@ -124,7 +124,7 @@ def configuration(setting: Setting) -> dict[str, Any]:
 async def measure(setting: Setting, stage: Stage) -> SchemeOutcome[long_flows.LongFlows]:
     """One scheme."""
     scheme = named(stage.name).alike(setting.queues)
-    network = dumbbell(stage.lab, setting.long_flows, stage.switch, stage.folder, hosts=long_flows.HOSTS)
+    network = stage.lab.dumbbell(setting.long_flows, stage.folder, hosts=long_flows.HOSTS)
     async with bench(stage, network, scheme, setting.link, RankSource.STFQ) as running:
         await running.observe()
         flows = await long_flows.measure(running, CONGESTION_CONTROL, setting.warm_up_s, setting.seconds)

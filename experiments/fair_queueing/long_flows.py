@@ -10,7 +10,7 @@ from p4sched.lab.measurement import Sample, sample_rates
 from p4sched.lab.network import Dumbbell
 from p4sched.lab.programming import Testbed
 from p4sched.lab.schemes import Link
-from p4sched.lab.traffic import Iperf3Traffic, spare_seconds, transfers
+from p4sched.lab.traffic import spare_seconds, transfers
 from p4sched.p4rt.traffic_manager import PortSettings
 from p4sched.results.metrics import jain_index, median_interval, normalised_throughput
 
@@ -42,9 +42,9 @@ async def measure(running: Bench, congestion_control: str, warm_up_s: int, secon
         network.check_alive()
         running.stage.tell(f"{len(users)} long flows: Jain's index {jain_index(sample.rates):.3f}")
 
-    with Iperf3Traffic(network, running.stage.lab, running.stage.folder / "iperf3", congestion_control) as traffic:
+    async with network.long_traffic(running.stage.folder / "iperf3", congestion_control) as traffic:
         await traffic.serve(planned)
-        traffic.send(planned, seconds + spare_seconds(len(planned)), warm_up_s)
+        await traffic.send(planned, seconds + spare_seconds(len(planned)), warm_up_s)
         await sample_rates(running.delivered(), users, warm_up_s, on_sample=on_sample)
         traffic.check()
         samples = await sample_rates(running.delivered(), users, seconds, on_sample=on_sample)
@@ -56,7 +56,7 @@ async def measure(running: Bench, congestion_control: str, warm_up_s: int, secon
 async def _spread(network: Dumbbell, testbed: Testbed, link: Link) -> dict[str, int]:
     """Gives each host its round-trip time; returns the factors. BMv2 has no delay: all hosts stay alike."""
     hosts = list(dict.fromkeys(seat.host for seat in network.seats))
-    if network.thrift_port is not None:
+    if network.thrift_port(network.switch.name) is not None:
         return dict.fromkeys(hosts, 1)
     factors = dict(zip(hosts, RTT_FACTORS, strict=False))
     await _delay(network, testbed, link, factors)
@@ -65,7 +65,7 @@ async def _spread(network: Dumbbell, testbed: Testbed, link: Link) -> dict[str, 
 
 async def _delay(network: Dumbbell, testbed: Testbed, link: Link, factors: Mapping[str, int]) -> None:
     """The links to the hosts delay what the bottleneck's link does not."""
-    if network.thrift_port is not None:
+    if network.thrift_port(network.switch.name) is not None:
         return
     ahead = link.rtt_ns - link.rtt_ns // 2
     ports = {station.name: station.port for station in network.stations()}

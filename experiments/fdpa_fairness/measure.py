@@ -10,7 +10,6 @@ from p4sched.lab import schemes
 from p4sched.lab.bench import Bench, bench
 from p4sched.lab.experiment import SchemeOutcome, Stage
 from p4sched.lab.measurement import Sample, sample_rates, unmeasured
-from p4sched.lab.network import dumbbell
 from p4sched.lab.schemes import Link
 from p4sched.lab.traffic import FINISH_SECONDS, spare_seconds, transfers
 from p4sched.results.metrics import jain_index
@@ -48,14 +47,14 @@ class Setting:
 async def measure(setting: Setting, stage: Stage) -> SchemeOutcome[Measured]:
     """Brings up a fresh network and switch, runs the traffic through the scheme, and takes everything down again."""
     scheme = schemes.scheme(stage.name, setting.link, setting.bands)
-    network = dumbbell(stage.lab, len(setting.connections), stage.switch, stage.folder)
+    network = stage.lab.dumbbell(len(setting.connections), stage.folder)
     law = None if scheme.scheme.law is None else setting.law_config()
     async with bench(stage, network, scheme, setting.link, weights=setting.weights, law=law) as running:
         planned = transfers(running.network.seats, setting.connections)
-        traffic = running.iperf3(setting.congestion_control)
+        traffic = await running.long_traffic(setting.congestion_control)
         await traffic.serve(planned)
         spare = spare_seconds(len(planned))
-        traffic.send(planned, setting.duration_s + spare, setting.warm_up_s)
+        await traffic.send(planned, setting.duration_s + spare, setting.warm_up_s)
         await _samples(running, setting, "warm-up", setting.warm_up_s)
         traffic.check()
         await running.observe(tail_drop=True)

@@ -1,7 +1,6 @@
 """One run: 4 users, then 8, then 4 again, with a probe all the while; at the end parameter changes at full speed."""
 
 import asyncio
-import time
 from collections.abc import Sequence
 from dataclasses import replace
 from datetime import datetime
@@ -9,6 +8,7 @@ from pathlib import Path
 
 from experiments.fdpa_join_leave.recorded import PROBE_PACKETS_PER_S, STAYING, USERS, Change, Result, Setting
 from experiments.fdpa_join_leave.summary import summarise
+from p4sched.clock import now_ns, time_of_day
 from p4sched.control.bands import Bands
 from p4sched.control.decision_log import logged_decisions
 from p4sched.control.laws import fdpa
@@ -17,10 +17,8 @@ from p4sched.lab.bench import Bench, bench
 from p4sched.lab.controllers import SwitchController
 from p4sched.lab.experiment import SchemeOutcome, Stage
 from p4sched.lab.measurement import Sample, sample_rates, unmeasured
-from p4sched.lab.network import dumbbell
-from p4sched.lab.probe_stream import ProbeStream
 from p4sched.lab.programming import user_of
-from p4sched.lab.traffic import Iperf3Traffic, Transfer, transfers
+from p4sched.lab.traffic import LongTraffic, Transfer, transfers
 
 SAMPLE_S = 0.1
 SETTLE_S = 2
@@ -34,13 +32,13 @@ STRESS_PERIOD_S = 0.01
 async def measure(setting: Setting, stage: Stage) -> SchemeOutcome[Result]:
     """Brings up the network, runs the three phases, and takes everything down again."""
     scheme = schemes.scheme("fdpa", setting.link, setting.bands)
-    network = dumbbell(stage.lab, USERS, stage.switch, stage.folder)
+    network = stage.lab.dumbbell(USERS, stage.folder)
     law, staying = setting.law_config(), [1.0] * STAYING
     async with bench(stage, network, scheme, setting.link, weights=staying, law=law) as running:
         plan = transfers(running.network.seats, [1] * USERS)
-        traffic = running.iperf3(setting.congestion_control)
+        traffic = await running.long_traffic(setting.congestion_control)
         await traffic.serve(plan)
-        with ProbeStream(running.network, PROBE_PACKETS_PER_S) as probe:
+        async with running.network.probe(PROBE_PACKETS_PER_S) as probe:
             await probe.start()
             samples, joined_at = await _three_phases(running, setting, traffic, plan)
             stage.tell("changing parameters at full speed")
@@ -54,7 +52,7 @@ async def measure(setting: Setting, stage: Stage) -> SchemeOutcome[Result]:
 
 
 async def _three_phases(
-    running: Bench, setting: Setting, traffic: Iperf3Traffic, plan: Sequence[Transfer]
+    running: Bench, setting: Setting, traffic: LongTraffic, plan: Sequence[Transfer]
 ) -> tuple[list[Sample], float]:
     """4 users, 8 users, 4 users: samples, and when the joining clients were started."""
     staying, joining = plan[:STAYING], plan[STAYING:]
@@ -74,24 +72,24 @@ async def _three_phases(
 
         await sample_rates(running.delivered(), running.users, round(phase / SAMPLE_S), SAMPLE_S, on_sample)
 
-    traffic.send(staying, SETTLE_S + 3 * phase + JOINING_S)
+    await traffic.send(staying, SETTLE_S + 3 * phase + JOINING_S)
     await asyncio.sleep(SETTLE_S)
     await running.observe(tail_drop=True)
     await watch("4 users")
     await running.controller.add(joining_users)
-    joined_at = time.monotonic()
-    traffic.send(joining, phase)
+    joined_at = asyncio.get_running_loop().time()
+    await traffic.send(joining, phase)
     await watch("8 users")
     await watch("4 users again")
     await running.observed()
-    traffic.stop()
+    await traffic.stop()
     await running.controller.remove(joining_users)
     return samples, joined_at
 
 
 def changes_in(log: Path, bands: Bands) -> list[Change]:
     """The changes of the edges, as the decision log tells of them."""
-    since_boot = time.monotonic() - time.time()
+    since_boot = now_ns() / 1e9 - time_of_day().timestamp()
     changes = []
     for decision in logged_decisions(log):
         parameters = decision["parameters"]
@@ -107,8 +105,8 @@ async def _stress(controller: SwitchController, setting: Setting) -> tuple[float
     config = setting.law_config()
     parameters = [fdpa.parameters_for(config, float(weight)) for weight in (STAYING, USERS)]
     await controller.set_parameters(parameters[1])
-    start = time.monotonic()
+    start = asyncio.get_running_loop().time()
     for number in range(STRESS_CHANGES):
         await controller.set_parameters(parameters[number % 2])
         await asyncio.sleep(STRESS_PERIOD_S)
-    return start, time.monotonic(), STRESS_CHANGES
+    return start, asyncio.get_running_loop().time(), STRESS_CHANGES

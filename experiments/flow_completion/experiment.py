@@ -15,7 +15,6 @@ from p4sched.errors import UsageError
 from p4sched.lab import ranked_schemes
 from p4sched.lab.bench import bench
 from p4sched.lab.experiment import Asked, Choice, Experiment, Results, Rows, SchemeOutcome, Seed, Stage
-from p4sched.lab.network import dumbbell
 from p4sched.lab.schemes import Link
 from p4sched.lab.sized_flows import CONGESTION_CONTROL, DISTRIBUTIONS, FILES, LEAD_S, RankScale, Sized, parse_loads
 from p4sched.lab.time_scale import Base
@@ -178,11 +177,11 @@ async def measure(setting: Setting, stage: Stage) -> SchemeOutcome[Sent]:
     """One scheme."""
     link = setting.link
     scheme = named(stage.name).alike(replace(SIZES, tracking=setting.tracking_range))
-    network = dumbbell(stage.lab, HOSTS, stage.switch, stage.folder, hosts=HOSTS)
+    network = stage.lab.dumbbell(HOSTS, stage.folder, hosts=HOSTS)
     found, sent = [], {}
     async with bench(stage, network, scheme, link, RankSource.TOS) as running:
-        running.network.set_shortest_timeout(setting.rto_min_ns)
-        running.network.set_initial_window(setting.initial_window)
+        await running.network.set_shortest_timeout(setting.rto_min_ns)
+        await running.network.set_initial_window(setting.initial_window)
         plans = setting.flows.plans(running.network)
         await running.observe()
         for plan in plans:

@@ -2,7 +2,6 @@
 
 import asyncio
 import re
-import time
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,6 +14,7 @@ from experiments.incast import figure
 from experiments.incast.rounds import SPACING_S, TCP_PORT, Plan, per_round, summarise
 from p4sched.cli import options
 from p4sched.cli.options import OnBmv2, Quick, Scaled
+from p4sched.clock import now_ns
 from p4sched.control.bands import Bands
 from p4sched.control.decision_log import logged_decisions
 from p4sched.control.laws import fdpa
@@ -23,7 +23,6 @@ from p4sched.errors import UsageError
 from p4sched.lab import ranked_schemes, schemes
 from p4sched.lab.bench import bench
 from p4sched.lab.experiment import Asked, Choice, Experiment, Results, SchemeOutcome, Seed, Stage
-from p4sched.lab.network import incast
 from p4sched.lab.ranked_traffic import FILES
 from p4sched.lab.schemes import Link
 from p4sched.lab.time_scale import Base
@@ -122,27 +121,27 @@ async def measure(setting: Setting, stage: Stage) -> SchemeOutcome[None]:
         scheme, source = schemes.scheme("fdpa", setting.link, BANDS), None
     else:
         scheme, source = named(stage.name).alike(equal_buffers(setting.buffer, WINDOW)), RankSource.TOS
-    network = incast(stage.lab, plan.senders, stage.switch, stage.folder)
+    network = stage.lab.incast(plan.senders, stage.folder)
     law = _law(stage.name, setting, stage.target)
     of_port = stage.name in TUNED
     async with bench(stage, network, scheme, setting.link, source, law=law, per_port=of_port) as running:
-        running.network.set_shortest_timeout(setting.rto_min_ns)
+        await running.network.set_shortest_timeout(setting.rto_min_ns)
         if stage.name != "fdpa":
             running.label = f"{setting.buffer} packets" + ("\ntuned" if of_port else "")
-        traffic = running.generated_traffic()
+        traffic = await running.generated_traffic()
         patience = plan.rounds * plan.spacing_s
         await traffic.serve_tcp(TCP_PORT, LEAD_S + patience + plan.spacing_s)
-        epoch = time.monotonic_ns() + round(LEAD_S * 1e9)
+        epoch = now_ns() + round(LEAD_S * 1e9)
         for seat in running.network.seats:
             flows = plan.flows(seat, running.network.server_address)
-            traffic.send_tcp(seat.host, flows, CONGESTION_CONTROL, patience, epoch)
-        late_s = (time.monotonic_ns() - epoch) / 1e9
+            await traffic.send_tcp(seat.host, flows, CONGESTION_CONTROL, patience, epoch)
+        late_s = (now_ns() - epoch) / 1e9
         if late_s > 0:
             stage.tell(f"the senders started {late_s:.2f} s late")
         await running.observe()
         for round_ in range(plan.rounds):
             stage.tell(f"round {round_ + 1} of {plan.rounds}")
-            await asyncio.sleep(max(0.0, (epoch - time.monotonic_ns()) / 1e9 + (round_ + 1) * plan.spacing_s))
+            await asyncio.sleep(max(0.0, (epoch - now_ns()) / 1e9 + (round_ + 1) * plan.spacing_s))
             running.network.check_alive()
             traffic.check()
         await running.observed()

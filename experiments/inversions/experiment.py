@@ -19,7 +19,6 @@ from p4sched.lab import ranked_schemes
 from p4sched.lab.bench import bench
 from p4sched.lab.depth import Depth, Worker, depth_for, with_depth, worker_for
 from p4sched.lab.experiment import Asked, Choice, Experiment, Results, Rows, SchemeOutcome, Seed, Stage, Tell
-from p4sched.lab.network import dumbbell
 from p4sched.lab.ranked_traffic import FILES, FRAME_BYTES, RANK_PORT, refuse_faster
 from p4sched.lab.schemes import Link
 from p4sched.lab.time_scale import Base
@@ -201,7 +200,7 @@ async def measure(setting: Setting, stage: Stage) -> SchemeOutcome[None]:
     alike = named(stage.name).alike(equal_buffers(QUEUES * stream.queue_size, stream.window))
     scheme = with_depth(alike, live.depth, stage.target)
     sent_log, received_log = stage.folder / "sent.csv", stage.folder / "received.csv"
-    network = dumbbell(stage.lab, 1, stage.switch, stage.folder, hosts=1)
+    network = stage.lab.dumbbell(1, stage.folder, hosts=1)
     async with bench(stage, network, scheme, live.link, RankSource.HEADER) as running:
         if live.worker is not None:
             await live.worker.start(running.network, running.testbed)
@@ -217,10 +216,10 @@ async def measure(setting: Setting, stage: Stage) -> SchemeOutcome[None]:
             "start_s": LEAD_S,
             "stop_s": LEAD_S + live.seconds,
         }
-        traffic = running.generated_traffic()
+        traffic = await running.generated_traffic()
         await traffic.receive_udp([RANK_PORT], LEAD_S + live.seconds + DRAIN_S, received_log)
         await running.observe()
-        sending = traffic.send_udp(seat.host, [flow], stream.seed, sent_log)
+        sending = await traffic.send_udp(seat.host, [flow], stream.seed, sent_log)
         stage.tell(f"sending for {live.seconds:g} s")
         sent = (await traffic.report(sending, LEAD_S + live.seconds + 5))[0]
         running.network.check_alive()

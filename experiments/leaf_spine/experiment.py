@@ -19,6 +19,8 @@ from experiments.leaf_spine.traffic import (
     spread,
     summarise,
 )
+from mininet_topos.leaf_spine import Shape
+from mininet_topos.nodes import NodeError
 from p4sched.cli import options
 from p4sched.cli.options import AtLeastRtts, OnBmv2, Quick, Scaled
 from p4sched.control.parameters import equal_buffers
@@ -27,12 +29,12 @@ from p4sched.lab import ranked_schemes
 from p4sched.lab.controllers import Laws
 from p4sched.lab.experiment import Asked, Choice, ControllerKind, Experiment, Results, SchemeOutcome, Seed, Stage, Tell
 from p4sched.lab.fabric import FabricObserver, FabricTestbed, fabric_ports, host_ports, programmed_fabric
-from p4sched.lab.network import Fabric, NodeError, Shape, leaf_spine
+from p4sched.lab.network import Fabric
 from p4sched.lab.onos import controllers_of
 from p4sched.lab.ranked_schemes import decisions
 from p4sched.lab.schemes import Link
 from p4sched.lab.time_scale import Base
-from p4sched.lab.traffic import FILES, IPERF3, Iperf3Traffic, spare_seconds
+from p4sched.lab.traffic import FILES, IPERF3, LongTraffic, spare_seconds
 from p4sched.lab.tuned import TUNED, decided, law_config
 from p4sched.p4rt.rank_source import RankSource
 from p4sched.results.tables import cell, record_rows, resent, scheme_table
@@ -124,7 +126,7 @@ def configuration(setting: Setting) -> dict[str, Any]:
 
 async def measure(setting: Setting, stage: Stage) -> SchemeOutcome[None]:
     """One scheme."""
-    with leaf_spine(stage.lab, setting.shape, stage.switch, stage.folder) as network:
+    async with stage.lab.leaf_spine(setting.shape, stage.folder) as network:
         return await _measure(network, setting, stage)
 
 
@@ -146,9 +148,9 @@ async def _measure(network: Fabric, setting: Setting, stage: Stage) -> SchemeOut
     )
     async with AsyncExitStack() as stack:
         testbed = await stack.enter_async_context(programming)
-        traffic = stack.enter_context(Iperf3Traffic(network, stage.lab, folder / "iperf3", CONGESTION_CONTROL))
+        traffic = await stack.enter_async_context(network.long_traffic(folder / "iperf3", CONGESTION_CONTROL))
         await traffic.serve(transfers)
-        traffic.send(transfers, WARM_UP_S + setting.duration_s + spare_seconds(len(transfers)))
+        await traffic.send(transfers, WARM_UP_S + setting.duration_s + spare_seconds(len(transfers)))
         await _watch(network, traffic, "warm-up", WARM_UP_S, tell)
         clock = asyncio.get_running_loop().time
         observer = await FabricObserver.start(network, testbed, setting.hosts.rtt_ns)
@@ -192,7 +194,7 @@ def _laws(network: Fabric, switch: str, stage: Stage, setting: Setting) -> Laws:
     return Laws(configs, stage.folder / switch, per_port=True)
 
 
-async def _watch(network: Fabric, traffic: Iperf3Traffic, what: str, seconds: int, tell: Tell) -> None:
+async def _watch(network: Fabric, traffic: LongTraffic, what: str, seconds: int, tell: Tell) -> None:
     """Waits; fails if a switch or a client does."""
     clock = asyncio.get_running_loop().time
     begun = clock()

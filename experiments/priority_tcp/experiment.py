@@ -11,10 +11,9 @@ from p4sched.lab import ranked_schemes
 from p4sched.lab.bench import bench
 from p4sched.lab.errors import LabError
 from p4sched.lab.experiment import Asked, Choice, Experiment, SchemeOutcome, Seed, Stage
-from p4sched.lab.network import dumbbell
 from p4sched.lab.schemes import Link
 from p4sched.lab.time_scale import Base
-from p4sched.lab.traffic import FILES, FIRST_TCP_PORT, IPERF3, Iperf3Traffic, Transfer
+from p4sched.lab.traffic import FILES, FIRST_TCP_PORT, IPERF3, LongTraffic, Transfer
 from p4sched.p4rt.rank_source import RankSource
 from p4sched.schemes import named
 from p4sched.units import Duration, Rate
@@ -72,11 +71,11 @@ def heading(found: dict[str, Any]) -> str:
 
 async def measure(setting: Setting, stage: Stage) -> SchemeOutcome[join_leave.Series]:
     """One scheme."""
-    network = dumbbell(stage.lab, join_leave.FLOWS, stage.switch, stage.folder)
+    network = stage.lab.dumbbell(join_leave.FLOWS, stage.folder)
     async with bench(stage, network, named(stage.name).usual(), setting.link, RankSource.TOS) as running:
         seats = running.network.seats
         planned = [Transfer(seat, 1, FIRST_TCP_PORT + seat.user, tos) for seat, tos in zip(seats, TOS, strict=True)]
-        traffic = running.iperf3(CONGESTION_CONTROL)
+        traffic = await running.long_traffic(CONGESTION_CONTROL)
         await traffic.serve(planned)
         await running.observe()
         begun = asyncio.get_running_loop().time()
@@ -93,7 +92,7 @@ async def measure(setting: Setting, stage: Stage) -> SchemeOutcome[join_leave.Se
 
 
 async def _start_and_stop(
-    traffic: Iperf3Traffic, planned: list[Transfer], schedule: join_leave.Schedule, begun: float
+    traffic: LongTraffic, planned: list[Transfer], schedule: join_leave.Schedule, begun: float
 ) -> None:
     """Lets the flows join and leave at their times."""
     clock = asyncio.get_running_loop().time
@@ -101,9 +100,9 @@ async def _start_and_stop(
         await asyncio.sleep(max(0.0, begun + phase * schedule.phase_s - clock()))
         if phase < join_leave.FLOWS:
             # iperf3 takes whole seconds: it gets more than it needs, and is stopped in time
-            traffic.send([planned[phase]], schedule.seconds + 5)
+            await traffic.send([planned[phase]], schedule.seconds + 5)
         else:
-            traffic.stop_user(planned[join_leave.PHASES - phase].seat.user)
+            await traffic.stop_user(planned[join_leave.PHASES - phase].seat.user)
 
 
 EXPERIMENT = Experiment(

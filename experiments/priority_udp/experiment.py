@@ -13,7 +13,7 @@ from p4sched.lab import ranked_join_leave as join_leave
 from p4sched.lab import ranked_schemes
 from p4sched.lab.bench import bench
 from p4sched.lab.experiment import Asked, Choice, ControllerKind, Experiment, SchemeOutcome, Seed, Stage
-from p4sched.lab.network import UserSeat, dumbbell
+from p4sched.lab.network import UserSeat
 from p4sched.lab.ranked_traffic import FILES, FRAME_BYTES, RANK_PORT, refuse_faster
 from p4sched.lab.schemes import Link
 from p4sched.lab.time_scale import Base
@@ -81,16 +81,16 @@ async def measure(setting: Setting, stage: Stage) -> SchemeOutcome[join_leave.Se
     """One scheme."""
     schedule, link = setting.schedule, setting.link
     # one host and one sending process: the flows interleave exactly as scheduled, however busy the machine is
-    network = dumbbell(stage.lab, join_leave.FLOWS, stage.switch, stage.folder, hosts=1)
+    network = stage.lab.dumbbell(join_leave.FLOWS, stage.folder, hosts=1)
     async with bench(stage, network, named(stage.name).usual(), link, RankSource.HEADER) as running:
-        traffic = running.generated_traffic()
+        traffic = await running.generated_traffic()
         ports = [RANK_PORT + user for user in running.users]
         await traffic.receive_udp(ports, LEAD_S + schedule.seconds + 1)
         flows = [
             _flow(seat, running.network.server_address, port, rank, setting)
             for seat, port, rank in zip(running.network.seats, ports, RANKS, strict=True)
         ]
-        sending = traffic.send_udp(running.network.seats[0].host, flows, setting.seed)
+        sending = await traffic.send_udp(running.network.seats[0].host, flows, setting.seed)
         await asyncio.sleep(LEAD_S)
         await running.observe()
         begun = asyncio.get_running_loop().time()

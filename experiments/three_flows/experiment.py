@@ -14,10 +14,8 @@ from p4sched.lab import ranked_schemes
 from p4sched.lab.bench import bench
 from p4sched.lab.errors import LabError
 from p4sched.lab.experiment import Asked, Choice, Experiment, Results, Rows, SchemeOutcome, Seed, Stage
-from p4sched.lab.network import dumbbell
 from p4sched.lab.ranked_traffic import FILES
 from p4sched.lab.schemes import Link
-from p4sched.lab.tcp import read_counters
 from p4sched.lab.time_scale import Base
 from p4sched.p4rt.rank_source import RankSource
 from p4sched.results.tables import cell, scheme_table
@@ -91,13 +89,13 @@ def configuration(setting: Setting) -> dict[str, Any]:
 async def measure(setting: Setting, stage: Stage) -> SchemeOutcome[None]:
     """One scheme."""
     patience = setting.patience
-    network = dumbbell(stage.lab, len(FLOWS), stage.switch, stage.folder, hosts=len(FLOWS))
+    network = stage.lab.dumbbell(len(FLOWS), stage.folder, hosts=len(FLOWS))
     async with bench(stage, network, named(stage.name).usual(), setting.link, RankSource.TOS) as running:
-        up, traffic = running.network, running.generated_traffic()
+        up, traffic = running.network, await running.generated_traffic()
         await traffic.serve_tcp(TCP_PORT, patience)
         await traffic.observe(patience, stage.folder / "segments.csv")
         await running.observe()
-        before = [read_counters([pid]) for pid in up.sender_pids()]
+        before = [await up.tcp([host]) for host in up.senders]
         largest = max(setting.sizes.values())
         for seat, size in zip(up.seats, setting.sizes.values(), strict=True):
             flow = {
@@ -109,12 +107,12 @@ async def measure(setting: Setting, stage: Stage) -> SchemeOutcome[None]:
                 "start_s": LEAD_S,
                 "tos": {"remaining": {"largest_bytes": largest}},
             }
-            traffic.send_tcp(seat.host, [flow], CONGESTION_CONTROL, patience)
+            await traffic.send_tcp(seat.host, [flow], CONGESTION_CONTROL, patience)
         stage.tell("sending")
         sent = [(await traffic.report(f"send-{seat.host}", patience + 5))[0] for seat in up.seats]
         up.check_alive()
         await running.observed()
-        tcp = [read_counters([pid]) - earlier for pid, earlier in zip(up.sender_pids(), before, strict=True)]
+        tcp = [await up.tcp([host]) - earlier for host, earlier in zip(up.senders, before, strict=True)]
         stage.tell("collecting")
         completed = {flow["flow"]: flow for flow in await traffic.report("serve", patience + 5)}
         arrived = {flow["src"]: flow for flow in await traffic.report("observe", patience + 5)}

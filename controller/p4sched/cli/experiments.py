@@ -12,13 +12,14 @@ from typer.models import OptionInfo
 from p4sched.cli import options
 from p4sched.cli.given import given_options
 from p4sched.cli.options import AtLeastRtts, OnBmv2, Quick, Scaled
+from p4sched.errors import UsageError
 from p4sched.lab import frame, time_scale
-from p4sched.lab.experiment import Asked, Choice, ControllerKind, Experiment, Seed, SwitchKind, choose
+from p4sched.lab.experiment import Asked, Choice, ControllerKind, Experiment, HostKind, Seed, SwitchKind, choose
 from p4sched.lab.time_scale import Base
 from p4sched.p4rt.target import Target
 from p4sched.units import Duration, Rate
 
-SHARED = ("schemes", "seed", "quick", "time_scale", "switch", "target", "controller", "out")
+SHARED = ("schemes", "seed", "quick", "time_scale", "virtual", "hosts", "switch", "target", "controller", "out")
 """Parameters that the frame adds."""
 
 
@@ -62,8 +63,19 @@ def _asked(experiment: Experiment[Any, Any], shared: Mapping[str, Any], given: M
         given=given,
         time_scale=time_scale.parse(shared.get("time_scale", "auto")),
         target=shared.get("target", Target.V1MODEL),
+        hosts=_hosts(shared, given),
         controllers=[ControllerKind(name) for name in choose("controller", controllers, experiment.controllers)],
     )
+
+
+def _hosts(shared: Mapping[str, Any], given: Mapping[str, bool]) -> HostKind | None:
+    """The hosts of a run in virtual time; None for another run. Raises UsageError for hosts without it."""
+    if shared.get("virtual"):
+        hosts: HostKind = shared["hosts"]
+        return hosts
+    if given.get("--hosts"):
+        raise UsageError("--hosts means nothing without --virtual: an emulated host has the machine's own kernel")
+    return None
 
 
 def _default(parameter: inspect.Parameter, asked: Asked, value: Any) -> Any:
@@ -133,10 +145,18 @@ def _shared(experiment: Experiment[Any, Any], own: list[inspect.Parameter]) -> l
         *_seed(experiment.seed),
         _parameter("quick", Annotated[bool, quick], False),
         *([] if experiment.base is None else [_parameter("time_scale", options.TimeScale, "auto")]),
+        *([] if experiment.simulated else _virtual()),
         _parameter("switch", options.WhichSwitch, SwitchKind.EMBEDDED),
         *([_parameter("target", options.WhichTarget, Target.V1MODEL)] if len(experiment.targets) > 1 else []),
         *_controller(experiment.controllers),
         _parameter("out", options.ResultFolder, out),
+    ]
+
+
+def _virtual() -> list[inspect.Parameter]:
+    return [
+        _parameter("virtual", options.InVirtualTime, False),
+        _parameter("hosts", options.WhichHosts, HostKind.MODEL),
     ]
 
 

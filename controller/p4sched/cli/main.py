@@ -22,7 +22,7 @@ from p4sched.cli.report import report
 from p4sched.cli.run_all import run_all
 from p4sched.errors import INTERRUPTED, P4schedError, UsageError, unknown_name
 from p4sched.lab import experiment
-from p4sched.lab.experiment import SwitchKind
+from p4sched.lab.experiment import HostKind, SwitchKind
 from p4sched.lab.running import find_switch
 from p4sched.p4rt.compile import Compiler, compile_program, parse_macro, print_stages
 from p4sched.p4rt.target import Target
@@ -31,6 +31,10 @@ from p4sched.paths import SHELL_PYTHON, rust_binary
 FULL = (errno.ENOSPC, errno.EDQUOT)
 """There is no room left to write to."""
 ERRORS = Console(stderr=True, highlight=False, soft_wrap=True)
+
+
+ALL_ONLY = ("--quick", "--out", "--time-scale", "--switch", "--target", "--virtual", "--hosts")
+"""Of `p4sched run --all`; behind an experiment's name they are its own."""
 
 
 class SuggestingGroup(TyperGroup):
@@ -96,8 +100,14 @@ def run(
     target: Annotated[
         Target, typer.Option(help="With --all: whose programs the switch runs. Experiments without any are left out.")
     ] = Target.V1MODEL,
+    virtual: Annotated[bool, typer.Option("--virtual", help="With --all: in virtual time.")] = False,
+    hosts: Annotated[
+        HostKind, typer.Option(help="With --all --virtual: models of TCP, or Linux kernels.")
+    ] = HostKind.MODEL,
 ) -> int:
     """Run an experiment. 'p4sched run EXPERIMENT --help' shows its options."""
+    if given(ctx, "--hosts") and not virtual:
+        raise UsageError("--hosts means nothing without --virtual")
     name = ctx.invoked_subcommand
     if every and name is not None:
         raise UsageError(f"run --all runs every experiment: leave out '{name}', or --all")
@@ -107,15 +117,14 @@ def run(
             found = experiment.load(name)
             scaled = [] if found.base is None else ["--time-scale", scale]
             aimed = [] if target is Target.V1MODEL else ["--target", target.value]
-            return ["--switch", switch.value, *aimed, *scaled, *(["--quick"] if quick else [])]
+            in_time = ["--virtual", "--hosts", hosts.value] if virtual and not found.simulated else []
+            return [*in_time, "--switch", switch.value, *aimed, *scaled, *(["--quick"] if quick else [])]
 
         names = [name for name in experiment.names() if target in experiment.load(name).targets]
         return run_all(names, _invoke, out, options, Console())
     if name is None:
         raise UsageError(f"run which experiment? --all, or one of: {', '.join(experiment.names())}")
-    misplaced = [
-        option for option in ("--quick", "--out", "--time-scale", "--switch", "--target") if given(ctx, option)
-    ]
+    misplaced = [option for option in ALL_ONLY if given(ctx, option)]
     if misplaced:
         raise UsageError(f"{misplaced[0]} belongs behind the experiment's name: run {name} {misplaced[0]} ...")
     return 0

@@ -30,13 +30,15 @@ class Outcome:
     """Why it failed; empty when it did not."""
     doubts: Sequence[summaries.Doubt] = ()
     """Why parts of it are not to be believed."""
+    exact: bool = False
+    """Whether it was in virtual time."""
 
     @property
     def verdict(self) -> str:
         """In a word, with rich's markup."""
         if self.error:
             return "[bold red]failed[/]"
-        return "[bold red]INVALID[/]" if self.doubts else "valid"
+        return "[bold red]INVALID[/]" if self.doubts else "exact" if self.exact else "valid"
 
 
 def run_all(names: Sequence[str], invoke: Invoke, out: Path, options: Options, console: Console) -> int:
@@ -75,7 +77,9 @@ def _outcome(name: str, seconds: float, code: int, error: str, folder: Path) -> 
     if code != 0:
         return Outcome(name, seconds, error or f"exit code {code}")
     try:
-        return Outcome(name, seconds, doubts=summaries.doubts(summaries.read(folder).content))
+        content = summaries.read(folder).content
+        exact = summaries.verdict(content) == summaries.EXACT
+        return Outcome(name, seconds, doubts=summaries.doubts(content), exact=exact)
     except P4schedError as unread:
         return Outcome(name, seconds, str(unread))
 

@@ -19,10 +19,10 @@ A file may hold several runs: a restarted controller appends.
 
 import json
 from collections.abc import Iterator
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+from p4sched.clock import time_of_day
 from p4sched.control.law import Config, Decision, Sample, State
 from p4sched.errors import P4schedError
 from p4sched.recorded import parsed
@@ -122,4 +122,4 @@ def _cut_off_torn_line(path: Path) -> None:
 
 
 def _wall_clock() -> str:
-    return datetime.now(UTC).isoformat(timespec="milliseconds")
+    return time_of_day().isoformat(timespec="milliseconds")

@@ -1,7 +1,6 @@
 """The control loop: read the counters, ask the law, write at most one MODIFY, log the decision."""
 
 import asyncio
-import time
 from abc import ABC, abstractmethod
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager
@@ -9,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Generic, Protocol, TypeAlias, TypeVar
 
+from p4sched.clock import now_ns
 from p4sched.control.decision_log import DecisionLog
 from p4sched.control.law import ConfigT, Decision, DecisionT, Law, SampleT, StateT
 from p4sched.control.parameters import Parameters
@@ -94,12 +94,13 @@ class Loop(ABC):
     async def run(self) -> None:
         """Goes on until cancelled. Fails if the switch no longer answers."""
         try:
-            due = time.monotonic()
+            clock = asyncio.get_running_loop().time
+            due = clock()
             while True:
                 await self.step()
                 # after a late round the next ones keep their distance
-                due = max(due + self._poll_s, time.monotonic())
-                await asyncio.sleep(due - time.monotonic())
+                due = max(due + self._poll_s, clock())
+                await asyncio.sleep(due - clock())
         finally:
             self.close()
 
@@ -127,7 +128,7 @@ class ControlLoop(Loop, Generic[ConfigT, StateT, SampleT, DecisionT]):
         log: Path | None = None,
         poll_s: float = POLL_S,
         on_update: Callable[[Round[SampleT, DecisionT]], None] | None = None,
-        clock: Callable[[], int] = time.monotonic_ns,
+        clock: Callable[[], int] = now_ns,
     ) -> None:
         super().__init__(poll_s)
         self._session = session

@@ -4,12 +4,12 @@
 each of several ports parameters of its own: entries of the parameter table, whose key is the egress port.
 """
 
-import time
 from collections.abc import Callable, Mapping
 from functools import partial
 from pathlib import Path
 from typing import Any, TypeAlias
 
+from p4sched.clock import now_ns
 from p4sched.control.laws import ranked
 from p4sched.control.laws.port_counters import BUCKETS, MAX_PORT, Sample
 from p4sched.control.loop import POLL_S, ControlLoop, Loop, Round, Tuning, action_data_in_force
@@ -54,7 +54,7 @@ class RankedPortsLoop(Loop):
         logs: Path | None = None,
         poll_s: float = POLL_S,
         on_update: Callable[[int, Update], None] | None = None,
-        clock: Callable[[], int] = time.monotonic_ns,
+        clock: Callable[[], int] = now_ns,
     ) -> None:
         """`configs` by egress port, all of the same law; decisions of port N go to LOGS/port-N.jsonl."""
         super().__init__(poll_s)

@@ -1,7 +1,7 @@
 """A network with one scheme on it, observed: what the measurements of most experiments have in common."""
 
 from collections.abc import AsyncIterator, Mapping, Sequence
-from contextlib import AbstractContextManager, ExitStack, asynccontextmanager
+from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -16,7 +16,7 @@ from p4sched.lab.programming import Testbed, programmed
 from p4sched.lab.ranked_schemes import decisions
 from p4sched.lab.ranked_traffic import GeneratedTraffic
 from p4sched.lab.schemes import Link
-from p4sched.lab.traffic import Iperf3Traffic
+from p4sched.lab.traffic import LongTraffic
 from p4sched.p4rt.rank_source import RankSource
 from p4sched.p4rt.reader import Reader
 from p4sched.schemes import Setup
@@ -31,7 +31,7 @@ class Bench:
     link: Link
     testbed: Testbed
     label: str
-    _ends: ExitStack
+    _ends: AsyncExitStack
     decisions: Mapping[str, int] = field(default_factory=dict)
     """What the program admitted and dropped."""
     _observer: Observer | None = None
@@ -57,14 +57,14 @@ class Bench:
         """Of the control law."""
         return self.controller.logs[self.network.bottleneck_port]
 
-    def generated_traffic(self, part: str = "traffic") -> GeneratedTraffic:
-        """Traffic of p4sched-traffic, whose records lie in a part of the scheme's folder."""
-        return self._ends.enter_context(GeneratedTraffic(self.network, self.stage.lab, self.stage.folder / part))
+    async def generated_traffic(self, part: str = "traffic") -> GeneratedTraffic:
+        """Traffic of the generator, whose records lie in a part of the scheme's folder."""
+        return await self._ends.enter_async_context(self.network.generated_traffic(self.stage.folder / part))
 
-    def iperf3(self, congestion_control: str) -> Iperf3Traffic:
-        """Traffic of iperf3."""
-        folder = self.stage.folder / "iperf3"
-        return self._ends.enter_context(Iperf3Traffic(self.network, self.stage.lab, folder, congestion_control))
+    async def long_traffic(self, congestion_control: str) -> LongTraffic:
+        """TCP flows without an end of their own."""
+        traffic = self.network.long_traffic(self.stage.folder / "iperf3", congestion_control)
+        return await self._ends.enter_async_context(traffic)
 
     def delivered(self) -> ReadBytes:
         """Reads what was delivered for each user."""
@@ -92,7 +92,7 @@ class Bench:
 @asynccontextmanager
 async def bench(
     stage: Stage,
-    network: AbstractContextManager[Dumbbell],
+    network: AbstractAsyncContextManager[Dumbbell],
     scheme: Setup,
     link: Link,
     source: RankSource | None = None,
@@ -107,7 +107,7 @@ async def bench(
     `per_port`: it sets the parameters of this port alone.
     """
     scheme = scheme.on(stage.target)
-    with network as up:
+    async with network as up:
         users = [seat.user for seat in up.seats]
         running = programmed(
             up,
@@ -119,8 +119,7 @@ async def bench(
             laws=None if law is None else Laws({up.bottleneck_port: law}, stage.folder, per_port),
             controllers=controllers_of(stage),
         )
-        async with running as testbed:
-            with ExitStack() as ends:
-                found = Bench(stage, up, link, testbed, scheme.label, ends)
-                yield found
-                found.decisions = await decisions(testbed.reader, up.bottleneck_port)
+        async with running as testbed, AsyncExitStack() as ends:
+            found = Bench(stage, up, link, testbed, scheme.label, ends)
+            yield found
+            found.decisions = await decisions(testbed.reader, up.bottleneck_port)

@@ -17,15 +17,16 @@ from pathlib import Path
 from statistics import median_low
 
 from mininet_topos.nodes import data_plane_cpu
+from p4sched.lab.emulated.iperf3 import Iperf3Traffic
+from p4sched.lab.emulated.network import Dumbbell, dumbbell
 from p4sched.lab.errors import LabError
 from p4sched.lab.ledger import Ledger
 from p4sched.lab.machine import MachineUse, read_machine
-from p4sched.lab.network import Dumbbell, dumbbell
 from p4sched.lab.processes import cpu_seconds
 from p4sched.lab.programming import port_settings, programmed
 from p4sched.lab.run import clean_run
 from p4sched.lab.schemes import Link
-from p4sched.lab.traffic import IPERF3, Iperf3Traffic, transfers
+from p4sched.lab.traffic import IPERF3, transfers
 from p4sched.p4rt.traffic_manager import Fidelity, TrafficManager
 from p4sched.schemes import FIFO, Setup
 from p4sched.units import Duration, Rate
@@ -137,9 +138,9 @@ async def _through_the_switch(network: Dumbbell, ledger: Ledger, folder: Path) -
     weights = {seat.user: 1.0 for seat in network.seats}
     async with programmed(network, _fifo(FULL_SPEED), FULL_SPEED, weights) as testbed:
         manager = testbed.traffic_manager
-        with Iperf3Traffic(network, ledger, folder / "iperf3") as traffic:
+        async with Iperf3Traffic(network, ledger, folder / "iperf3") as traffic:
             await traffic.serve(planned)
-            traffic.send(planned, START_S + FULL_S + SETTLE_S + PACED_WINDOWS * PACED_S + 1)
+            await traffic.send(planned, START_S + FULL_S + SETTLE_S + PACED_WINDOWS * PACED_S + 1)
             await asyncio.sleep(START_S)
             full = await _observed(manager, network.bottleneck_port, FULL_S, ledger)
             rate = round(PACED_SHARE * full.bits / full.seconds)

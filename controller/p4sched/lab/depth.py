@@ -84,7 +84,7 @@ class Worker:
         pass_ns = self.round_ns // ports
         frame = _WORKER.pack(ETHERTYPE_WORKER, ports, 0, 0)
         await testbed.traffic_manager.set_ports(
-            [recirculation_port(self.port, network.thrift_port is not None, pass_ns, len(frame))]
+            [recirculation_port(self.port, network.thrift_port(network.switch.name) is not None, pass_ns, len(frame))]
         )
         await testbed.session.packet_out(frame)
 

@@ -31,12 +31,15 @@ An experiment is a folder, `experiments/NAME/`, with three files at least: `expe
    the text below the summary in `--help`. `Quick(VALUE)` gives what `--quick` puts in the place of the default,
    `OnBmv2(VALUE)` the default on BMv2. `Scaled()` makes a default follow the time scale, `AtLeastRtts(N)` lets a time
    hold N round trips on every scale. `setting` raises UsageError for what makes no sense. Nothing has begun then.
-2. The frame (`lab/frame.py`) adds `--schemes`, `--seed`, `--quick`, `--time-scale`, `--switch`, `--target`,
-   `--controller` and `--out`. It measures what the machine carries, chooses the time scale, leaves out schemes that
-   BMv2 cannot show or that have no program for the target, deletes what an earlier run left, starts the lab, shows
-   progress, calls `measure` for each scheme and controller in turn and again where the emulator was the bottleneck,
-   writes summary.json and the CSV files, draws the figure, prints the table, the verdicts and their reasons.
-3. `measure` gets a `Stage`: the scheme's name, its folder, the ledger for whatever it starts, and `tell` for progress.
+2. The frame (`lab/frame.py`) adds `--schemes`, `--seed`, `--quick`, `--time-scale`, `--virtual`, `--hosts`,
+   `--switch`, `--target`, `--controller` and `--out`. It measures what the machine carries, chooses the time scale,
+   leaves out schemes that BMv2 cannot show or that have no program for the target, deletes what an earlier run left,
+   starts the lab, shows progress, calls `measure` for each scheme and controller in turn and again where the emulator
+   was the bottleneck, writes summary.json and the CSV files, draws the figure, prints the table, the verdicts and
+   their reasons.
+3. `measure` gets a `Stage`: the scheme's name, its folder, the lab that makes networks, and `tell` for progress.
+   The lab is emulated, or in virtual time; `measure` does not ask which. So it takes the time from the event loop
+   (`p4sched.clock`), waits with `asyncio.sleep` only, and lets the network make its traffic.
    `bench` (lab/bench.py) brings up a network with the scheme on it, observes it, and ends what was started on it.
 4. What two experiments share belongs into `p4sched.lab` or `p4sched.results`: no experiment imports another one.
 5. Add the folder's README.md (what it shows, how to run it, what to look at) and a test of what it computes, in
@@ -56,7 +59,7 @@ from typing import Any, Generic, TypeVar
 from rich.table import Table
 
 from p4sched.errors import P4schedError, UsageError, unknown_name
-from p4sched.lab.ledger import Ledger
+from p4sched.lab.network import Lab
 from p4sched.lab.observation import Observation
 from p4sched.lab.time_scale import Base
 from p4sched.p4rt.target import Target
@@ -84,6 +87,15 @@ class ControllerKind(StrEnum):
 
     PYTHON = "python"
     ONOS = "onos"
+
+
+class HostKind(StrEnum):
+    """What the hosts of a network in virtual time are."""
+
+    MODEL = "model"
+    """State machines that speak TCP and UDP."""
+    KERNEL = "kernel"
+    """Linux kernels."""
 
 
 @dataclass(frozen=True)
@@ -123,6 +135,13 @@ class Asked:
     """Whose programs the switch runs."""
     controllers: Sequence[ControllerKind] = (ControllerKind.PYTHON,)
     """Each of them controls every scheme once."""
+    hosts: HostKind | None = None
+    """Of a run in virtual time; None: emulated."""
+
+    @property
+    def virtual(self) -> bool:
+        """Whether the run is in virtual time."""
+        return self.hosts is not None
 
     @property
     def scale(self) -> float:
@@ -145,17 +164,17 @@ class Stage:
     switch: str
     folder: Path
     """For logs and whatever else the measuring leaves."""
-    ledger: Ledger | None
-    """Notes what is started; None outside the lab."""
+    world: Lab | None
+    """Where networks are made; None in stepped time."""
     tell: Tell
     target: Target = Target.V1MODEL
     controller: ControllerKind = ControllerKind.PYTHON
 
     @property
-    def lab(self) -> Ledger:
-        """The ledger of a run that uses the lab."""
-        assert self.ledger is not None, "an experiment in stepped time starts nothing in the lab"
-        return self.ledger
+    def lab(self) -> Lab:
+        """Where a run that uses the lab makes its networks."""
+        assert self.world is not None, "an experiment in stepped time starts nothing in the lab"
+        return self.world
 
 
 @dataclass(frozen=True)
@@ -238,6 +257,8 @@ class Experiment(Generic[SettingT, KeptT]):
     """What summary.json says of the schemes together."""
     in_lab: Callable[[SettingT], bool] = field(default=lambda _: True)
     """Whether a run with this setting uses the lab. Stepped time needs neither root nor a switch."""
+    simulated: bool = False
+    """It always runs in virtual time, among models without a switch: there is no `--virtual`."""
     prepared: Callable[[SettingT, Asked, Tell], AbstractContextManager[SettingT]] = _as_it_is
     """Computes, before the first scheme, what all schemes need."""
 

@@ -1,6 +1,6 @@
 """Leaves and spines get their program, their routes and their shaped links; and what all switches did is observed."""
 
-from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, replace
 from types import MappingProxyType
@@ -8,13 +8,12 @@ from typing import Any
 
 from p4sched.control.controller import SwitchAddress
 from p4sched.lab.controllers import Controllers, Laws, SwitchController, SwitchPlan, python_controllers
-from p4sched.lab.fidelity import Fidelity, fidelity_of_machine
-from p4sched.lab.machine import MachineReading, MachineUse, read_machine
-from p4sched.lab.network import Fabric, thrift_port
+from p4sched.lab.fidelity import Health
+from p4sched.lab.network import Fabric
 from p4sched.lab.observation import Observation, queue_counts
 from p4sched.lab.programming import NO_DELAY, bmv2_bottleneck, bottleneck
 from p4sched.lab.schemes import Link
-from p4sched.lab.tcp import TcpCounters, read_counters
+from p4sched.lab.tcp import TcpCounters
 from p4sched.p4rt.rank_source import RankSource
 from p4sched.p4rt.reader import Reader
 from p4sched.p4rt.traffic_manager import (
@@ -23,7 +22,6 @@ from p4sched.p4rt.traffic_manager import (
     PortSettings,
     TrafficManager,
 )
-from p4sched.p4rt.traffic_manager import Fidelity as SwitchFidelity
 from p4sched.p4rt.users import User
 from p4sched.proto import traffic_manager_pb2 as pb
 from p4sched.schemes import Setup
@@ -95,7 +93,7 @@ async def programmed_fabric(
     async with controllers({name: plan(name) for name in network.switches}) as running, AsyncExitStack() as stack:
         switches = {}
         for name, switch in network.switches.items():
-            thrift = thrift_port(switch)
+            thrift = network.thrift_port(name)
             manager: TrafficManager
             manager = EmbeddedTrafficManager(switch.address) if thrift is None else Bmv2TrafficManager(thrift)
             stack.push_async_callback(manager.close)
@@ -126,10 +124,9 @@ def between(host_port: PortSettings, rate_bps: int) -> PortSettings:
 
 def _not_emulated(network: Fabric, hosts: Link) -> tuple[str, ...]:
     """Gives switches without propagation delay hosts that delay, where the kernel can; says so where it cannot."""
-    if all(thrift_port(switch) is None for switch in network.switches.values()):
+    if all(network.thrift_port(name) is None for name in network.switches):
         return ()
-    names = [station.name for station in network.stations()]
-    return () if network.delay(names, hosts.rtt_ns // 2) else (NO_DELAY,)
+    return () if network.delay_hosts(hosts.rtt_ns // 2) else (NO_DELAY,)
 
 
 @dataclass(frozen=True)
@@ -150,8 +147,7 @@ class FabricObserver:
 
     network: Fabric
     testbed: FabricTestbed
-    rtt_ns: int
-    machine: MachineReading
+    health: Health
     tcp: TcpCounters
     stats: Mapping[str, Mapping[int, pb.PortStats] | None]
 
@@ -161,17 +157,15 @@ class FabricObserver:
         for seat in testbed.switches.values():
             await seat.traffic_manager.fidelity(reset=True)
         stats = await _stats(testbed)
-        return cls(network, testbed, rtt_ns, read_machine(), _tcp(network), stats)
+        health = network.health(rtt_ns)
+        return cls(network, testbed, health, await network.tcp(_all_hosts(network)), stats)
 
     async def finish(self) -> FabricObservation:
         """What happened since the start."""
-        machine, tcp, stats = read_machine(), _tcp(self.network), await _stats(self.testbed)
+        self.health.end()
+        tcp, stats = await self.network.tcp(_all_hosts(self.network)), await _stats(self.testbed)
         reports = [await seat.traffic_manager.fidelity() for seat in self.testbed.switches.values()]
-        fidelity = fidelity_of_all(
-            self.rtt_ns,
-            machine.since(self.machine),
-            [report for report in reports if report is not None],
-        )
+        fidelity = self.health.fidelity([report for report in reports if report is not None])
         ports, sent = {}, {}
         for name, later in stats.items():
             earlier = self.stats[name]
@@ -182,31 +176,9 @@ class FabricObserver:
         return FabricObservation(Observation(fidelity, tcp - self.tcp, {}), ports, sent)
 
 
-def fidelity_of_all(rtt_ns: int, use: MachineUse, switches: list[SwitchFidelity]) -> Fidelity:
-    """One verdict on several switches: the latest of them, and losses added up."""
-    of_machine = fidelity_of_machine(rtt_ns, use)
-    if not switches:
-        return of_machine
-    return replace(
-        of_machine,
-        frames=sum(switch.departures for switch in switches),
-        lateness_p50_ns=_worst(switch.lateness_p50_ns for switch in switches),
-        lateness_p99_ns=_worst(switch.lateness_p99_ns for switch in switches),
-        lateness_max_ns=_worst(switch.lateness_max_ns for switch in switches),
-        rx_lost=sum(switch.rx_lost for switch in switches),
-        tx_errors=sum(switch.tx_errors or 0 for switch in switches),
-        data_plane_cpu_share=sum((switch.cpu_ns or 0) / max(switch.measured_ns, 1) for switch in switches),
-    )
-
-
-def _worst(values: Iterable[int | None]) -> int | None:
-    """The largest; None if nobody reports one."""
-    return max((value for value in values if value is not None), default=None)
-
-
 async def _stats(testbed: FabricTestbed) -> dict[str, Mapping[int, pb.PortStats] | None]:
     return {name: await seat.traffic_manager.stats() for name, seat in testbed.switches.items()}
 
 
-def _tcp(network: Fabric) -> TcpCounters:
-    return read_counters(network.pid(station.name) for station in network.stations())
+def _all_hosts(network: Fabric) -> list[str]:
+    return [station.name for station in network.stations()]

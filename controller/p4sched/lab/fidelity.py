@@ -9,13 +9,20 @@ Thresholds, each with its reason:
 - Idle CPU: at least 3 % over the measurement. With nothing left, hosts wait for the CPU and not for the link.
 
 And a run that measured nothing says nothing: frames left the switch, and there is a result of everything that was sent.
+
+In virtual time there is no machine to doubt: a run is exact, unless it measured nothing.
 """
 
-from collections.abc import Sequence
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass, replace
-from typing import Any
+from typing import Any, TypeAlias, TypeVar
 
 from p4sched.lab.machine import MachineUse
+from p4sched.p4rt.traffic_manager import Fidelity as SwitchFidelity
+from p4sched.results.summaries import VIRTUAL
+
+Number = TypeVar("Number", int, float)
 
 LATENESS_SHARE_OF_RTT = 0.1
 LOST_SHARE = 1e-5
@@ -56,10 +63,7 @@ class Fidelity:
 
     def doubts(self) -> list[str]:
         """Why the run is not to be believed; empty when it is."""
-        found = [f"nothing was measured: {what}" for what in self.unmeasured]
-        if self.frames == 0:
-            found.append("nothing was measured: no frame left the switch")
-        return found + self.ill_health()
+        return _nothing(self.unmeasured, self.frames) + self.ill_health()
 
     def ill_health(self) -> list[str]:
         """Where the emulator was the bottleneck, whatever came out; empty where it was not."""
@@ -99,6 +103,88 @@ class Fidelity:
         return asdict(self) | {"valid": self.valid, "doubts": self.doubts(), "not_reported": self.unknown()}
 
 
+@dataclass(frozen=True)
+class Exact:
+    """What was observed in virtual time, where frames leave at the instant at which they should."""
+
+    frames: int
+    """Frames that left the switches."""
+    unmeasured: tuple[str, ...] = ()
+    """What was to be measured, and was not, in a sentence each."""
+
+    def but(self, unmeasured: Sequence[str]) -> "Exact":
+        """The same, but for what was not measured."""
+        return replace(self, unmeasured=(*self.unmeasured, *unmeasured))
+
+    def doubts(self) -> list[str]:
+        """Why the run is not to be believed; empty when it is."""
+        return _nothing(self.unmeasured, self.frames)
+
+    def ill_health(self) -> list[str]:
+        """Nothing: there is no emulator."""
+        return []
+
+    @property
+    def valid(self) -> bool:
+        """Whether something was measured."""
+        return not self.doubts()
+
+    def summary(self) -> dict[str, Any]:
+        """For summary.json."""
+        return {"time": VIRTUAL} | asdict(self) | {"valid": self.valid, "doubts": self.doubts()}
+
+
+AnyFidelity: TypeAlias = Fidelity | Exact
+
+
+def _nothing(unmeasured: Sequence[str], frames: int | None) -> list[str]:
+    """What was not measured, as doubts."""
+    found = [f"nothing was measured: {what}" for what in unmeasured]
+    if frames == 0:
+        found.append("nothing was measured: no frame left the switch")
+    return found
+
+
+class Health(ABC):
+    """What the world itself does to the traffic, from the moment at which this is made."""
+
+    @abstractmethod
+    def end(self) -> None:
+        """Until now."""
+
+    @abstractmethod
+    def fidelity(self, switches: Sequence[SwitchFidelity]) -> AnyFidelity:
+        """The verdict, after `end`, with what the switches report of themselves."""
+
+
 def fidelity_of_machine(rtt_ns: int, use: MachineUse) -> Fidelity:
     """What the machine says by itself, without any switch."""
     return Fidelity(rtt_ns, use.idle_share, use.backlog_dropped, use.stolen_share)
+
+
+def fidelity_of_all(rtt_ns: int, use: MachineUse, switches: Sequence[SwitchFidelity]) -> Fidelity:
+    """One verdict on several switches: the latest of them, and losses added up. What no switch reports is None."""
+    of_machine = fidelity_of_machine(rtt_ns, use)
+    if not switches:
+        return of_machine
+    return replace(
+        of_machine,
+        frames=sum(switch.departures for switch in switches),
+        lateness_p50_ns=_worst(switch.lateness_p50_ns for switch in switches),
+        lateness_p99_ns=_worst(switch.lateness_p99_ns for switch in switches),
+        lateness_max_ns=_worst(switch.lateness_max_ns for switch in switches),
+        rx_lost=sum(switch.rx_lost for switch in switches),
+        tx_errors=_in_all(switch.tx_errors for switch in switches),
+        data_plane_cpu_share=_in_all(
+            None if switch.cpu_ns is None else switch.cpu_ns / max(switch.measured_ns, 1) for switch in switches
+        ),
+    )
+
+
+def _worst(values: Iterable[int | None]) -> int | None:
+    return max((value for value in values if value is not None), default=None)
+
+
+def _in_all(values: Iterable[Number | None]) -> Number | None:
+    known = [value for value in values if value is not None]
+    return sum(known[1:], known[0]) if known else None

@@ -10,6 +10,7 @@
 import asyncio
 import csv
 import errno
+import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, replace
@@ -23,6 +24,7 @@ from rich.progress import Progress, SpinnerColumn, TaskID, TextColumn, TimeElaps
 from p4sched.errors import P4schedError, UsageError
 from p4sched.lab import machine, onos, time_scale
 from p4sched.lab.calibrate import capacity
+from p4sched.lab.emulated.lab import EmulatedLab
 from p4sched.lab.experiment import (
     Asked,
     ControllerKind,
@@ -38,16 +40,18 @@ from p4sched.lab.experiment import (
     load,
     names,
 )
-from p4sched.lab.ledger import Ledger
-from p4sched.lab.run import clean_run, result_folder
+from p4sched.lab.network import Lab
+from p4sched.lab.run import clean_run, interruptible, result_folder
 from p4sched.lab.time_scale import Base, Pace
+from p4sched.lab.virtual.loop import VirtualLoop
+from p4sched.lab.virtual.network import VirtualLab
 from p4sched.p4rt.target import PROGRAMS, Target
 from p4sched.p4rt.traffic_manager import BMV2_LIMITS
 from p4sched.paths import ROOT
 from p4sched.results import figures, summaries
 from p4sched.results.tables import print_table
 from p4sched.schemes import SCHEMES, title
-from p4sched.versions import versions
+from p4sched.versions import versions, versions_in_virtual_time
 
 FULL = (errno.ENOSPC, errno.EDQUOT)
 """There is no room left to write to."""
@@ -67,23 +71,37 @@ def run(experiment: Experiment[SettingT, KeptT], asked: Asked, options: Options)
     """Runs an experiment with its own options. Raises P4schedError for what cannot be, before anything is touched."""
     if asked.switch == SwitchKind.BMV2 and asked.target is not Target.V1MODEL:
         raise UsageError(f"--target {asked.target}: BMv2 runs v1model programs only; leave out --switch bmv2")
+    if asked.virtual:
+        _refuse_beside_virtual(asked)
     if len(asked.controllers) > 1 and experiment.schemes is None:
         both = ",".join(asked.controllers)
         raise UsageError(f"--controller {both}: {experiment.name} has one result, so one controller")
     setting = experiment.setting(asked, **options(asked.scale))
+    if asked.virtual and not experiment.in_lab(setting):
+        raise UsageError("--virtual means nothing in stepped time, which has no network")
     if ControllerKind.ONOS in asked.controllers:
         onos.require_onos()
     with _naming_a_full_folder(asked.out):
         result_folder(asked.out)
         console = Console()
         pace = None
-        if experiment.base is not None and experiment.in_lab(setting):
+        if experiment.base is not None and experiment.in_lab(setting) and not asked.virtual:
             pace = _pace(experiment, experiment.base, asked, options, console)
             asked = replace(asked, time_scale=pace.scale)
             setting = experiment.setting(asked, **options(pace.scale))
         results = _measure_all(experiment, setting, asked, pace, console)
         _write(experiment, results, pace)
         _print(experiment, results, pace, console)
+
+
+def _refuse_beside_virtual(asked: Asked) -> None:
+    """Raises UsageError for what there is not in virtual time."""
+    if asked.switch == SwitchKind.BMV2:
+        raise UsageError("--virtual: BMv2 knows the wall clock only; leave out --switch bmv2")
+    if ControllerKind.ONOS in asked.controllers:
+        raise UsageError("--virtual: ONOS knows the wall clock only; leave out --controller onos")
+    if asked.time_scale is not None:
+        raise UsageError("--virtual: every run goes at time scale 1 there; leave out --time-scale")
 
 
 def _pace(experiment: Experiment[Any, Any], base: Base, asked: Asked, options: Options, console: Console) -> Pace:
@@ -198,16 +216,21 @@ def _measure_all(
     kept = {}
     progress = _progress(console)
     preparing = _line(progress, "")
-    begun = _begun(experiment, asked.out, in_lab)
-    with begun as ledger, progress, experiment.prepared(setting, asked, preparing) as ready:
+    begun = _begun(experiment, asked, in_lab)
+    virtual_s, wall_began = 0.0, time.monotonic()
+    with begun as lab, progress, experiment.prepared(setting, asked, preparing) as ready:
         preparing(DONE)
         for key, scheme, controller in _rows(shown or [""], asked.controllers):
             tell = _line(progress, key)
-            stage = Stage(scheme, asked.switch.value, asked.out / key, ledger, tell, asked.target, controller)
+            stage = Stage(scheme, asked.switch.value, asked.out / key, lab, tell, asked.target, controller)
             tell("starting")
-            outcome, found[key] = asyncio.run(measured(experiment, ready, stage))
+            with asyncio.Runner(loop_factory=VirtualLoop if asked.virtual else None) as runner:
+                outcome, found[key] = runner.run(measured(experiment, ready, stage))
+                virtual_s += runner.get_loop().time()
             kept[key] = outcome.kept
             tell(DONE)
+    if asked.virtual:
+        console.print(f"{virtual_s:.1f} s of virtual time took {time.monotonic() - wall_began:.1f} s")
     content = _summary(experiment, ready, asked, pace)
     content |= {"schemes": found} if shown else found[""]
     results = Results(content, ready, kept, asked.out)
@@ -224,16 +247,21 @@ def _rows(schemes: Sequence[str], controllers: Sequence[ControllerKind]) -> Iter
 
 
 @contextmanager
-def _begun(experiment: Experiment[Any, Any], folder: Path, in_lab: bool) -> Iterator[Ledger | None]:
+def _begun(experiment: Experiment[Any, Any], asked: Asked, in_lab: bool) -> Iterator[Lab | None]:
     """The run. It begins with deleting the results of an earlier run in this folder."""
+    folder = asked.out
 
     def discard() -> None:
         for each in dict.fromkeys((experiment.name, *_earlier(folder))):
             discard_results(experiment if each == experiment.name else load(each), folder)
 
-    if in_lab:
+    if asked.hosts is not None:
+        with interruptible():
+            discard()
+            yield VirtualLab(asked.hosts)
+    elif in_lab:
         with clean_run(f"p4sched run {experiment.name}", begin=discard, programs=experiment.programs) as ledger:
-            yield ledger
+            yield EmulatedLab(ledger, asked.switch.value)
     else:
         discard()
         yield None
@@ -259,6 +287,10 @@ def _summary(
     configuration.setdefault("target", asked.target.value)
     if len(experiment.controllers) > 1:
         configuration["controller"] = ",".join(asked.controllers)
+    if asked.hosts is not None:
+        # the same on every machine and at any time: a second run writes the same bytes
+        configuration |= {"time": summaries.VIRTUAL, "hosts": asked.hosts.value}
+        return {"experiment": experiment.name, "configuration": configuration, "versions": versions_in_virtual_time()}
     return {
         "experiment": experiment.name,
         "finished": datetime.now(UTC).isoformat(timespec="seconds"),
@@ -316,7 +348,7 @@ def _write(experiment: Experiment[SettingT, KeptT], results: Results[SettingT, K
 
 
 def _unusual(results: Results[Any, Any]) -> list[str]:
-    """Whose programs ran and who controlled them, a line each; nothing of what is usual."""
+    """Whose programs ran, who controlled them and in which time, a line each; nothing of what is usual."""
     configuration = results.found["configuration"]
     of_target = PROGRAMS[Target(configuration["target"])]
     lines = []
@@ -324,6 +356,9 @@ def _unusual(results: Results[Any, Any]) -> list[str]:
         lines.append(f"programs for {of_target.title}, from {of_target.folder.relative_to(ROOT)}/")
     if configuration.get("controller") == ControllerKind.ONOS:
         lines.append("controlled by ONOS")
+    if configuration.get("time") == summaries.VIRTUAL:
+        hosts = configuration.get("hosts")
+        lines.append("virtual time" if hosts is None else f"virtual time, {hosts} hosts")
     return lines
 
 
@@ -351,6 +386,11 @@ def _print(
     for name, scheme in schemes.items():
         for doubt in scheme.get("fidelity", {}).get("doubts", ()):
             console.print(f"[bold red]{title(name)} is INVALID: {doubt}[/]")
+    if summaries.verdict(found) == summaries.INVALID and found["configuration"].get("time") != summaries.VIRTUAL:
+        console.print(
+            f"[yellow]In virtual time no machine is too busy:[/] p4sched run {experiment.name} --virtual, with the same"
+            " options"
+        )
     if found["configuration"]["switch"] == SwitchKind.BMV2 and experiment.in_lab(results.setting):
         notes = dict.fromkeys(note for part in (found, *schemes.values()) for note in part.get("notes", ()))
         console.print(f"[yellow]What this cannot show:[/] {'; '.join([BMV2_LIMITS, *notes])}")

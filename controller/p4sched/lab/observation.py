@@ -4,11 +4,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from p4sched.lab.fidelity import Fidelity, fidelity_of_machine
-from p4sched.lab.machine import MachineReading, read_machine
+from p4sched.lab.fidelity import AnyFidelity, Health
 from p4sched.lab.network import Dumbbell
 from p4sched.lab.schemes import Link
-from p4sched.lab.tcp import TcpCounters, read_counters
+from p4sched.lab.tcp import TcpCounters
 from p4sched.p4rt.reader import Reader
 from p4sched.p4rt.traffic_manager import TrafficManager
 from p4sched.proto import traffic_manager_pb2 as pb
@@ -18,7 +17,7 @@ from p4sched.proto import traffic_manager_pb2 as pb
 class Observation:
     """What was observed between the start and the end."""
 
-    fidelity: Fidelity
+    fidelity: AnyFidelity
     tcp: TcpCounters
     bottleneck: dict[str, Any]
     """Packets through the bottleneck port as `queue_counts` tells of them, if the switch counts them; and as
@@ -35,8 +34,7 @@ class Observer:
 
     network: Dumbbell
     traffic_manager: TrafficManager
-    link: Link
-    machine: MachineReading
+    health: Health
     tcp: TcpCounters
     stats: Mapping[int, pb.PortStats] | None
     tail_drop: Reader | None = None
@@ -51,29 +49,16 @@ class Observer:
         await traffic_manager.fidelity(reset=True)
         stats = await traffic_manager.stats()
         dropped = await dropped_by_program(tail_drop, network.bottleneck_port) if tail_drop else 0
-        machine, tcp = read_machine(), read_counters(network.sender_pids())
-        return cls(network, traffic_manager, link, machine, tcp, stats, tail_drop, dropped)
+        health = network.health(link.rtt_ns)
+        return cls(network, traffic_manager, health, await network.tcp(network.senders), stats, tail_drop, dropped)
 
     async def finish(self) -> Observation:
         """What happened since the start."""
-        machine = read_machine()
-        tcp = read_counters(self.network.sender_pids())
+        self.health.end()
+        tcp = await self.network.tcp(self.network.senders)
         reported = await self.traffic_manager.fidelity()
         stats = await self.traffic_manager.stats()
-        fidelity = fidelity_of_machine(self.link.rtt_ns, machine.since(self.machine))
-        if reported is not None:
-            fidelity = replace(
-                fidelity,
-                frames=reported.departures,
-                lateness_p50_ns=reported.lateness_p50_ns,
-                lateness_p99_ns=reported.lateness_p99_ns,
-                lateness_max_ns=reported.lateness_max_ns,
-                rx_lost=reported.rx_lost,
-                tx_errors=reported.tx_errors,
-                data_plane_cpu_share=None
-                if reported.cpu_ns is None
-                else reported.cpu_ns / max(reported.measured_ns, 1),
-            )
+        fidelity = self.health.fidelity([] if reported is None else [reported])
         port = self.network.bottleneck_port
         counted: dict[str, Any] = {}
         if stats is not None and self.stats is not None:

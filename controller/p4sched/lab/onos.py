@@ -21,6 +21,7 @@ from p4sched.control.loop import controlled
 from p4sched.control.parameters import Parameters
 from p4sched.errors import P4schedError
 from p4sched.lab.controllers import Controllers, SwitchController, SwitchPlan, python_controllers
+from p4sched.lab.emulated.lab import EmulatedLab
 from p4sched.lab.errors import LabError
 from p4sched.lab.experiment import ControllerKind, Stage
 from p4sched.lab.ledger import Ledger
@@ -190,6 +191,7 @@ async def onos_controllers(
 ) -> AsyncIterator[Mapping[str, SwitchController]]:
     """An ONOS controls all switches. The run ends if it does."""
     stage.tell("starting ONOS")
-    onos = Onos(stage.lab, stage.folder)
+    assert isinstance(stage.lab, EmulatedLab), "an ONOS knows no virtual time"
+    onos = Onos(stage.lab.ledger, stage.folder)
     async with onos.at_work(plans) as found, controlled(onos):
         yield found

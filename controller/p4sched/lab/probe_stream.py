@@ -1,79 +1,31 @@
 """A probe between a user host and the server, for as long as a block lasts."""
 
-import asyncio
-import subprocess
-import sys
-import time
+from abc import ABC, abstractmethod
 from types import TracebackType
+from typing import Self
 
-from p4sched.lab.errors import LabError
-from p4sched.lab.network import Dumbbell, dying_with_us
-from p4sched.lab.probe import ProbeRecord, parse_record
-
-UDP_PORT = 7000
-LISTEN_SECONDS = 10.0
-LATE_SECONDS = 5.0
+from p4sched.lab.probe import ProbeRecord
 
 
-class ProbeStream:
-    """A probe from the own address of the first user host, which belongs to no user; a context manager."""
+class ProbeStream(ABC):
+    """A constant stream of small UDP packets; an asynchronous context manager that ends it."""
 
-    def __init__(self, network: Dumbbell, packets_per_s: float) -> None:
-        self._network = network
-        self._rate = packets_per_s
-        self._receiver: subprocess.Popen[str] | None = None
-        self._sender: subprocess.Popen[str] | None = None
-
-    def __enter__(self) -> "ProbeStream":
+    async def __aenter__(self) -> Self:
         return self
 
-    def __exit__(
+    async def __aexit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        for process in (self._sender, self._receiver):
-            if process is not None:
-                process.kill()
-                process.communicate()
+        await self.stop()
 
+    @abstractmethod
     async def start(self) -> None:
-        """Starts both sides, the receiving one first. Raises LabError if it does not start."""
-        self._receiver = self._spawn("server", "receive", str(UDP_PORT))
-        deadline = time.monotonic() + LISTEN_SECONDS
-        table = f"/proc/{self._network.server_pid}/net/udp"
-        while f":{UDP_PORT:04X} " not in await asyncio.to_thread(_text, table):
-            if self._receiver.poll() is not None or time.monotonic() > deadline:
-                raise LabError("the receiving side of the probe did not start")
-            await asyncio.sleep(0.02)
-        source = self._network.stations()[0]
-        words = ("send", source.address, self._network.server_address, str(UDP_PORT), str(self._rate))
-        self._sender = self._spawn(source.name, *words)
+        """Starts it. Raises LabError if it does not start."""
 
+    @abstractmethod
     async def finish(self) -> ProbeRecord:
-        """Ends the stream, lets its last packets arrive, and gives what was seen."""
-        assert self._sender is not None
-        assert self._receiver is not None
-        sent = await _end(self._sender)
-        await asyncio.sleep(0.2)
-        return parse_record(int(sent), await _end(self._receiver))
+        """Ends the stream, lets its last packets arrive, and gives what was seen; times on the event loop's clock."""
 
-    def _spawn(self, host: str, *words: str) -> subprocess.Popen[str]:
-        command = [sys.executable, "-m", "p4sched.lab.probe", *words]
-        return subprocess.Popen(
-            dying_with_us(self._network.host(host).command(*command)),
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            text=True,
-            start_new_session=True,
-        )
-
-
-async def _end(process: subprocess.Popen[str]) -> str:
-    """SIGTERM makes either side print what it has."""
-    process.terminate()
-    output, _ = await asyncio.to_thread(process.communicate, None, LATE_SECONDS)
-    return output
-
-
-def _text(path: str) -> str:
-    with open(path) as file:
-        return file.read()
+    @abstractmethod
+    async def stop(self) -> None:
+        """Ends it in any case."""

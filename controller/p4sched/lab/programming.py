@@ -69,7 +69,7 @@ async def programmed(
     """
     switch = network.switch
     plan = SwitchPlan(
-        SwitchAddress(network.address, switch.device_id),
+        SwitchAddress(switch.address, switch.device_id),
         setup,
         dict(switch.port_interfaces()),
         routes(network.stations()),
@@ -95,21 +95,26 @@ def user_of(seat: UserSeat, weight: float = 1.0) -> PrefixUser:
 
 def _not_emulated(network: Dumbbell, link: Link) -> tuple[str, ...]:
     """Gives a switch without propagation delay hosts that delay, where the kernel can; says so where it cannot."""
-    if network.thrift_port is None or network.delay_hosts(link.rtt_ns // 2):
+    if _thrift_port(network) is None or network.delay_hosts(link.rtt_ns // 2):
         return ()
     return (NO_DELAY,)
 
 
 def _traffic_manager(network: Dumbbell, reader: Reader) -> TrafficManager:
-    if network.thrift_port is not None:
+    thrift_port = _thrift_port(network)
+    if thrift_port is not None:
         interfaces = dict(network.switch.port_interfaces())
-        return LabBmv2(network.thrift_port, reader, interfaces, network.bottleneck_port)
-    return EmbeddedTrafficManager(network.address)
+        return LabBmv2(thrift_port, reader, interfaces, network.bottleneck_port)
+    return EmbeddedTrafficManager(network.switch.address)
+
+
+def _thrift_port(network: Dumbbell) -> int | None:
+    return network.thrift_port(network.switch.name)
 
 
 def port_settings(network: Dumbbell, setup: Setup, link: Link) -> list[PortSettings]:
     """The bottleneck port as the scheme wants it; the way back is not shaped. Half of the RTT lies behind each."""
-    if network.thrift_port is not None:
+    if _thrift_port(network) is not None:
         return [bmv2_bottleneck(network.bottleneck_port, setup, link)]
     way_back = [
         PortSettings(

@@ -19,14 +19,14 @@ from p4sched.lab.bench import Bench
 from p4sched.lab.experiment import Results, Rows, SchemeOutcome
 from p4sched.lab.measurement import Sample, sample_rates
 from p4sched.lab.ranked_traffic import GeneratedTraffic
-from p4sched.lab.traffic import Iperf3Traffic
+from p4sched.lab.traffic import LongTraffic
 from p4sched.results.ranked_figures import draw_join_leave
 from p4sched.results.tables import cell, scheme_table
 from p4sched.units import Duration
 
 Series = list[list[float]]
 """A time and each flow's rate, for each sample."""
-Traffic = GeneratedTraffic | Iperf3Traffic
+Traffic = GeneratedTraffic | LongTraffic
 
 FLOWS = 4
 PHASES = 2 * FLOWS - 1

@@ -100,7 +100,7 @@ def clean_run(
     in which the run notes what it makes. Whatever is left of that at the end is taken away.
     """
     require_lab(programs)
-    with run_lock(what, folder), _terminate_like_interrupt():
+    with run_lock(what, folder), interruptible():
         path = folder / STATE_FILE
         _undo_crashed(path)
         begin()
@@ -141,7 +141,7 @@ def result_folder(path: Path) -> None:
         raise UsageError(f"--out {path}: cannot write results there: {error.strerror}") from error
 
 
-def _terminate_like_interrupt() -> AbstractContextManager[None]:
+def interruptible() -> AbstractContextManager[None]:
     """SIGTERM and SIGHUP raise KeyboardInterrupt in the main thread, so that clean-up runs."""
     handlers: dict[signal.Signals, Handler] = dict.fromkeys((signal.SIGTERM, signal.SIGHUP), _interrupt)
     if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:

@@ -11,8 +11,8 @@ from p4sched.errors import P4schedError, UsageError, unknown_name
 from p4sched.lab.bench import Bench
 from p4sched.lab.experiment import once
 from p4sched.lab.network import Dumbbell
-from p4sched.lab.ranked_traffic import GeneratedTraffic, files_in
-from p4sched.lab.tcp import TcpCounters, read_counters
+from p4sched.lab.ranked_traffic import files_in
+from p4sched.lab.tcp import TcpCounters
 from p4sched.paths import rust_binary
 from p4sched.results import completion
 from p4sched.results.completion import Flow
@@ -99,18 +99,18 @@ class LoadPlan:
         network.check_alive()
         lead, deadline = open_ahead_s or 0.0, deadline + (open_ahead_s or 0.0)
         flows = [flow | {"start_s": flow["start_s"] + lead} for flow in self.flows]
-        before = read_counters(network.sender_pids())
-        with GeneratedTraffic(network, running.stage.lab, running.stage.folder / f"load-{self.load:g}") as traffic:
+        before = await network.tcp(network.senders)
+        async with network.generated_traffic(running.stage.folder / f"load-{self.load:g}") as traffic:
             await traffic.serve_tcp(self.port, deadline + 0.5, len(flows))
             runs = []
             for host in dict.fromkeys(seat.host for seat in network.seats):
                 sources = {seat.address for seat in network.seats if seat.host == host}
                 own, ahead = [flow for flow in flows if flow["src"] in sources], open_ahead_s is not None
-                runs.append(traffic.send_tcp(host, own, CONGESTION_CONTROL, deadline, open_ahead=ahead))
+                runs.append(await traffic.send_tcp(host, own, CONGESTION_CONTROL, deadline, open_ahead=ahead))
             completed = await traffic.report("serve", deadline + 5)
             reported = [outcome for run in runs for outcome in await traffic.report(run, SENDERS_END_S)]
         sent = completion.joined(flows, completed, reported)
-        return sent, _summary(self.load, sent, read_counters(network.sender_pids()) - before, scale)
+        return sent, _summary(self.load, sent, await network.tcp(network.senders) - before, scale)
 
 
 def _summary(load: float, sent: Sequence[Flow], tcp: TcpCounters, scale: float) -> dict[str, Any]:

@@ -2,9 +2,8 @@
 beside one."""
 
 import logging
-import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
+from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass
 
 import finsy as fy
@@ -15,6 +14,7 @@ from finsy.p4client import P4ClientError, P4RpcStatus
 from finsy.p4entity import P4Entity, decode_entity, encode_entities
 from finsy.proto import p4r, p4r_grpc
 
+from p4sched.clock import answer_awaited, now_ns
 from p4sched.errors import P4schedError
 
 READ_TIMEOUT_S = 10.0
@@ -89,7 +89,8 @@ class Reader:
 
     async def close(self) -> None:
         """Closes the connection."""
-        await self._channel.close()
+        async with answer_awaited():
+            await self._channel.close()
 
     async def pipeline_cookie(self) -> int | None:
         """Cookie of the pipeline that the switch runs; None if it runs none, or one without a cookie."""
@@ -108,7 +109,8 @@ class Reader:
     ) -> p4r.ForwardingPipelineConfig | None:
         request = p4r.GetForwardingPipelineConfigRequest(device_id=self.device_id, response_type=response_type)
         try:
-            reply = await self._stub.GetForwardingPipelineConfig(request, timeout=READ_TIMEOUT_S)
+            async with answer_awaited():
+                reply = await self._stub.GetForwardingPipelineConfig(request, timeout=READ_TIMEOUT_S)
         except grpc.aio.AioRpcError as error:
             # the specification leaves `config` unset before the first program; BMv2 answers with this error
             if error.code() == grpc.StatusCode.FAILED_PRECONDITION:
@@ -124,17 +126,17 @@ class Reader:
             action=p4r.SetForwardingPipelineConfigRequest.VERIFY_AND_COMMIT,
             config=config,
         )
-        with one_sentence(self.address, "load the program"):
+        async with one_sentence(self.address, "load the program"):
             await self._stub.SetForwardingPipelineConfig(request, timeout=60.0)
 
     async def read(self, wanted: Sequence[P4Entity]) -> list[P4Entity]:
         """One Read of these entities."""
         found = await self._read(wanted)
-        with one_sentence(self.address, "decode what it read"):
+        with clear_errors(self.address, "decode what it read"):
             return [decode_entity(entity, self.schema) for entity in found]
 
     async def _read(self, wanted: Sequence[P4Entity]) -> list[p4r.Entity]:
-        with one_sentence(self.address, "read"):
+        async with one_sentence(self.address, "read"):
             request = p4r.ReadRequest(device_id=self.device_id, entities=encode_entities(wanted, self.schema))
             return [
                 entity async for reply in self._stub.Read(request, timeout=READ_TIMEOUT_S) for entity in reply.entities
@@ -193,15 +195,15 @@ class Reader:
     def counter_cells(self, cells: Mapping[str, Sequence[int]]) -> CounterCells:
         """Cells of several indirect counters, to be read together again and again."""
         wanted = [fy.P4CounterEntry(name, index=cell) for name, indices in cells.items() for cell in indices]
-        with one_sentence(self.address, "encode which counters to read"):
+        with clear_errors(self.address, "encode which counters to read"):
             ids = {self.schema.counters[name].id: name for name in cells}
             entities = encode_entities(wanted, self.schema)
         return CounterCells(p4r.ReadRequest(device_id=self.device_id, entities=entities), ids)
 
-    async def counters(self, wanted: CounterCells, clock: Callable[[], int] = time.monotonic_ns) -> TimedCounts:
+    async def counters(self, wanted: CounterCells, clock: Callable[[], int] = now_ns) -> TimedCounts:
         """These cells, in one Read, with the time that it took."""
         before = clock()
-        with one_sentence(self.address, "read"):
+        async with one_sentence(self.address, "read"):
             replies = [reply async for reply in self._stub.Read(wanted.request, timeout=READ_TIMEOUT_S)]
         after = clock()
         counts: dict[str, dict[int, Count]] = {name: {} for name in wanted.names.values()}
@@ -238,9 +240,17 @@ def session_error(address: str, what: str, error: Exception) -> SessionError:
 
 
 @contextmanager
-def one_sentence(address: str, what: str) -> Iterator[None]:
-    """Turns the errors of gRPC and of finsy's encoding into a SessionError."""
+def clear_errors(address: str, what: str) -> Iterator[None]:
+    """Turns the errors of gRPC and of finsy's encoding into a SessionError, which is one sentence."""
     try:
         yield
     except (grpc.aio.AioRpcError, P4ClientError, ValueError, KeyError) as error:
         raise session_error(address, what, error) from error
+
+
+@asynccontextmanager
+async def one_sentence(address: str, what: str) -> AsyncIterator[None]:
+    """Within it an answer of the switch is awaited. Its errors are one sentence each."""
+    async with answer_awaited():
+        with clear_errors(address, what):
+            yield

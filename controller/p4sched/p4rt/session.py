@@ -11,6 +11,7 @@ from contextlib import asynccontextmanager
 import finsy as fy
 from finsy.proto import p4r
 
+from p4sched.clock import answer_awaited
 from p4sched.p4rt.program import Loadable, Pipeline
 from p4sched.p4rt.reader import EGRESS_PORT, Reader, SessionError, SwitchGoneError, one_sentence
 from p4sched.p4rt.target import PROGRAMS, written_for
@@ -41,23 +42,23 @@ class Session(Reader):
 
     async def insert(self, entries: Iterable[fy.P4TableEntry]) -> None:
         """Inserts entries with one Write."""
-        with one_sentence(self.address, "insert table entries"):
+        async with one_sentence(self.address, "insert table entries"):
             await self.finsy.insert(list(entries))
 
     async def remove(self, entries: Iterable[fy.P4TableEntry]) -> None:
         """Removes entries with one Write."""
-        with one_sentence(self.address, "remove table entries"):
+        async with one_sentence(self.address, "remove table entries"):
             await self.finsy.delete(list(entries))
 
     async def set_default_action(self, table: str, action: str, arguments: Mapping[str, int]) -> None:
         """Changes a table's default action with exactly one MODIFY: all its parameters take effect together."""
         entry = fy.P4TableEntry(table, action=fy.P4TableAction(action, **arguments), is_default_action=True)
-        with one_sentence(self.address, f"set the default action of {table}"):
+        async with one_sentence(self.address, f"set the default action of {table}"):
             await self.finsy.modify([entry])
 
     async def packet_out(self, frame: bytes) -> None:
         """Hands the switch a frame, which arrives at its CPU port, for a program that declares no packet_out header."""
-        with one_sentence(self.address, "send a packet-out"):
+        async with one_sentence(self.address, "send a packet-out"):
             # finsy's P4PacketOut wants such a header
             await self.finsy.write([p4r.StreamMessageRequest(packet=p4r.PacketOut(payload=frame))])
 
@@ -71,7 +72,7 @@ class Session(Reader):
             match = fy.P4TableMatch({EGRESS_PORT: port})
             entry = fy.P4TableEntry(table, match=match, action=fy.P4TableAction(action, **values))
             updates.append(~entry if port in present else +entry)
-        with one_sentence(self.address, f"set entries of {table}"):
+        async with one_sentence(self.address, f"set entries of {table}"):
             await self.finsy.write(updates)
 
     async def open(self, pipeline: Pipeline, force: bool) -> None:
@@ -91,7 +92,8 @@ class Session(Reader):
         """Ends the session; the switch goes on with what was written last."""
         if self._switch is not None:
             switch, self._switch = self._switch, None
-            await switch.__aexit__(None, None, None)
+            async with answer_awaited():
+                await switch.__aexit__(None, None, None)
         await super().close()
 
     async def _let_departures_report(self) -> None:
@@ -100,7 +102,7 @@ class Session(Reader):
         if of_target.length_reports:
             replicas = ((of_target.recirculation_port, 1),)
             entry = fy.P4CloneSessionEntry(LENGTH_REPORTS, packet_length_bytes=REPORT_BYTES, replicas=replicas)
-            with one_sentence(self.address, "set up the mirror session of the length reports"):
+            async with one_sentence(self.address, "set up the mirror session of the length reports"):
                 await self.finsy.insert([entry])
 
     async def _become_primary(self, schema: fy.P4Schema) -> fy.Switch:
@@ -108,7 +110,7 @@ class Session(Reader):
         switch = fy.Switch(self.address, self.address, fy.SwitchOptions(device_id=self.device_id))
         switch.p4info.set_p4info(schema.p4info)
         try:
-            with one_sentence(self.address, "become its controller"):
+            async with one_sentence(self.address, "become its controller"):
                 await switch.__aenter__()
         except asyncio.CancelledError:
             task = asyncio.current_task()

@@ -13,6 +13,7 @@ from typing import TypeAlias
 import grpc
 import grpc.aio
 
+from p4sched.clock import answer_awaited
 from p4sched.errors import P4schedError
 from p4sched.p4rt.reader import SessionError, SwitchGoneError, one_sentence
 from p4sched.paths import tool
@@ -124,23 +125,24 @@ class EmbeddedTrafficManager:
 
     async def close(self) -> None:
         """Closes the connection."""
-        await self._channel.close()
+        async with answer_awaited():
+            await self._channel.close()
 
     async def set_ports(self, ports: Sequence[PortSettings]) -> None:
         """Changes these ports, all or nothing; what is None keeps its value."""
         request = pb.SetPortsRequest(ports=[_port_message(port) for port in ports])
-        with one_sentence(self.address, "configure its ports"):
+        async with one_sentence(self.address, "configure its ports"):
             await self._stub.SetPorts(request, timeout=TIMEOUT_S)
 
     async def stats(self, ports: Sequence[int] = ()) -> Mapping[int, pb.PortStats]:
         """Counters of these ports (none named: all), by port, read at one instant."""
-        with one_sentence(self.address, "read its statistics"):
+        async with one_sentence(self.address, "read its statistics"):
             reply = await self._stub.GetStats(pb.GetStatsRequest(ports=ports), timeout=TIMEOUT_S)
         return {port.port: port for port in reply.ports}
 
     async def fidelity(self, *, reset: bool = False) -> Fidelity:
         """How faithful the emulation was since the last reset."""
-        with one_sentence(self.address, "read its fidelity"):
+        async with one_sentence(self.address, "read its fidelity"):
             reply = await self._stub.GetFidelity(pb.GetFidelityRequest(reset=reset), timeout=TIMEOUT_S)
         return Fidelity(**{name: getattr(reply, name) for name in Fidelity.__dataclass_fields__})
 

@@ -11,6 +11,9 @@ from p4sched.recorded import RecordError, parsed
 from p4sched.results.whole_file import write_whole
 
 FILE = "summary.json"
+VIRTUAL = "virtual"
+"""The `time` of a run that is no emulation."""
+INVALID, EXACT = "INVALID", "exact"
 
 
 @dataclass(frozen=True)
@@ -67,23 +70,30 @@ def write(folder: Path, content: Mapping[str, Any]) -> None:
 
 def doubts(content: Mapping[str, Any]) -> list[Doubt]:
     """Why a summary, or a part of one, is not to be believed; empty when all of it is."""
-    return [doubt for found in _fidelities(content) for doubt in found]
+    return [doubt for _, found in _fidelities(content) for doubt in found]
 
 
 def verdict(content: Mapping[str, Any]) -> str:
-    """valid, INVALID, or "not measured": without real time, as in stepped time, there is no fidelity to measure."""
-    if doubts(content):
-        return "INVALID"
-    return "valid" if any(True for _ in _fidelities(content)) else "not measured"
+    """valid, INVALID, exact in virtual time, or "not measured": without real time, as in stepped time, there is no
+    fidelity to measure."""
+    found = list(_fidelities(content))
+    if any(doubts for _, doubts in found):
+        return INVALID
+    configuration = content.get("configuration")
+    if isinstance(configuration, Mapping) and configuration.get("time") == VIRTUAL:
+        return EXACT
+    if found and all(fidelity.get("time") == VIRTUAL for fidelity, _ in found):
+        return EXACT
+    return "valid" if found else "not measured"
 
 
-def _fidelities(value: Any, where: str = "") -> Iterator[list[Doubt]]:
-    """The doubts of each `fidelity` at any depth of a summary."""
+def _fidelities(value: Any, where: str = "") -> Iterator[tuple[Mapping[str, Any], list[Doubt]]]:
+    """Each `fidelity` at any depth of a summary, and its doubts."""
     if not isinstance(value, Mapping):
         return
     fidelity = value.get("fidelity")
     if isinstance(fidelity, Mapping) and isinstance(fidelity.get("doubts"), list):
-        yield [Doubt(where, str(reason)) for reason in fidelity["doubts"]]
+        yield fidelity, [Doubt(where, str(reason)) for reason in fidelity["doubts"]]
     for key, inner in value.items():
         if key != "fidelity":
             yield from _fidelities(inner, where if key == "schemes" else f"{where} {key}".strip())

@@ -8,6 +8,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from p4sched.results import summaries
 from p4sched.schemes import title
 
 Scheme = Mapping[str, Any]
@@ -41,7 +42,9 @@ def verdict(part: Mapping[str, Any]) -> str:
     """The cell that says whether a part of summary.json is to be believed; in stepped time there is no doubt."""
     if "fidelity" not in part:
         return "exact"
-    found = "valid" if part["fidelity"]["valid"] else "[bold red]INVALID[/]"
+    fidelity = part["fidelity"]
+    usual = "exact" if fidelity.get("time") == summaries.VIRTUAL else "valid"
+    found = usual if fidelity["valid"] else "[bold red]INVALID[/]"
     attempts = part.get("attempts", 1)
     return found if attempts == 1 else f"{found}\nattempt {attempts}"
 

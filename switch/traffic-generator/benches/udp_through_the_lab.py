@@ -17,11 +17,12 @@ from rich.console import Console
 from rich.table import Table
 
 from p4sched.control.laws import fifo
+from p4sched.lab.emulated.generator import GeneratorRuns
+from p4sched.lab.emulated.network import dumbbell
 from p4sched.lab.ledger import Ledger
 from p4sched.lab.machine import read_machine
-from p4sched.lab.network import dumbbell
 from p4sched.lab.ranked_schemes import ranked_testbed
-from p4sched.lab.ranked_traffic import RANK_PORT, GeneratedTraffic
+from p4sched.lab.ranked_traffic import RANK_PORT
 from p4sched.lab.run import clean_run
 from p4sched.lab.schemes import Link
 from p4sched.p4rt.rank_source import RankSource
@@ -58,17 +59,19 @@ async def measure(rate: Rate, frame_bytes: int, ledger: Ledger, folder: Path) ->
             "start_s": LEAD_S,
             "stop_s": LEAD_S + SECONDS,
         }
-        async with ranked_testbed(
-            network, Setup(FIFO, fifo.Parameters(buffer=10_000)), LINK, RankSource.HEADER, [seat.user]
-        ) as testbed:
-            with GeneratedTraffic(network, ledger, folder) as traffic:
-                await traffic.receive_udp([RANK_PORT], LEAD_S + 2 * SECONDS)
-                machine = read_machine()
-                sending = traffic.send_udp(seat.host, [flow], 1)
-                (sent,) = await traffic.report(sending, 2 * SECONDS)
-                idle = read_machine().since(machine).idle_share
-                stats = await testbed.traffic_manager.stats()
-                received = await traffic.report("receive", 2 * SECONDS + 5)
+        async with (
+            ranked_testbed(
+                network, Setup(FIFO, fifo.Parameters(buffer=10_000)), LINK, RankSource.HEADER, [seat.user]
+            ) as testbed,
+            GeneratorRuns(network, ledger, folder) as traffic,
+        ):
+            await traffic.receive_udp([RANK_PORT], LEAD_S + 2 * SECONDS)
+            machine = read_machine()
+            sending = await traffic.send_udp(seat.host, [flow], 1)
+            (sent,) = await traffic.report(sending, 2 * SECONDS)
+            idle = read_machine().since(machine).idle_share
+            stats = await testbed.traffic_manager.stats()
+            received = await traffic.report("receive", 2 * SECONDS + 5)
     assert stats is not None
     return {"sent": sent, "idle": idle, "read": stats[1], "received": received[0]["packets"] if received else 0}
 

@@ -1,0 +1,33 @@
+"""The lab under Mininet."""
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+from mininet_topos.leaf_spine import Shape
+from p4sched.lab.emulated import network
+from p4sched.lab.ledger import Ledger
+from p4sched.lab.network import USER_HOSTS, Dumbbell, Fabric, Lab
+
+
+class EmulatedLab(Lab):
+    """Makes networks under Mininet, whose switches are of one kind; the ledger notes what is started."""
+
+    def __init__(self, ledger: Ledger, switch: str) -> None:
+        self.ledger = ledger
+        self._switch = switch
+
+    @asynccontextmanager
+    async def dumbbell(self, users: int, folder: Path, hosts: int = USER_HOSTS) -> AsyncIterator[Dumbbell]:
+        with network.dumbbell(self.ledger, users, self._switch, folder, hosts) as up:
+            yield up
+
+    @asynccontextmanager
+    async def incast(self, senders: int, folder: Path) -> AsyncIterator[Dumbbell]:
+        with network.incast(self.ledger, senders, self._switch, folder) as up:
+            yield up
+
+    @asynccontextmanager
+    async def leaf_spine(self, shape: Shape, folder: Path) -> AsyncIterator[Fabric]:
+        with network.leaf_spine(self.ledger, shape, self._switch, folder) as up:
+            yield up

@@ -1,0 +1,252 @@
+"""Networks, brought up under Mininet and taken down again: dumbbell, incast, leaves and spines."""
+
+import time
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from mininet.net import Mininet
+
+from mininet_topos.dumbbell import dumbbell_sides
+from mininet_topos.incast import incast_sides
+from mininet_topos.leaf_spine import LeafSpineTopo, Shape
+from mininet_topos.nodes import Bmv2Switch, NodeError, OffloadFreeHost, P4Switch
+from mininet_topos.star import Sides, StarTopo
+from mininet_topos.stations import refuse_taken_names
+from p4sched.errors import P4schedError
+from p4sched.lab import network
+from p4sched.lab.emulated.generator import GeneratorRuns
+from p4sched.lab.emulated.health import MachineHealth
+from p4sched.lab.emulated.iperf3 import Iperf3Traffic
+from p4sched.lab.emulated.probe_stream import HostProbe
+from p4sched.lab.errors import LabError, node_errors
+from p4sched.lab.ledger import Ledger
+from p4sched.lab.network import CPU_PORT, USER_HOSTS
+from p4sched.lab.tcp import TcpCounters, read_counters
+
+CONGESTION_CONTROL = "cubic"
+ALLOWED_CONGESTION_CONTROL = "/proc/sys/net/ipv4/tcp_allowed_congestion_control"
+NETDEV_MAX_BACKLOG = "/proc/sys/net/core/netdev_max_backlog"
+DYING_SECONDS = 0.5
+BACKLOG_FRAMES = 10_000
+"""Frames that may wait for a CPU between two virtual interfaces; hundreds of flows overrun the usual 1000."""
+
+
+class MininetNetwork(network.Network):
+    """A running network under Mininet."""
+
+    def __init__(self, net: Any, ledger: Ledger, switches: Sequence[str]) -> None:
+        self._net = net
+        self._ledger = ledger
+        self._switches: dict[str, P4Switch] = {name: net[name] for name in switches}
+
+    @property
+    def switches(self) -> Mapping[str, P4Switch]:
+        return self._switches
+
+    def host(self, name: str) -> OffloadFreeHost:
+        """The Mininet host of this name."""
+        host: OffloadFreeHost = self._net[name]
+        return host
+
+    def pid(self, host: str) -> int:
+        """A process in this host's network namespace."""
+        pid: int = self._net[host].pid
+        return pid
+
+    def thrift_port(self, switch: str) -> int | None:
+        node = self._switches[switch]
+        return node.thrift_port if isinstance(node, Bmv2Switch) else None
+
+    def delay_hosts(self, delay_ns: int) -> bool:
+        """By netem; False if the kernel has none."""
+        try:
+            for station in self.stations():
+                self.host(station.name).delay(delay_ns)
+        except NodeError:
+            return False
+        return True
+
+    def check_alive(self) -> None:
+        """Raises LabError when a switch has ended or a link is down."""
+        which = "the switch" if len(self._switches) == 1 else "switch {}"
+        _check_switches(self._switches.values())
+        for name, switch in self._switches.items():
+            called = which.format(name)
+            for port, interface in switch.port_interfaces():
+                state = operational_state(interface)
+                if state != "up":
+                    raise LabError(f"port {port} of {called} lost its link: {interface} is {state}")
+
+    async def set_shortest_timeout(self, rto_min_ns: int) -> None:
+        for station in self.stations():
+            self.host(station.name).set_shortest_timeout(rto_min_ns)
+
+    async def set_initial_window(self, segments: int) -> None:
+        for station in self.stations():
+            self.host(station.name).set_initial_window(segments)
+
+    async def tcp(self, hosts: Sequence[str]) -> TcpCounters:
+        """From the kernel's counters of their namespaces."""
+        return read_counters(self.pid(host) for host in hosts)
+
+    def health(self, rtt_ns: int) -> MachineHealth:
+        return MachineHealth(rtt_ns)
+
+    def long_traffic(self, folder: Path, congestion_control: str) -> Iperf3Traffic:
+        return Iperf3Traffic(self, self._ledger, folder, congestion_control)
+
+    def generated_traffic(self, folder: Path) -> GeneratorRuns:
+        return GeneratorRuns(self, self._ledger, folder)
+
+
+class Dumbbell(MininetNetwork, network.Dumbbell):
+    """A running dumbbell or incast under Mininet."""
+
+    def __init__(self, net: Any, ledger: Ledger, sides: Sides) -> None:
+        MininetNetwork.__init__(self, net, ledger, ["s1"])
+        network.Dumbbell.__init__(self, sides)
+
+    @property
+    def switch(self) -> P4Switch:
+        return self._switches["s1"]
+
+    @property
+    def address(self) -> str:
+        """host:port of the switch's P4Runtime server."""
+        return self.switch.address
+
+    def probe(self, packets_per_s: float) -> HostProbe:
+        return HostProbe(self, packets_per_s)
+
+
+class Fabric(MininetNetwork, network.Fabric):
+    """Running leaves and spines under Mininet."""
+
+    def __init__(self, net: Any, ledger: Ledger, shape: Shape) -> None:
+        MininetNetwork.__init__(self, net, ledger, shape.switch_names())
+        network.Fabric.__init__(self, shape)
+
+    @property
+    def switches(self) -> Mapping[str, P4Switch]:
+        return self._switches
+
+
+def _check_switches(switches: Iterable[P4Switch], patience: float = 0.0, seen: P4schedError | None = None) -> None:
+    """Raises LabError if a switch has ended, or does within `patience` seconds. `seen`: what was seen of that."""
+    deadline = time.monotonic() + patience
+    for switch in switches:
+        death = switch.death(max(0.0, deadline - time.monotonic()))
+        if death is not None:
+            raise LabError(death) from seen
+
+
+def operational_state(interface: str) -> str:
+    """State of an interface as the kernel names it: "up", "down", "lowerlayerdown", ...; "gone" if there is none."""
+    try:
+        return Path(f"/sys/class/net/{interface}/operstate").read_text().strip()
+    except FileNotFoundError:
+        return "gone"
+
+
+def _widen_backlog(ledger: Ledger) -> None:
+    """Frames that no longer fit into the backlog are counted, and make a run invalid."""
+    # the kernel shows it in the machine's own network namespace only, not in that of a container
+    if Path(NETDEV_MAX_BACKLOG).exists():
+        ledger.change_setting(NETDEV_MAX_BACKLOG, str(BACKLOG_FRAMES))
+
+
+def allow_congestion_control(ledger: Ledger) -> None:
+    """Lets hosts have it as their default.
+
+    It is not enough that iperf3 asks for it: iperf3 does so when it is connected, and where the default is BBR, the
+    connection keeps the pacing that BBR has switched on.
+    """
+    allowed = Path(ALLOWED_CONGESTION_CONTROL).read_text().split()
+    if CONGESTION_CONTROL not in allowed:
+        ledger.change_setting(ALLOWED_CONGESTION_CONTROL, " ".join([*allowed, CONGESTION_CONTROL]))
+
+
+@contextmanager
+def dumbbell(ledger: Ledger, users: int, switch: str, log_folder: Path, hosts: int = USER_HOSTS) -> Iterator[Dumbbell]:
+    """A dumbbell with `users` users whose switch runs and has no program yet.
+
+    Raises LabError when it cannot be brought up. Whatever happens inside, it is taken down at the end.
+    """
+    with node_errors():
+        sides = dumbbell_sides(hosts, users)
+    with _star(ledger, sides, switch, log_folder, cpu_port=CPU_PORT) as network:
+        yield network
+
+
+@contextmanager
+def incast(ledger: Ledger, senders: int, switch: str, log_folder: Path) -> Iterator[Dumbbell]:
+    """Senders around one switch with one receiver; otherwise as `dumbbell`, with one user at each sender."""
+    with node_errors():
+        sides = incast_sides(senders)
+    with _star(ledger, sides, switch, log_folder) as network:
+        yield network
+
+
+@contextmanager
+def _star(
+    ledger: Ledger, sides: Sides, switch: str, log_folder: Path, cpu_port: int | None = None
+) -> Iterator[Dumbbell]:
+    with node_errors():
+        topology = StarTopo(
+            sides=sides,
+            switch=switch,
+            switch_params={"log_folder": log_folder, "cpu_port": cpu_port},
+            congestion_control=CONGESTION_CONTROL,
+        )
+    interfaces = [f"s1-eth{station.port}" for station in sides.stations()]
+    with _brought_up(ledger, topology, interfaces, log_folder) as net:
+        yield Dumbbell(net, ledger, sides)
+
+
+@contextmanager
+def leaf_spine(ledger: Ledger, shape: Shape, switch: str, log_folder: Path) -> Iterator[Fabric]:
+    """Leaves and spines whose switches run and have no program yet; otherwise as `dumbbell`."""
+    with node_errors():
+        topology = LeafSpineTopo(
+            shape=shape,
+            switch=switch,
+            switch_params={name: {"log_folder": log_folder} for name in shape.switch_names()},
+            congestion_control=CONGESTION_CONTROL,
+        )
+    with _brought_up(ledger, topology, shape.interfaces(), log_folder) as net:
+        yield Fabric(net, ledger, shape)
+
+
+@contextmanager
+def _brought_up(ledger: Ledger, topology: Any, interfaces: Sequence[str], log_folder: Path) -> Iterator[Any]:
+    """The network under Mininet, its switches running; `interfaces` are those in the machine's own namespace."""
+    # Mininet would change a dozen of the machine's limits for good; the lab sets what it needs in its hosts.
+    Mininet.inited = True
+    net: Any = None
+    try:
+        log_folder.mkdir(parents=True, exist_ok=True)
+        _widen_backlog(ledger)
+        allow_congestion_control(ledger)
+        with node_errors():
+            refuse_taken_names(interfaces)
+        net = Mininet(topo=topology, controller=None, build=False)  # type: ignore[no-untyped-call]
+        with node_errors():
+            net.build()
+            ledger.add_processes(node.pid for node in net.hosts + net.switches)
+            ledger.add_links(interfaces)
+            net.start()
+        ledger.add_processes(switch.process.pid for switch in net.switches)
+        for switch in net.switches:
+            ledger.add_switch(switch.name, switch.address, switch.device_id)
+        try:
+            yield net
+        except P4schedError as error:
+            # a connection breaks a moment before its process has ended
+            _check_switches(net.switches, DYING_SECONDS, error)
+            raise
+    finally:
+        if net is not None:
+            net.stop()
+            ledger.forget_network()

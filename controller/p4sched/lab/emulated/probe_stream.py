@@ -1,0 +1,78 @@
+"""A probe between a Mininet host and the server."""
+
+import asyncio
+import subprocess
+import sys
+import time
+from typing import TYPE_CHECKING
+
+from mininet_topos.nodes import dying_with_us
+from p4sched.lab.errors import LabError
+from p4sched.lab.probe import ProbeRecord, parse_record
+from p4sched.lab.probe_stream import ProbeStream
+
+if TYPE_CHECKING:
+    from p4sched.lab.emulated.network import Dumbbell
+
+UDP_PORT = 7000
+LISTEN_SECONDS = 10.0
+LATE_SECONDS = 5.0
+
+
+class HostProbe(ProbeStream):
+    """The probe module (lab/probe.py) as a process in either host."""
+
+    def __init__(self, network: "Dumbbell", packets_per_s: float) -> None:
+        self._network = network
+        self._rate = packets_per_s
+        self._receiver: subprocess.Popen[str] | None = None
+        self._sender: subprocess.Popen[str] | None = None
+
+    async def stop(self) -> None:
+        for process in (self._sender, self._receiver):
+            if process is not None:
+                process.kill()
+                process.communicate()
+
+    async def start(self) -> None:
+        """Starts both sides, the receiving one first. Raises LabError if it does not start."""
+        self._receiver = self._spawn("server", "receive", str(UDP_PORT))
+        deadline = time.monotonic() + LISTEN_SECONDS
+        table = f"/proc/{self._network.pid(self._network.server_name)}/net/udp"
+        while f":{UDP_PORT:04X} " not in await asyncio.to_thread(_text, table):
+            if self._receiver.poll() is not None or time.monotonic() > deadline:
+                raise LabError("the receiving side of the probe did not start")
+            await asyncio.sleep(0.02)
+        source = self._network.stations()[0]
+        words = ("send", source.address, self._network.server_address, str(UDP_PORT), str(self._rate))
+        self._sender = self._spawn(source.name, *words)
+
+    async def finish(self) -> ProbeRecord:
+        """Ends the stream, lets its last packets arrive, and gives what was seen."""
+        assert self._sender is not None
+        assert self._receiver is not None
+        sent = await _end(self._sender)
+        await asyncio.sleep(0.2)
+        return parse_record(int(sent), await _end(self._receiver))
+
+    def _spawn(self, host: str, *words: str) -> subprocess.Popen[str]:
+        command = [sys.executable, "-m", "p4sched.lab.probe", *words]
+        return subprocess.Popen(
+            dying_with_us(self._network.host(host).command(*command)),
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            text=True,
+            start_new_session=True,
+        )
+
+
+async def _end(process: subprocess.Popen[str]) -> str:
+    """SIGTERM makes either side print what it has."""
+    process.terminate()
+    output, _ = await asyncio.to_thread(process.communicate, None, LATE_SECONDS)
+    return output
+
+
+def _text(path: str) -> str:
+    with open(path) as file:
+        return file.read()

@@ -1,0 +1,117 @@
+"""What is asked of p4sched-virtual over its service (switch/proto/p4sched/v1/simulation.proto)."""
+
+import asyncio
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
+
+import grpc
+import grpc.aio
+
+from p4sched.clock import answer_awaited
+from p4sched.lab.errors import LabError
+from p4sched.lab.tcp import TcpCounters
+from p4sched.proto import simulation_pb2 as pb
+from p4sched.proto.simulation_pb2_grpc import SimulationStub
+
+LARGEST_ANSWER = 2**30
+"""Bytes. A report has a line for each of a million flows at most."""
+
+
+class Client:
+    """A connection to one simulation, also as a participant in its lock step."""
+
+    def __init__(self, address: str) -> None:
+        self._address = address
+        self._channel = grpc.aio.insecure_channel(
+            address, options=[("grpc.max_receive_message_length", LARGEST_ANSWER)]
+        )
+        # the generated stub is typed for synchronous channels as well
+        self._stub = SimulationStub(self._channel)
+        self._steps: grpc.aio.StreamStreamCall[pb.ParticipateRequest, pb.ParticipateResponse] | None = None
+        self.failed: asyncio.Future[LabError] = asyncio.get_running_loop().create_future()
+        """Set when it takes part no more, against its will."""
+
+    async def participate(self) -> int:
+        """Takes part from now on; returns the time in ns."""
+        self._steps = self._stub.Participate()
+        return await self.wait(0)
+
+    async def wait(self, until_ns: int) -> int:
+        """There is nothing to do until then. Returns the time once it has come."""
+        assert self._steps is not None, "participate() comes first"
+        try:
+            await self._steps.write(pb.ParticipateRequest(until_ns=until_ns))
+            answer = await self._steps.read()
+            if isinstance(answer, pb.ParticipateResponse):
+                return int(answer.now_ns)
+            reason = await self._steps.details() or "it has ended"
+        except (grpc.aio.AioRpcError, asyncio.InvalidStateError, grpc.aio.UsageError) as error:
+            reason = _details(error)
+        self.failed.set_result(LabError(f"virtual time: {reason}"))
+        await asyncio.get_running_loop().create_future()
+        raise AssertionError
+
+    async def describe(self) -> pb.DescribeResponse:
+        """What there is, and where."""
+        async with _sentences("describe the network"):
+            return await self._stub.Describe(pb.DescribeRequest())
+
+    async def start(self, runs: Sequence[pb.Run]) -> None:
+        """Plans runs of traffic programs."""
+        async with _sentences("start traffic"):
+            await self._stub.StartTraffic(pb.StartTrafficRequest(runs=runs))
+
+    async def stop(self, names: Sequence[str]) -> None:
+        """Ends runs."""
+        if names:
+            async with _sentences("stop traffic"):
+                await self._stub.StopTraffic(pb.StopTrafficRequest(names=names))
+
+    async def states(self, names: Sequence[str]) -> list[pb.RunState]:
+        """Of these runs, in this order."""
+        if not names:
+            return []
+        async with _sentences("read traffic"):
+            answer = await self._stub.Traffic(pb.TrafficRequest(names=names))
+        return list(answer.runs)
+
+    async def log(self, name: str) -> bytes:
+        """The log of a run."""
+        async with _sentences("read a log"):
+            return b"".join([piece.text async for piece in self._stub.ReadLog(pb.ReadLogRequest(name=name))])
+
+    async def set_hosts(self, *, rto_min_ns: int | None = None, initial_window: int | None = None) -> None:
+        """How TCP behaves in all hosts; None keeps a value."""
+        async with _sentences("set up the hosts"):
+            await self._stub.SetHosts(pb.SetHostsRequest(rto_min_ns=rto_min_ns, initial_window=initial_window))
+
+    async def counters(self, hosts: Sequence[str]) -> TcpCounters:
+        """TCP's counters of these hosts together."""
+        async with _sentences("read the hosts"):
+            answer = await self._stub.ReadHosts(pb.ReadHostsRequest(names=hosts))
+        return sum(map(_counters, answer.hosts), TcpCounters())
+
+    async def close(self) -> None:
+        """Takes part no more, and closes the connection."""
+        async with answer_awaited():
+            if self._steps is not None:
+                self._steps.cancel()
+            await self._channel.close()
+
+
+def _counters(host: pb.HostCounters) -> TcpCounters:
+    return TcpCounters(**{name: getattr(host, name) for name in TcpCounters.__dataclass_fields__})
+
+
+def _details(error: Exception) -> str:
+    return (isinstance(error, grpc.aio.AioRpcError) and error.details()) or str(error)
+
+
+@asynccontextmanager
+async def _sentences(what: str) -> AsyncIterator[None]:
+    """An answer is awaited. Turns gRPC's errors into a LabError."""
+    async with answer_awaited():
+        try:
+            yield
+        except grpc.aio.AioRpcError as error:
+            raise LabError(f"virtual time: cannot {what}: {_details(error)}") from error

@@ -1,0 +1,134 @@
+"""An asyncio event loop in virtual time.
+
+Its clock is that of the simulation it takes part in. When nothing is left to do at this instant and no answer from
+outside is awaited, the loop tells the simulation until when it has nothing to do, and goes on when it is told that
+virtual time is there. Without a simulation it goes from one timer to the next.
+
+What a program does in this loop does not depend on how fast anybody is: time stands while it computes and while it
+awaits an answer (`p4sched.clock.answer_awaited`), and one answer is awaited at a time.
+"""
+
+import asyncio
+import selectors
+from collections import deque
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from typing import Any, Protocol
+
+from p4sched.clock import VirtualTime
+
+NEVER_NS = 2**64 - 1
+
+
+class Simulation(Protocol):
+    """Whose time it is."""
+
+    async def wait(self, until_ns: int) -> int:
+        """Waits until virtual time is there; returns the time. Never fails: a simulation that has failed says so to
+        whoever made it, and is left."""
+
+
+class _Selector(selectors.DefaultSelector):
+    """Asks, before it waits, for how long it may."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.before_waiting: Callable[[float | None], float | None] = lambda timeout: timeout
+
+    def select(self, timeout: float | None = None) -> list[tuple[selectors.SelectorKey, int]]:
+        return super().select(self.before_waiting(timeout))
+
+
+class VirtualLoop(asyncio.SelectorEventLoop, VirtualTime):
+    """See the head of this file."""
+
+    def __init__(self) -> None:
+        selector = _Selector()
+        super().__init__(selector)
+        selector.before_waiting = self._before_waiting
+        self._now_ns = 0
+        self._origin_ns = 0
+        self._simulation: Simulation | None = None
+        self._waiting: asyncio.Task[None] | None = None
+        self._holder: asyncio.Task[Any] | None = None
+        self._depth = 0
+        self._queue: deque[tuple[asyncio.Future[None], asyncio.Task[Any]]] = deque()
+
+    def time(self) -> float:
+        return self._now_ns / 1e9
+
+    def time_ns(self) -> int:
+        return self._now_ns
+
+    def join(self, simulation: Simulation) -> int:
+        """From now on its clock decides, which stands at 0. Returns this loop's time at that instant, in ns."""
+        assert self._simulation is None, "one simulation at a time"
+        self._simulation = simulation
+        self._origin_ns = self._now_ns
+        return self._origin_ns
+
+    def leave(self) -> None:
+        """The simulation has no say any more."""
+        self._simulation = None
+        if self._waiting is not None:
+            self._waiting.cancel()
+            self._waiting = None
+
+    @asynccontextmanager
+    async def standing(self) -> AsyncIterator[None]:
+        task = asyncio.current_task()
+        assert task is not None
+        if self._holder is not task:
+            await self._turn(task)
+        self._depth += 1
+        try:
+            yield
+        finally:
+            self._depth -= 1
+            if self._depth == 0:
+                self._next_turn()
+
+    async def _turn(self, task: asyncio.Task[Any]) -> None:
+        """Waits until no other task is within `standing`; tasks come in in the order in which they asked."""
+        if self._holder is None:
+            self._holder = task
+            return
+        asked = (self.create_future(), task)
+        self._queue.append(asked)
+        try:
+            await asked[0]
+        except asyncio.CancelledError:
+            if self._holder is task:
+                self._next_turn()
+            elif asked in self._queue:
+                self._queue.remove(asked)
+            raise
+
+    def _next_turn(self) -> None:
+        self._holder = None
+        while self._queue and self._holder is None:
+            turn, task = self._queue.popleft()
+            if not turn.cancelled():
+                self._holder = task
+                turn.set_result(None)
+
+    def _before_waiting(self, timeout: float | None) -> float | None:
+        """`timeout` is the time to the next timer, 0 if there is something to do, None without a timer."""
+        if timeout is not None and timeout <= 0:
+            return 0
+        if self._holder is not None or self._waiting is not None:
+            return None
+        if self._simulation is not None:
+            self._waiting = self.create_task(self._wait(self._simulation, timeout))
+            return 0
+        if timeout is not None:
+            self._now_ns += round(timeout * 1e9)
+            return 0
+        return None
+
+    async def _wait(self, simulation: Simulation, timeout: float | None) -> None:
+        since_ns = self._now_ns - self._origin_ns
+        now_ns = await simulation.wait(NEVER_NS if timeout is None else since_ns + round(timeout * 1e9))
+        if self._simulation is simulation:
+            self._waiting = None
+            self._now_ns = max(self._now_ns, self._origin_ns + now_ns)

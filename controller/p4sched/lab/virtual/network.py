@@ -1,0 +1,187 @@
+"""Networks in virtual time: dumbbell, incast, leaves and spines, each a process of its own."""
+
+import asyncio
+from collections.abc import AsyncIterator, Mapping, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from mininet_topos.dumbbell import dumbbell_sides
+from mininet_topos.incast import incast_sides
+from mininet_topos.leaf_spine import Shape
+from mininet_topos.star import Sides
+from p4sched.control.loop import controlled
+from p4sched.lab import network
+from p4sched.lab.errors import node_errors
+from p4sched.lab.experiment import HostKind
+from p4sched.lab.fidelity import Exact, Health
+from p4sched.lab.network import USER_HOSTS, Destination, Lab
+from p4sched.lab.tcp import TcpCounters
+from p4sched.lab.virtual.client import Client
+from p4sched.lab.virtual.loop import VirtualLoop
+from p4sched.lab.virtual.process import VirtualProcess, virtual_process
+from p4sched.lab.virtual.topology import Topology, leaves_and_spines, star
+from p4sched.lab.virtual.traffic import Runs, VirtualGeneratedTraffic, VirtualLongTraffic, VirtualProbe
+from p4sched.p4rt.traffic_manager import Fidelity as SwitchFidelity
+from p4sched.proto import simulation_pb2 as pb
+
+
+@dataclass(frozen=True)
+class VirtualSwitch:
+    """A switch of a network in virtual time."""
+
+    name: str
+    address: str
+    device_id: int
+    ports: Sequence[int]
+
+    def port_interfaces(self) -> list[tuple[int, str]]:
+        """(port number, interface) of every data port, named as Mininet does."""
+        return [(port, f"{self.name}-eth{port}") for port in self.ports]
+
+
+class NoMachine(Health):
+    """In virtual time there is no machine that could be too slow."""
+
+    def end(self) -> None:
+        """There is nothing to read."""
+
+    def fidelity(self, switches: Sequence[SwitchFidelity]) -> Exact:
+        return Exact(sum(switch.departures for switch in switches))
+
+
+@dataclass(frozen=True)
+class Brought:
+    """A simulation that this event loop takes part in."""
+
+    process: VirtualProcess
+    client: Client
+    origin_ns: int
+    """Its time 0 on the event loop's clock."""
+    switches: Mapping[str, VirtualSwitch]
+
+    async def run(self) -> None:
+        """Goes on until cancelled; raises LabError when the simulation does not."""
+        error = await self.client.failed
+        self.process.check_alive(1.0, error)
+        raise error
+
+
+class VirtualNetwork(network.Network):
+    """A network in virtual time."""
+
+    def __init__(self, brought: Brought) -> None:
+        self._brought = brought
+
+    @property
+    def switches(self) -> Mapping[str, VirtualSwitch]:
+        return self._brought.switches
+
+    def thrift_port(self, switch: str) -> int | None:
+        """Its switches have none."""
+        return None
+
+    def delay_hosts(self, delay_ns: int) -> bool:
+        """Its switches delay."""
+        return False
+
+    def check_alive(self) -> None:
+        self._brought.process.check_alive()
+
+    async def set_shortest_timeout(self, rto_min_ns: int) -> None:
+        # a route has whole milliseconds
+        await self._brought.client.set_hosts(rto_min_ns=-(-rto_min_ns // 10**6) * 10**6)
+
+    async def set_initial_window(self, segments: int) -> None:
+        await self._brought.client.set_hosts(initial_window=segments)
+
+    async def tcp(self, hosts: Sequence[str]) -> TcpCounters:
+        return await self._brought.client.counters(hosts)
+
+    def health(self, rtt_ns: int) -> NoMachine:
+        return NoMachine()
+
+    def long_traffic(self, folder: Path, congestion_control: str) -> VirtualLongTraffic:
+        return VirtualLongTraffic(self.runs(folder.name), folder, congestion_control, self.destination)
+
+    def generated_traffic(self, folder: Path) -> VirtualGeneratedTraffic:
+        assert self.destination is not None, "generated traffic goes to one host"
+        return VirtualGeneratedTraffic(self.runs(folder.name), folder, self.destination)
+
+    def runs(self, prefix: str) -> Runs:
+        """Runs of traffic programs whose names begin like this."""
+        return Runs(self._brought.client, self._brought.origin_ns, f"{prefix}/")
+
+
+class Dumbbell(VirtualNetwork, network.Dumbbell):
+    """A dumbbell or incast in virtual time."""
+
+    def __init__(self, brought: Brought, sides: Sides) -> None:
+        VirtualNetwork.__init__(self, brought)
+        network.Dumbbell.__init__(self, sides)
+
+    def probe(self, packets_per_s: float) -> VirtualProbe:
+        assert self.destination is not None
+        first = self.stations()[0]
+        source = Destination(first.name, first.address)
+        return VirtualProbe(self.runs("probe"), self._brought.origin_ns, source, self.destination, packets_per_s)
+
+
+class Fabric(VirtualNetwork, network.Fabric):
+    """Leaves and spines in virtual time."""
+
+    def __init__(self, brought: Brought, shape: Shape) -> None:
+        VirtualNetwork.__init__(self, brought)
+        network.Fabric.__init__(self, shape)
+
+
+class VirtualLab(Lab):
+    """Makes networks in virtual time, for a program that runs in a `VirtualLoop`."""
+
+    def __init__(self, hosts: HostKind) -> None:
+        self._options = ["--hosts", hosts.value]
+
+    @asynccontextmanager
+    async def dumbbell(self, users: int, folder: Path, hosts: int = USER_HOSTS) -> AsyncIterator[network.Dumbbell]:
+        with node_errors():
+            sides = dumbbell_sides(hosts, users)
+        async with self._brought(star(sides, cpu_port=True), folder) as brought:
+            yield Dumbbell(brought, sides)
+
+    @asynccontextmanager
+    async def incast(self, senders: int, folder: Path) -> AsyncIterator[network.Dumbbell]:
+        with node_errors():
+            sides = incast_sides(senders)
+        async with self._brought(star(sides, cpu_port=False), folder) as brought:
+            yield Dumbbell(brought, sides)
+
+    @asynccontextmanager
+    async def leaf_spine(self, shape: Shape, folder: Path) -> AsyncIterator[network.Fabric]:
+        async with self._brought(leaves_and_spines(shape), folder) as brought:
+            yield Fabric(brought, shape)
+
+    @asynccontextmanager
+    async def _brought(self, topology: Topology, folder: Path) -> AsyncIterator[Brought]:
+        """The simulation of a network, whose time is that of the event loop."""
+        loop = asyncio.get_running_loop()
+        assert isinstance(loop, VirtualLoop), "virtual time has an event loop of its own"
+        folder.mkdir(parents=True, exist_ok=True)
+        async with virtual_process(topology, self._options) as process:
+            client = Client(process.address)
+            try:
+                described = await client.describe()
+                async with loop.standing():
+                    await client.participate()
+                brought = Brought(process, client, loop.join(client), _switches(described))
+                async with controlled(brought):
+                    yield brought
+            finally:
+                loop.leave()
+                await client.close()
+
+
+def _switches(described: pb.DescribeResponse) -> dict[str, VirtualSwitch]:
+    return {
+        each.name: VirtualSwitch(each.name, each.address, each.device_id, list(each.ports))
+        for each in described.switches
+    }

@@ -1,0 +1,102 @@
+"""The process p4sched-virtual: started for one network, ended with it."""
+
+import asyncio
+import json
+import select
+import signal
+import subprocess
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import IO
+
+from mininet_topos.nodes import dying_with_us
+from p4sched.clock import answer_awaited
+from p4sched.errors import P4schedError
+from p4sched.lab.errors import LabError
+from p4sched.lab.virtual.topology import Topology
+from p4sched.paths import rust_binary
+
+PROGRAM = "p4sched-virtual"
+READY_S = 120.0
+"""Of the wall clock; kernels of hosts have booted by then."""
+STOP_S, DYING_S = 3.0, 1.0
+
+
+class VirtualProcess:
+    """A running p4sched-virtual."""
+
+    def __init__(self, process: subprocess.Popen[bytes], log: Path) -> None:
+        self._process = process
+        self._log = log
+        self.address = ""
+        """HOST:PORT of its service."""
+
+    async def ready(self) -> None:
+        """Waits for its address. Raises LabError, with what it said last."""
+        async with answer_awaited():
+            line = await asyncio.to_thread(self._first_line)
+        try:
+            self.address = str(json.loads(line)["simulation"])
+        except (ValueError, KeyError, TypeError):
+            self.check_alive(DYING_S)
+            raise LabError(f"{PROGRAM} was not ready within {READY_S:g} s") from None
+
+    def _first_line(self) -> bytes:
+        output = self._process.stdout
+        assert output is not None
+        return output.readline() if select.select([output], [], [], READY_S)[0] else b""
+
+    def check_alive(self, patience_s: float = 0.0, seen: P4schedError | None = None) -> None:
+        """Raises LabError if it has ended, or does within the time, in the words that it said last. `seen`: what was
+        seen of that."""
+        try:
+            status = self._process.wait(patience_s)
+        except subprocess.TimeoutExpired:
+            return
+        said = [line for line in self._log.read_text(errors="replace").splitlines() if line.strip()]
+        how = f"was killed by {signal.Signals(-status).name}" if status < 0 else f"ended with status {status}"
+        raise LabError(said[-1] if said and status > 0 else f"{PROGRAM} {how}") from seen
+
+    def end(self) -> None:
+        """SIGTERM, then SIGKILL."""
+        if self._process.poll() is None:
+            self._process.terminate()
+            try:
+                self._process.wait(STOP_S)
+            except subprocess.TimeoutExpired:
+                self._process.kill()
+                self._process.wait()
+        assert self._process.stdout is not None
+        self._process.stdout.close()
+
+
+@asynccontextmanager
+async def virtual_process(topology: Topology, options: Sequence[str]) -> AsyncIterator[VirtualProcess]:
+    """The process for this network, ready. It ends with the block, and with this process."""
+    program = str(rust_binary(PROGRAM))
+    with TemporaryDirectory(prefix="p4sched-") as folder:
+        path, log = Path(folder) / "topology.json", Path(folder) / "log"
+        path.write_text(json.dumps(topology))
+        with log.open("wb") as errors:
+            found = VirtualProcess(_started([program, str(path), *options], errors), log)
+        try:
+            await found.ready()
+            yield found
+        except P4schedError as error:
+            # a connection breaks a moment before its process has ended
+            found.check_alive(DYING_S, error)
+            raise
+        finally:
+            found.end()
+
+
+def _started(words: Sequence[str], errors: IO[bytes]) -> subprocess.Popen[bytes]:
+    return subprocess.Popen(
+        dying_with_us(words),
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=errors,
+        start_new_session=True,
+    )
