@@ -17,7 +17,8 @@
 //!
 //! with the logarithms of `log2`: as the exact rule where the two sides differ by more than 2^-13 and no number is above 255, else
 //! with C and C - c up to 1/128 smaller than they are. And on Tofino 1, ingress does not see the queue: c is what the last
-//! departure left behind. So the queue may hold more than its size; the traffic manager's room ends it.
+//! departure left behind, or with worker packets (`worker`) what it had left behind when the worker last came by. So the queue may
+//! hold more than its size; the traffic manager's room ends it.
 
 use std::slice;
 
@@ -29,6 +30,7 @@ use crate::log2::{ROUNDING, log2};
 use crate::scheduler::{Nanos, Packet, Rank, Scheduler, Verdict};
 use crate::scheme::{self, Compared, Discipline, P4, Reference, TailDrop, Target};
 use crate::window::{Window, WindowConfig};
+use crate::worker::{ToldLength, Worker};
 
 /// Parameters of [`Aifo`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -79,6 +81,8 @@ pub struct Aifo {
     on: Target,
     /// c on Tofino 1.
     left_behind: u64,
+    /// With worker packets: c by the worker, and at the last arrival.
+    worker: Option<(ToldLength, u64)>,
 }
 
 impl Aifo {
@@ -95,6 +99,7 @@ impl Aifo {
             headroom: config.headroom,
             on: config.on,
             left_behind: 0,
+            worker: None,
         })
     }
 
@@ -117,15 +122,19 @@ impl Aifo {
 
     /// c, as ingress knows it.
     fn known_length(&self) -> u64 {
-        match self.on {
-            Target::V1model | Target::T2na => self.queue.len() as u64,
-            Target::Tna => self.left_behind,
+        match (&self.worker, self.on) {
+            (Some((_, at_arrival)), _) => *at_arrival,
+            (None, Target::V1model | Target::T2na) => self.queue.len() as u64,
+            (None, Target::Tna) => self.left_behind,
         }
     }
 }
 
 impl Scheduler for Aifo {
-    fn enqueue(&mut self, _now: Nanos, packet: Packet) -> Verdict {
+    fn enqueue(&mut self, now: Nanos, packet: Packet) -> Verdict {
+        if let Some((told, at_arrival)) = &mut self.worker {
+            *at_arrival = told.at(now);
+        }
         self.window.observe(packet.rank);
         if !self.admits(packet.rank) {
             Verdict::DroppedByAdmission
@@ -139,6 +148,9 @@ impl Scheduler for Aifo {
     fn dequeue(&mut self, now: Nanos) -> Option<Packet> {
         let packet = self.queue.dequeue(now)?;
         self.left_behind = self.queue.len() as u64;
+        if let Some((told, _)) = &mut self.worker {
+            told.left_behind(now, self.left_behind);
+        }
         Some(packet)
     }
 
@@ -236,5 +248,13 @@ impl Reference for Aifo {
 
     fn remember(&mut self, past: &[Rank]) -> Result<(), ConfigError> {
         self.window.remember(past)
+    }
+
+    fn start_worker(&mut self, worker: Worker) {
+        self.worker = Some((ToldLength::new(worker), 0));
+    }
+
+    fn told_length(&self, now: Nanos) -> Option<u64> {
+        self.worker.as_ref().map(|(told, _)| told.at(now))
     }
 }

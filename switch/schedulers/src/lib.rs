@@ -25,6 +25,7 @@ pub mod scheduler;
 pub mod scheme;
 pub mod stfq;
 pub mod window;
+pub mod worker;
 
 pub use config::{ConfigError, Headroom, Sizes};
 use rand::RngCore;
@@ -50,4 +51,5 @@ macro_rules! each_scheme {
 
 use registry::schemes;
 use scheme::TailDrop;
+use worker::Worker;
 each_scheme!(schemes);

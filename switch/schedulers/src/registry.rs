@@ -173,6 +173,21 @@ macro_rules! schemes {
                 }
             }
 
+            /// From now on a worker packet tells ingress the length of the queue, if the scheme's program is written for it. The
+            /// queue is empty.
+            pub fn start_worker(&mut self, worker: Worker) {
+                match self {
+                    $(Model::$Type(model) => model.start_worker(worker),)*
+                }
+            }
+
+            /// The length of the queue that the worker packet has told by `now`, in packets; none without a worker.
+            pub fn told_length(&self, now: Nanos) -> Option<u64> {
+                match self {
+                    $(Model::$Type(model) => model.told_length(now),)*
+                }
+            }
+
             /// What the scheme remembers, beside the same in the program. `register` reads the port's cell of a register,
             /// named as below the ingress control.
             pub fn compare(&self, register: &dyn Fn(&str) -> u64) -> Option<Compared> {

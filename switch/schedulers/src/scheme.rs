@@ -5,7 +5,8 @@ use std::str::FromStr;
 use rand::RngCore;
 
 use crate::config::{ConfigError, MAX_P4_QUEUES, MAX_P4_WINDOW, Sizes};
-use crate::scheduler::{Rank, Scheduler};
+use crate::scheduler::{Nanos, Rank, Scheduler};
+use crate::worker::Worker;
 
 /// The parameter of a program's action that says how long its window is.
 pub const WINDOW_PARAMETER: &str = "window_ranks";
@@ -240,6 +241,15 @@ pub trait Reference: Scheduler + Sized {
     /// If they are fewer than the window holds.
     fn remember(&mut self, _past: &[Rank]) -> Result<(), ConfigError> {
         Ok(())
+    }
+
+    /// From now on a worker packet tells ingress the length of the queue, if the program is written for it (`TAKES_WORKERS`).
+    /// The queue is empty.
+    fn start_worker(&mut self, _worker: Worker) {}
+
+    /// The length of the queue that the worker packet has told by `now`, in packets; none without a worker.
+    fn told_length(&self, _now: Nanos) -> Option<u64> {
+        None
     }
 }
 

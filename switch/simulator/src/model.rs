@@ -2,6 +2,7 @@
 
 use std::collections::{HashMap, VecDeque};
 
+use p4sched_schedulers::worker::Worker;
 use p4sched_schedulers::{Config, ConfigError, Model, Nanos, P4, Packet, Verdict};
 
 use crate::link::Link;
@@ -95,6 +96,11 @@ impl ModelPort {
     /// If the model refuses it.
     pub fn reconfigure(&mut self, config: &Config) -> Result<(), ConfigError> {
         self.ranked.model_mut().reconfigure(config)
+    }
+
+    /// From now on a worker packet tells ingress the length of the queue, which is empty.
+    pub fn start_worker(&mut self, worker: Worker) {
+        self.ranked.model_mut().start_worker(worker);
     }
 
     /// Changes the rate of the link; the packet being sent ends at the rate it began with.

@@ -80,10 +80,17 @@ const RANK_HEADER: u64 = 1;
 /// `CPU_PORT` of p4/shared/constants.p4.
 const CPU_PORT: Port = 509;
 const ETHERTYPE_WORKER: [u8; 2] = [0x88, 0xb5];
-/// Where the reports of departures go on Tofino 1, and how many bytes of each (`tofino-port/include/length_report.p4`).
+/// Reports of departures on Tofino 1, and how many bytes of each (`tofino-port/include/length_report.p4`).
 const LENGTH_REPORT_SESSION: u16 = 1;
-const RECIRCULATION_PORT: Port = 68;
 const LENGTH_REPORT_BYTES: u32 = 32;
+
+/// `RECIRCULATION_PORT` of the programs: where worker packets go, and the reports of departures.
+fn recirculation_port(target: Target) -> Port {
+    match target {
+        Target::V1model => 510,
+        Target::Tna | Target::T2na => 68,
+    }
+}
 
 /// Why a program cannot have these parameters.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -139,7 +146,7 @@ impl Switch {
         let mut pipeline = program.pipeline()?;
         if target == Target::Tna {
             let session = CloneSession {
-                replicas: vec![(RECIRCULATION_PORT, 1)],
+                replicas: vec![(recirculation_port(target), 1)],
                 truncate_to: Some(LENGTH_REPORT_BYTES),
                 class_of_service: 0,
             };
@@ -345,11 +352,13 @@ impl Switch {
 
     /// Lets everything happen that is due by `now`.
     pub fn advance(&mut self, now: Nanos, sent: &mut Sent) {
-        self.engine.advance(now, sent);
-        // One call makes so many recirculations only (engine/src/recirculation.rs).
-        while self.target == Target::Tna && self.engine.next_event().is_some_and(|at| at <= now) {
-            self.engine.advance(now, sent);
+        // One call makes so many recirculations only (engine/src/recirculation.rs), so each instant has calls of its own.
+        while let Some(at) = self.engine.next_event()
+            && at <= now
+        {
+            self.engine.advance(at, sent);
         }
+        self.engine.advance(now, sent);
     }
 
     /// A frame arrives.
@@ -370,6 +379,11 @@ impl Switch {
         frame[14..16].copy_from_slice(&ports.to_be_bytes());
         let now = self.engine.clock();
         self.engine.packet_out(now, &frame, sent).expect("there is a CPU port");
+    }
+
+    /// Drops the worker packet when it next comes by: its port has no room any more.
+    pub fn stop_worker(&mut self) {
+        self.set_link(recirculation_port(self.target), 0, |_| 0);
     }
 
     /// When something happens next.

@@ -220,6 +220,11 @@ impl Arrivals {
         }
     }
 
+    /// Mean time from a packet to the next, in ns.
+    pub fn mean_gap_ns(&self) -> f64 {
+        self.mean_gap
+    }
+
     /// Nanoseconds to the next packet.
     pub fn gap(&mut self, random: &mut ChaCha8Rng) -> Nanos {
         if self.at_once > 0 {

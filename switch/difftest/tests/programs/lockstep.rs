@@ -6,11 +6,11 @@ use p4sched_dataplane::MatchKey;
 use p4sched_schedulers::config::MAX_P4_QUEUES;
 use p4sched_schedulers::fdpa::UNCLASSIFIED;
 use p4sched_schedulers::scheme::Discipline;
-use p4sched_schedulers::{Compared, Nanos, Packet, Scheme, Target};
+use p4sched_schedulers::worker::Worker;
+use p4sched_schedulers::{Compared, Nanos, Target};
 use p4sched_simulator::frames::{Datagram, flow_cell, is_forwarded};
-use p4sched_simulator::model::Decision;
 use p4sched_simulator::parameters::Parameters;
-use p4sched_simulator::program::{Program, ProgramError};
+use p4sched_simulator::program::Program;
 use p4sched_simulator::switch::{Sent, Switch};
 use p4sched_simulator::traffic::{Arrivals, FLOWS, USERS};
 use p4sched_simulator::workload::seeded;
@@ -18,80 +18,12 @@ use rand::Rng;
 use rand_chacha::ChaCha8Rng;
 
 use crate::lane::{self, Lane, RankSource};
+use crate::trial::{Mismatch, Tally, Trial};
 
 /// Packets between two changes of something, on average.
 const CHANGE_EVERY: u32 = 300;
 /// Packets between two comparisons of all that both sides remember.
 const COMPARE_EVERY: u64 = 500;
-
-/// What is to be compared.
-#[derive(Clone, Debug)]
-pub struct Trial {
-    /// Which program and model.
-    pub scheme: Scheme,
-    /// Compiled for this.
-    pub target: Target,
-    /// Decides everything random.
-    pub seed: u64,
-    /// How many packets arrive.
-    pub packets: u64,
-    /// Makes the model wrong on purpose: what it is told differs from what the program is told.
-    pub mistake: Option<fn(&mut Parameters, &mut Packet)>,
-}
-
-/// What a trial without mismatch saw.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Tally {
-    /// Packets that arrived.
-    pub packets: u64,
-    /// Of these, packets that were queued.
-    pub queued: u64,
-    /// Refused by the admission rule.
-    pub refused: u64,
-    /// Dropped at a full queue.
-    pub full: u64,
-    /// Pushed out for another one.
-    pub pushed_out: u64,
-    /// Changes of parameters, link rates, weights or rank sources.
-    pub changes: u64,
-}
-
-impl Tally {
-    fn count(&mut self, decision: Decision) {
-        self.packets += 1;
-        match decision {
-            Decision::Queued { .. } => self.queued += 1,
-            Decision::PushedOut => {
-                self.queued += 1;
-                self.pushed_out += 1;
-            }
-            Decision::Refused => self.refused += 1,
-            Decision::Full => self.full += 1,
-        }
-    }
-}
-
-impl std::ops::AddAssign for Tally {
-    fn add_assign(&mut self, other: Tally) {
-        self.packets += other.packets;
-        self.queued += other.queued;
-        self.refused += other.refused;
-        self.full += other.full;
-        self.pushed_out += other.pushed_out;
-        self.changes += other.changes;
-    }
-}
-
-/// Why a trial failed.
-#[derive(Debug, thiserror::Error)]
-pub enum Mismatch {
-    /// There is no program to run.
-    #[error(transparent)]
-    Program(#[from] ProgramError),
-    /// Program and model differ.
-    #[error("{0}")]
-    Differ(String),
-}
 
 /// Drives program and model side by side.
 ///
@@ -108,6 +40,7 @@ struct Lockstep<'a> {
     trial: &'a Trial,
     random: ChaCha8Rng,
     switch: Switch,
+    worker_runs: bool,
     lanes: Vec<Lane>,
     arrivals: Arrivals,
     now: Nanos,
@@ -134,6 +67,7 @@ impl<'a> Lockstep<'a> {
             trial,
             random,
             switch,
+            worker_runs: false,
             lanes,
             arrivals,
             now: start,
@@ -144,6 +78,9 @@ impl<'a> Lockstep<'a> {
         };
         lockstep.switch.advance(start, &mut lockstep.sent);
         lockstep.set_up();
+        if trial.worker {
+            lockstep.start_worker();
+        }
         Ok(lockstep)
     }
 
@@ -166,6 +103,22 @@ impl<'a> Lockstep<'a> {
                 self.write_ranks(index);
             }
             self.write_parameters(index);
+        }
+    }
+
+    /// A worker packet visits all ports up to the largest, in a round as long as 3 to 300 packets take to arrive.
+    fn start_worker(&mut self) {
+        let ports = 1 + self.lanes.iter().map(|lane| lane.port).max().unwrap_or_default();
+        let arrivals = 3.0 * 100f64.powf(self.random.random());
+        let pass = 1 + (arrivals * self.arrivals.mean_gap_ns() / f64::from(ports)) as Nanos;
+        self.switch.start_worker(ports, pass, &mut self.sent);
+        self.worker_runs = true;
+        for lane in &mut self.lanes {
+            lane.model.start_worker(Worker {
+                first: self.now + Nanos::from(lane.port) * pass,
+                round: Nanos::from(ports) * pass,
+                pass,
+            });
         }
     }
 
@@ -237,6 +190,10 @@ impl<'a> Lockstep<'a> {
             if number % COMPARE_EVERY == 0 {
                 self.compare_state()?;
             }
+        }
+        if self.worker_runs {
+            self.switch.stop_worker();
+            self.worker_runs = false;
         }
         // The slowest link needs less than a second for a full queue; the last change may have been to it.
         self.now += 1_000_000_000_000;
@@ -377,6 +334,15 @@ impl<'a> Lockstep<'a> {
                 name: "lengths of the queues",
                 model: (0..MAX_P4_QUEUES).map(length).collect(),
                 program: (0..MAX_P4_QUEUES).map(cell).collect(),
+            });
+        }
+        if self.worker_runs
+            && let Some(told) = model.model().told_length(self.now)
+        {
+            compared.push(Compared {
+                name: "length that the worker told",
+                model: vec![told],
+                program: vec![self.switch.register("queue_length_ingress", port)],
             });
         }
         if p4.ranks && self.trial.target == Target::V1model {

@@ -2,44 +2,53 @@
 
 mod lane;
 mod lockstep;
+mod trial;
 
 use std::path::Path;
 
-use lockstep::{Mismatch, Tally, Trial, run};
+use lockstep::run;
 use p4sched_schedulers::{Config, Headroom, Packet, Scheme, Sizes, Target};
 use p4sched_simulator::parameters::Parameters;
 use p4sched_simulator::program::Program;
 use p4sched_simulator::switch::Switch;
 use p4sched_simulator::workload::{RankDistribution, RankSampler, independent, seeded};
 use p4sched_simulator::{inversions, stepped};
+use trial::{Mismatch, Tally, Trial};
 
 /// Packets of each program.
 const PACKETS: u64 = if cfg!(debug_assertions) { 20_000 } else { 1_000_000 };
 /// Packets of one trial: a freshly loaded program, other flows, other numbers of queues.
 const PER_TRIAL: u64 = if cfg!(debug_assertions) { 5_000 } else { 20_000 };
 
-fn program(scheme: Scheme, target: Target) -> Program {
+/// The macros of a program that is built for worker packets, or not.
+fn macros(worker: bool) -> &'static [&'static str] {
+    if worker { &["WORKER_PACKETS"] } else { &[] }
+}
+
+fn program(scheme: Scheme, target: Target, worker: bool) -> Program {
     let directory = Path::new(env!("CARGO_MANIFEST_DIR"))
         .join("../..")
         .join(target.directory());
-    Program::compile(&directory, scheme.p4().program, target).unwrap_or_else(|error| panic!("{error}"))
+    let program = Program::compile_with(&directory, scheme.p4().program, target, macros(worker));
+    program.unwrap_or_else(|error| panic!("{error}"))
 }
 
 /// Drives program and model side by side over so many packets, a trial after the other.
-fn check(scheme: Scheme, target: Target, packets: u64) -> Tally {
-    let program = program(scheme, target);
+fn check(scheme: Scheme, target: Target, worker: bool, packets: u64) -> Tally {
+    let program = program(scheme, target, worker);
     let mut tally = Tally::default();
     for seed in 0..packets / PER_TRIAL {
         let trial = Trial {
             scheme,
             target,
+            worker,
             seed,
             packets: PER_TRIAL,
             mistake: None,
         };
         tally += run(&program, &trial).unwrap_or_else(|mismatch| panic!("\n{mismatch}"));
     }
-    println!("{scheme:?} for {}: {tally:?}", target.name());
+    println!("{scheme:?} for {}, {:?}: {tally:?}", target.name(), macros(worker));
     assert_eq!(tally.packets, packets);
     assert!(tally.queued > packets / 10, "hardly anything was queued: {tally:?}");
     assert!(tally.full > packets / 100, "hardly any queue was full: {tally:?}");
@@ -50,7 +59,7 @@ fn check(scheme: Scheme, target: Target, packets: u64) -> Tally {
 /// On every target that it has a program for.
 fn check_all(scheme: Scheme) {
     for &target in scheme.targets() {
-        check(scheme, target, PACKETS);
+        check(scheme, target, false, PACKETS);
     }
 }
 
@@ -69,6 +78,14 @@ macro_rules! test_each {
 /// The test of each scheme has the scheme's name.
 mod decides_as_its_model {
     p4sched_schedulers::each_scheme!(test_each);
+
+    /// AIFO as its authors built it: ingress knows the length of the queue from a worker packet.
+    #[test]
+    fn aifo_with_worker_packets() {
+        for target in [super::Target::V1model, super::Target::Tna] {
+            super::check(super::Scheme::Aifo, target, true, super::PACKETS);
+        }
+    }
 }
 
 #[test]
@@ -76,12 +93,12 @@ fn admission_rules_refuse_often_and_a_sorted_queue_often_pushes_out() {
     let packets = PACKETS / 10;
     for scheme in [Scheme::Aifo, Scheme::Rifo, Scheme::Packs] {
         assert!(
-            check(scheme, Target::V1model, packets).refused > packets / 100,
+            check(scheme, Target::V1model, false, packets).refused > packets / 100,
             "{scheme:?}"
         );
     }
-    assert!(check(Scheme::Pifo, Target::V1model, packets).pushed_out > packets / 100);
-    assert_eq!(check(Scheme::Fifo, Target::V1model, packets).refused, 0);
+    assert!(check(Scheme::Pifo, Target::V1model, false, packets).pushed_out > packets / 100);
+    assert_eq!(check(Scheme::Fifo, Target::V1model, false, packets).refused, 0);
 }
 
 #[test]
@@ -89,7 +106,7 @@ fn the_registry_names_the_parameters_of_each_program() {
     for &scheme in Scheme::ALL {
         let p4 = scheme.p4();
         for &target in scheme.targets() {
-            let switch = Switch::new(&program(scheme, target), scheme).unwrap();
+            let switch = Switch::new(&program(scheme, target, false), scheme).unwrap();
             let params = switch.action_params(p4.table, p4.action).iter();
             let names: Vec<&str> = params.map(|(name, _)| name.as_str()).collect();
             assert_eq!(names, p4.parameters, "{scheme:?} for {}", target.name());
@@ -102,11 +119,12 @@ fn report(scheme: Scheme, mistake: fn(&mut Parameters, &mut Packet)) -> String {
     let trial = Trial {
         scheme,
         target: Target::V1model,
+        worker: false,
         seed: 3,
         packets: 20_000,
         mistake: Some(mistake),
     };
-    match run(&program(scheme, Target::V1model), &trial) {
+    match run(&program(scheme, Target::V1model, false), &trial) {
         Err(Mismatch::Differ(report)) => report,
         other => panic!("the mistake was not found: {other:?}"),
     }
@@ -179,13 +197,15 @@ fn with_other_line(target: Target, file: &str, old: &str, new: &str) -> tempfile
 }
 
 /// That some trial of the program with `new` for `old` ends in a mismatch.
-fn is_found_out(scheme: Scheme, target: Target, file: &str, old: &str, new: &str) {
+fn is_found_out(scheme: Scheme, target: Target, worker: bool, file: &str, old: &str, new: &str) {
     let copy = with_other_line(target, file, old, new);
-    let program = Program::compile(&copy.path().join(target.directory()), scheme.p4().program, target).unwrap();
+    let directory = copy.path().join(target.directory());
+    let program = Program::compile_with(&directory, scheme.p4().program, target, macros(worker)).unwrap();
     let found = (0..10).find(|&seed| {
         let trial = Trial {
             scheme,
             target,
+            worker,
             seed,
             packets: 20_000,
             mistake: None,
@@ -208,7 +228,30 @@ fn a_wrong_shift_for_a_pause_of_any_length_is_found_out() {
         ("bytes >> 3", "bytes >> 4"),
         ("rate = 0", "rate = bytes >> 4"),
     ] {
-        is_found_out(Scheme::Fdpa, Target::V1model, "include/rate_estimator.p4", old, new);
+        is_found_out(
+            Scheme::Fdpa,
+            Target::V1model,
+            false,
+            "include/rate_estimator.p4",
+            old,
+            new,
+        );
+    }
+}
+
+#[test]
+fn a_wrong_line_about_worker_packets_is_found_out() {
+    for (target, old, new) in [
+        (Target::V1model, "= hdr.worker.port + 1", "= hdr.worker.port + 2"),
+        (
+            Target::V1model,
+            "standard_metadata.deq_qdepth",
+            "standard_metadata.enq_qdepth",
+        ),
+        (Target::Tna, "= hdr.worker.port + 1", "= hdr.worker.port + 2"),
+        (Target::Tna, "eg_intr_md.deq_qdepth", "eg_intr_md.enq_qdepth"),
+    ] {
+        is_found_out(Scheme::Aifo, target, true, "include/worker.p4", old, new);
     }
 }
 
@@ -264,7 +307,7 @@ fn a_wrong_line_in_a_program_for_tofino_is_found_out() {
             "rate |-| edges.edge_1",
         ),
     ] {
-        is_found_out(scheme, Target::Tna, &format!("include/{file}.p4"), old, new);
+        is_found_out(scheme, Target::Tna, false, &format!("include/{file}.p4"), old, new);
     }
 }
 
@@ -284,7 +327,7 @@ fn programs_and_models_agree_on_the_inversions_of_the_packs_paper() {
                     target,
                     ..Sizes::PAPER
                 };
-                let found = stepped::run(&program(scheme, target), scheme, &sizes, &ranks).unwrap();
+                let found = stepped::run(&program(scheme, target, false), scheme, &sizes, &ranks).unwrap();
                 let expected = inversions::of_scheme(scheme, &sizes, &ranks).unwrap();
                 let what = format!("{} for {} of {distribution:?} ranks", scheme.name(), target.name());
                 assert!(found == expected, "{what}");
@@ -297,7 +340,7 @@ fn programs_and_models_agree_on_the_inversions_of_the_packs_paper() {
 #[test]
 fn a_window_longer_than_the_programs_have_is_refused() {
     let error = stepped::run(
-        &program(Scheme::Packs, Target::V1model),
+        &program(Scheme::Packs, Target::V1model, false),
         Scheme::Packs,
         &Sizes::PAPER,
         &[1],
