@@ -16,6 +16,8 @@ from p4sched.control.decision_log import refuse_other_file
 from p4sched.control.laws.port_counters import MAX_PORT
 from p4sched.errors import UsageError, in_range, require
 from p4sched.lab.running import find_switch
+from p4sched.lab.virtual.client import in_lock_step
+from p4sched.lab.virtual.loop import VirtualLoop
 from p4sched.p4rt.program import Loadable, Program
 from p4sched.p4rt.rank_source import RankSource
 from p4sched.p4rt.reader import SessionError
@@ -87,6 +89,13 @@ def control(
     dry_run: Annotated[
         bool, typer.Option("--dry-run", help="Print every message that a switch would get; ask no switch for anything.")
     ] = False,
+    lock_step: Annotated[
+        str | None,
+        general(
+            "Take part in the virtual time of this p4sched-virtual: its time goes on when the controller waits.",
+            metavar="HOST:PORT",
+        ),
+    ] = None,
     bands: Annotated[Bands, users("Bands in fair shares: FIRST+COUNT*SIZE.", Bands.parse, "BANDS")] = Bands.parse(
         "1+4*0.5"
     ),
@@ -150,7 +159,7 @@ def control(
         in_range("--port", port, 0, MAX_PORT, "")
         loop = partial(loop, port=port)
     if dry_run:
-        refuse(ctx, ["--log", "--reconnect"], "with --dry-run: no switch is asked for anything")
+        refuse(ctx, ["--log", "--reconnect", "--lock-step"], "with --dry-run: no switch is asked for anything")
     if log is not None:
         refuse_other_file(log)
     found = find_switch(switch)
@@ -172,7 +181,16 @@ def control(
         reconnect.seconds,
         typer.echo,
     )
-    asyncio.run(controller.rehearse(tofino=target is Loads.TOFINO) if dry_run else controller.run())
+    if lock_step is not None:
+        with asyncio.Runner(loop_factory=VirtualLoop) as runner:
+            runner.run(_in_lock_step(controller, lock_step))
+    else:
+        asyncio.run(controller.rehearse(tofino=target is Loads.TOFINO) if dry_run else controller.run())
+
+
+async def _in_lock_step(controller: Controller, address: str) -> None:
+    async with in_lock_step(address):
+        await controller.run()
 
 
 def _written_for(program: Loadable, folder: Path, scheme: str) -> Target:

@@ -2,7 +2,6 @@
 
 import asyncio
 import signal
-import time
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
@@ -70,7 +69,7 @@ class Controller:
             if session.loaded:
                 replaced = " in place of another" if session.replaced else ""
                 found = f"program loaded{replaced}; its tables are empty: it has no routes and no users"
-            self._tell(found if gone_at is None else f"back after {time.monotonic() - gone_at:.1f} s, {found}")
+            self._tell(found if gone_at is None else f"back after {_clock() - gone_at:.1f} s, {found}")
             with suppress(SwitchGoneError):
                 await loop.run()
 
@@ -103,9 +102,9 @@ class Controller:
 
     async def _until_gone_again(self) -> None:
         """Looks for the switch that has vanished, and controls it until it vanishes again."""
-        gone_at = time.monotonic()
+        gone_at = _clock()
         self._tell(f"the switch has vanished; looking for it for {self.patience_s:g} s")
-        while time.monotonic() - gone_at < self.patience_s:
+        while _clock() - gone_at < self.patience_s:
             with suppress(SwitchGoneError):
                 return await self._until_gone(gone_at)
             await asyncio.sleep(RETRY_S)
@@ -119,3 +118,8 @@ class Controller:
     def _report(self, update: AnyRound) -> None:
         if update.written:
             self.say(update.decision.news())
+
+
+def _clock() -> float:
+    """The time of the run in seconds."""
+    return asyncio.get_running_loop().time()

@@ -1,16 +1,18 @@
 """Networks as experiments see them, emulated or in virtual time: dumbbell, incast, leaves and spines."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
-from contextlib import AbstractAsyncContextManager
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import AbstractAsyncContextManager, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
 from mininet_topos.dumbbell import USERS_PER_HOST
 from mininet_topos.leaf_spine import Shape
+from mininet_topos.nodes import NodeError
 from mininet_topos.star import Sides
 from mininet_topos.stations import Station
+from p4sched.lab.errors import LabError
 from p4sched.lab.fidelity import Health
 from p4sched.lab.tcp import TcpCounters
 
@@ -172,6 +174,15 @@ class Lab(ABC):
     @abstractmethod
     def leaf_spine(self, shape: Shape, folder: Path) -> AbstractAsyncContextManager[Fabric]:
         """Leaves and spines."""
+
+
+@contextmanager
+def node_errors() -> Iterator[None]:
+    """The topologies' and nodes' errors as errors of the lab."""
+    try:
+        yield
+    except NodeError as error:
+        raise LabError(str(error)) from error
 
 
 def seats(stations: Sequence[Station]) -> list[UserSeat]:

@@ -20,9 +20,9 @@ from p4sched.lab.emulated.generator import GeneratorRuns
 from p4sched.lab.emulated.health import MachineHealth
 from p4sched.lab.emulated.iperf3 import Iperf3Traffic
 from p4sched.lab.emulated.probe_stream import HostProbe
-from p4sched.lab.errors import LabError, node_errors
+from p4sched.lab.errors import LabError
 from p4sched.lab.ledger import Ledger
-from p4sched.lab.network import CPU_PORT, USER_HOSTS
+from p4sched.lab.network import CPU_PORT, USER_HOSTS, node_errors
 from p4sched.lab.tcp import TcpCounters, read_counters
 
 CONGESTION_CONTROL = "cubic"

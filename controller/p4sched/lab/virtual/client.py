@@ -3,13 +3,16 @@
 import asyncio
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
+from dataclasses import dataclass
 
 import grpc
 import grpc.aio
 
 from p4sched.clock import answer_awaited
+from p4sched.control.loop import controlled
 from p4sched.lab.errors import LabError
 from p4sched.lab.tcp import TcpCounters
+from p4sched.lab.virtual.loop import VirtualLoop
 from p4sched.proto import simulation_pb2 as pb
 from p4sched.proto.simulation_pb2_grpc import SimulationStub
 
@@ -34,22 +37,31 @@ class Client:
     async def participate(self) -> int:
         """Takes part from now on; returns the time in ns."""
         self._steps = self._stub.Participate()
-        return await self.wait(0)
+        async with _sentences("take part"):
+            return await self._step(0)
 
     async def wait(self, until_ns: int) -> int:
         """There is nothing to do until then. Returns the time once it has come."""
+        try:
+            return await self._step(until_ns)
+        except (grpc.aio.AioRpcError, LabError) as error:
+            reason = error.details() if isinstance(error, grpc.aio.AioRpcError) else error
+            self.failed.set_result(LabError(f"virtual time: {reason}"))
+        # whoever is told of the failure ends this wait
+        never: asyncio.Future[int] = asyncio.get_running_loop().create_future()
+        return await never
+
+    async def _step(self, until_ns: int) -> int:
         assert self._steps is not None, "participate() comes first"
         try:
             await self._steps.write(pb.ParticipateRequest(until_ns=until_ns))
             answer = await self._steps.read()
-            if isinstance(answer, pb.ParticipateResponse):
-                return int(answer.now_ns)
-            reason = await self._steps.details() or "it has ended"
-        except (grpc.aio.AioRpcError, asyncio.InvalidStateError, grpc.aio.UsageError) as error:
-            reason = _details(error)
-        self.failed.set_result(LabError(f"virtual time: {reason}"))
-        await asyncio.get_running_loop().create_future()
-        raise AssertionError
+        except asyncio.InvalidStateError as error:
+            # the stream has ended before
+            raise LabError(await self._steps.details() or "the simulation has ended") from error
+        if isinstance(answer, pb.ParticipateResponse):
+            return int(answer.now_ns)
+        raise LabError(await self._steps.details() or "the simulation has ended")
 
     async def describe(self) -> pb.DescribeResponse:
         """What there is, and where."""
@@ -99,12 +111,35 @@ class Client:
             await self._channel.close()
 
 
+@dataclass(frozen=True)
+class _Watch:
+    """Ends a block when its simulation ends."""
+
+    client: Client
+
+    async def run(self) -> None:
+        raise await self.client.failed
+
+
+@asynccontextmanager
+async def in_lock_step(address: str) -> AsyncIterator[tuple[Client, int]]:
+    """The event loop, a `VirtualLoop`, has the time of the simulation at this address. Gives a client of it, and its
+    time 0 on the loop's clock. Raises LabError when it does not answer, or ends before the block."""
+    loop = asyncio.get_running_loop()
+    assert isinstance(loop, VirtualLoop), "virtual time has an event loop of its own"
+    client = Client(address)
+    try:
+        now_ns = await client.participate()
+        origin_ns = loop.join(client, now_ns)
+        async with controlled(_Watch(client)):
+            yield client, origin_ns
+    finally:
+        loop.leave()
+        await client.close()
+
+
 def _counters(host: pb.HostCounters) -> TcpCounters:
     return TcpCounters(**{name: getattr(host, name) for name in TcpCounters.__dataclass_fields__})
-
-
-def _details(error: Exception) -> str:
-    return (isinstance(error, grpc.aio.AioRpcError) and error.details()) or str(error)
 
 
 @asynccontextmanager
@@ -114,4 +149,4 @@ async def _sentences(what: str) -> AsyncIterator[None]:
         try:
             yield
         except grpc.aio.AioRpcError as error:
-            raise LabError(f"virtual time: cannot {what}: {_details(error)}") from error
+            raise LabError(f"virtual time: cannot {what}: {error.details()}") from error

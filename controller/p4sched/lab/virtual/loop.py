@@ -60,11 +60,13 @@ class VirtualLoop(asyncio.SelectorEventLoop, VirtualTime):
     def time_ns(self) -> int:
         return self._now_ns
 
-    def join(self, simulation: Simulation) -> int:
-        """From now on its clock decides, which stands at 0. Returns this loop's time at that instant, in ns."""
+    def join(self, simulation: Simulation, now_ns: int = 0) -> int:
+        """From now on its clock decides, which stands at `now_ns`. Returns its time 0 on this loop's clock, which never
+        goes back."""
         assert self._simulation is None, "one simulation at a time"
         self._simulation = simulation
-        self._origin_ns = self._now_ns
+        self._origin_ns = max(0, self._now_ns - now_ns)
+        self._now_ns = self._origin_ns + now_ns
         return self._origin_ns
 
     def leave(self) -> None:

@@ -1,6 +1,5 @@
 """Networks in virtual time: dumbbell, incast, leaves and spines, each a process of its own."""
 
-import asyncio
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
@@ -10,15 +9,12 @@ from mininet_topos.dumbbell import dumbbell_sides
 from mininet_topos.incast import incast_sides
 from mininet_topos.leaf_spine import Shape
 from mininet_topos.star import Sides
-from p4sched.control.loop import controlled
 from p4sched.lab import network
-from p4sched.lab.errors import node_errors
 from p4sched.lab.experiment import HostKind
 from p4sched.lab.fidelity import Exact, Health
-from p4sched.lab.network import USER_HOSTS, Destination, Lab
+from p4sched.lab.network import USER_HOSTS, Destination, Lab, node_errors
 from p4sched.lab.tcp import TcpCounters
-from p4sched.lab.virtual.client import Client
-from p4sched.lab.virtual.loop import VirtualLoop
+from p4sched.lab.virtual.client import Client, in_lock_step
 from p4sched.lab.virtual.process import VirtualProcess, virtual_process
 from p4sched.lab.virtual.topology import Topology, leaves_and_spines, star
 from p4sched.lab.virtual.traffic import Runs, VirtualGeneratedTraffic, VirtualLongTraffic, VirtualProbe
@@ -59,12 +55,6 @@ class Brought:
     origin_ns: int
     """Its time 0 on the event loop's clock."""
     switches: Mapping[str, VirtualSwitch]
-
-    async def run(self) -> None:
-        """Goes on until cancelled; raises LabError when the simulation does not."""
-        error = await self.client.failed
-        self.process.check_alive(1.0, error)
-        raise error
 
 
 class VirtualNetwork(network.Network):
@@ -163,21 +153,12 @@ class VirtualLab(Lab):
     @asynccontextmanager
     async def _brought(self, topology: Topology, folder: Path) -> AsyncIterator[Brought]:
         """The simulation of a network, whose time is that of the event loop."""
-        loop = asyncio.get_running_loop()
-        assert isinstance(loop, VirtualLoop), "virtual time has an event loop of its own"
         folder.mkdir(parents=True, exist_ok=True)
-        async with virtual_process(topology, self._options) as process:
-            client = Client(process.address)
-            try:
-                described = await client.describe()
-                async with loop.standing():
-                    await client.participate()
-                brought = Brought(process, client, loop.join(client), _switches(described))
-                async with controlled(brought):
-                    yield brought
-            finally:
-                loop.leave()
-                await client.close()
+        async with (
+            virtual_process(topology, self._options) as process,
+            in_lock_step(process.address) as (client, origin_ns),
+        ):
+            yield Brought(process, client, origin_ns, _switches(await client.describe()))
 
 
 def _switches(described: pb.DescribeResponse) -> dict[str, VirtualSwitch]:
