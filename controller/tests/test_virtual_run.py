@@ -36,6 +36,7 @@ from p4sched.results.tables import verdict
         ),
         (("inversions", "--virtual", "--stepped"), "--virtual means nothing in stepped time"),
         (("inversions", "--hosts", "kernel"), "--hosts means nothing without --virtual"),
+        (("leaf_spine", "--virtual-hosts", "kernel"), "--virtual-hosts means nothing without --virtual"),
         (("--all", "--hosts", "kernel"), "--hosts means nothing without --virtual"),
         (("--virtual", "inversions"), "--virtual belongs behind the experiment's name: run inversions --virtual"),
     ],
@@ -161,6 +162,8 @@ def test_run_all_passes_virtual_time_on_but_to_what_is_simulated_anyway(monkeypa
     assert run_command(["run", "--all", "--quick", "--virtual", "--hosts", "kernel"]) == 0
     assert "--virtual" not in passed.pop("completion_at_scale")
     assert len(passed) == 11
+    # its own --hosts says how many there are
+    assert list(passed.pop("leaf_spine")[:3]) == ["--virtual", "--virtual-hosts", "kernel"]
     for words in passed.values():
         assert list(words[:3]) == ["--virtual", "--hosts", "kernel"]
 

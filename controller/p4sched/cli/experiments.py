@@ -3,6 +3,7 @@
 import inspect
 from collections.abc import Callable, Mapping, Sequence
 from copy import copy
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any, get_args
 
@@ -19,18 +20,19 @@ from p4sched.lab.time_scale import Base
 from p4sched.p4rt.target import Target
 from p4sched.units import Duration, Rate
 
-SHARED = ("schemes", "seed", "quick", "time_scale", "virtual", "hosts", "switch", "target", "controller", "out")
-"""Parameters that the frame adds."""
+SHARED = ("schemes", "seed", "quick", "time_scale", "virtual", "switch", "target", "controller", "out")
+"""Parameters that the frame adds, besides that of `hosts_option`."""
 
 
 def command(experiment: Experiment[Any, Any]) -> Callable[..., None]:
     """The experiment as a function for typer. Its parameters are the options."""
-    own = list(inspect.signature(experiment.setting, eval_str=True).parameters.values())[1:]
+    own = _own(experiment)
+    kind = _parameter_name(hosts_option(experiment))
 
     def run(ctx: typer.Context, **values: Any) -> None:
         given = given_options(ctx)
-        shared = {name: values.pop(name) for name in SHARED if name in values}
-        asked = _asked(experiment, shared, given)
+        shared = {name: values.pop(name) for name in (*SHARED, kind) if name in values}
+        asked = replace(_asked(experiment, shared, given), hosts=_hosts(experiment, shared, given))
 
         def at(scale: float) -> Mapping[str, Any]:
             return {
@@ -63,18 +65,33 @@ def _asked(experiment: Experiment[Any, Any], shared: Mapping[str, Any], given: M
         given=given,
         time_scale=time_scale.parse(shared.get("time_scale", "auto")),
         target=shared.get("target", Target.V1MODEL),
-        hosts=_hosts(shared, given),
         controllers=[ControllerKind(name) for name in choose("controller", controllers, experiment.controllers)],
     )
 
 
-def _hosts(shared: Mapping[str, Any], given: Mapping[str, bool]) -> HostKind | None:
+def hosts_option(experiment: Experiment[Any, Any]) -> str:
+    """The option that says what hosts in virtual time are: another one where the experiment has its own `--hosts`."""
+    own = {_option(parameter) for parameter in _own(experiment)}
+    return "--virtual-hosts" if "--hosts" in own else "--hosts"
+
+
+def _own(experiment: Experiment[Any, Any]) -> list[inspect.Parameter]:
+    """The experiment's own options."""
+    return list(inspect.signature(experiment.setting, eval_str=True).parameters.values())[1:]
+
+
+def _parameter_name(option: str) -> str:
+    return option.removeprefix("--").replace("-", "_")
+
+
+def _hosts(experiment: Experiment[Any, Any], shared: Mapping[str, Any], given: Mapping[str, bool]) -> HostKind | None:
     """The hosts of a run in virtual time; None for another run. Raises UsageError for hosts without it."""
+    option = hosts_option(experiment)
     if shared.get("virtual"):
-        hosts: HostKind = shared["hosts"]
+        hosts: HostKind = shared[_parameter_name(option)]
         return hosts
-    if given.get("--hosts"):
-        raise UsageError("--hosts means nothing without --virtual: an emulated host has the machine's own kernel")
+    if given.get(option) and not experiment.simulated:
+        raise UsageError(f"{option} means nothing without --virtual: an emulated host has the machine's own kernel")
     return None
 
 
@@ -145,7 +162,7 @@ def _shared(experiment: Experiment[Any, Any], own: list[inspect.Parameter]) -> l
         *_seed(experiment.seed),
         _parameter("quick", Annotated[bool, quick], False),
         *([] if experiment.base is None else [_parameter("time_scale", options.TimeScale, "auto")]),
-        *([] if experiment.simulated else _virtual()),
+        *([] if experiment.simulated else _virtual(hosts_option(experiment))),
         _parameter("switch", options.WhichSwitch, SwitchKind.EMBEDDED),
         *([_parameter("target", options.WhichTarget, Target.V1MODEL)] if len(experiment.targets) > 1 else []),
         *_controller(experiment.controllers),
@@ -153,10 +170,11 @@ def _shared(experiment: Experiment[Any, Any], own: list[inspect.Parameter]) -> l
     ]
 
 
-def _virtual() -> list[inspect.Parameter]:
+def _virtual(hosts: str) -> list[inspect.Parameter]:
+    kind = Annotated[HostKind, typer.Option(hosts, help=options.HOSTS_HELP)]
     return [
         _parameter("virtual", options.InVirtualTime, False),
-        _parameter("hosts", options.WhichHosts, HostKind.MODEL),
+        _parameter(_parameter_name(hosts), kind, HostKind.MODEL),
     ]
 
 

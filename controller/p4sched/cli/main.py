@@ -117,7 +117,9 @@ def run(
             found = experiment.load(name)
             scaled = [] if found.base is None else ["--time-scale", scale]
             aimed = [] if target is Target.V1MODEL else ["--target", target.value]
-            in_time = ["--virtual", "--hosts", hosts.value] if virtual and not found.simulated else []
+            in_time = (
+                [] if found.simulated or not virtual else ["--virtual", experiments.hosts_option(found), hosts.value]
+            )
             return [*in_time, "--switch", switch.value, *aimed, *scaled, *(["--quick"] if quick else [])]
 
         names = [name for name in experiment.names() if target in experiment.load(name).targets]

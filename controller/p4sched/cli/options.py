@@ -8,7 +8,7 @@ import typer
 
 from p4sched.cli.given import folder
 from p4sched.errors import UsageError
-from p4sched.lab.experiment import HostKind, SwitchKind
+from p4sched.lab.experiment import SwitchKind
 from p4sched.p4rt.target import Target
 from p4sched.units import Duration, Rate
 
@@ -68,10 +68,7 @@ InVirtualTime = Annotated[
         " no root.",
     ),
 ]
-WhichHosts = Annotated[
-    HostKind,
-    typer.Option(help="With --virtual: models of TCP, or Linux kernels ('make virtual' builds one)."),
-]
+HOSTS_HELP = "With --virtual: models of TCP, or Linux kernels ('make virtual' builds one)."
 WhichSwitch = Annotated[SwitchKind, typer.Option(help="The project's own switch, or BMv2.")]
 WhichTarget = Annotated[
     Target, typer.Option(help="Whose programs the switch runs: p4/, or those for a Tofino in tofino-port/.")
