@@ -42,12 +42,18 @@ impl Pifo {
 
     /// Behind every packet of the same or a smaller rank.
     fn insert(&mut self, packet: Packet) {
-        let place = self.queue.partition_point(|other| other.rank <= packet.rank);
-        self.queue.insert(place, packet);
+        let last = self.queue.back();
+        if last.is_none_or(|last| last.rank <= packet.rank) {
+            self.queue.push_back(packet);
+        } else {
+            let place = self.queue.partition_point(|other| other.rank <= packet.rank);
+            self.queue.insert(place, packet);
+        }
     }
 }
 
 impl Scheduler for Pifo {
+    #[inline]
     fn enqueue(&mut self, _now: Nanos, packet: Packet) -> Verdict {
         if self.queue.len() < self.capacity {
             self.insert(packet);
@@ -63,6 +69,7 @@ impl Scheduler for Pifo {
         }
     }
 
+    #[inline]
     fn dequeue(&mut self, _now: Nanos) -> Option<Packet> {
         self.queue.pop_front()
     }

@@ -1,7 +1,7 @@
 //! What the list of schemes in `lib.rs` declares: a module for each scheme, and the types that hold any of them.
 
 use crate::config::{ConfigError, Sizes};
-use crate::scheduler::{Nanos, Packet, Rank, Scheduler, Verdict};
+use crate::scheduler::Rank;
 use crate::{Model, Scheme};
 
 macro_rules! schemes {
@@ -157,6 +157,7 @@ macro_rules! schemes {
             }
 
             /// Gives a user the weight 256 / scale, if the scheme knows users.
+            #[inline]
             pub fn set_user_scale(&mut self, user: u32, scale: u32) {
                 match self {
                     $(Model::$Type(model) => model.set_user_scale(user, scale),)*
@@ -195,16 +196,26 @@ macro_rules! schemes {
                     $(Model::$Type(model) => model.compare(register),)*
                 }
             }
+        }
 
-            fn scheduler(&self) -> &dyn Scheduler {
+        impl Scheduler for Model {
+            #[inline]
+            fn enqueue(&mut self, now: Nanos, packet: Packet) -> Verdict {
                 match self {
-                    $(Model::$Type(model) => model,)*
+                    $(Model::$Type(model) => model.enqueue(now, packet),)*
                 }
             }
 
-            fn scheduler_mut(&mut self) -> &mut dyn Scheduler {
+            #[inline]
+            fn dequeue(&mut self, now: Nanos) -> Option<Packet> {
                 match self {
-                    $(Model::$Type(model) => model,)*
+                    $(Model::$Type(model) => model.dequeue(now),)*
+                }
+            }
+
+            fn len(&self) -> usize {
+                match self {
+                    $(Model::$Type(model) => model.len(),)*
                 }
             }
         }
@@ -231,20 +242,6 @@ impl Sizes {
             model.remember(past)?;
         }
         Ok(model)
-    }
-}
-
-impl Scheduler for Model {
-    fn enqueue(&mut self, now: Nanos, packet: Packet) -> Verdict {
-        self.scheduler_mut().enqueue(now, packet)
-    }
-
-    fn dequeue(&mut self, now: Nanos) -> Option<Packet> {
-        self.scheduler_mut().dequeue(now)
-    }
-
-    fn len(&self) -> usize {
-        self.scheduler().len()
     }
 }
 

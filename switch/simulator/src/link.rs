@@ -2,12 +2,15 @@
 
 use p4sched_schedulers::Nanos;
 
-const NANOS_PER_SECOND: u64 = 1_000_000_000;
+/// Bits of a byte, times the nanoseconds of a second.
+const BYTE_WORK: u64 = 8_000_000_000;
 
 /// A link of a constant rate. Fractions of a nanosecond are kept, so a busy link carries exactly its rate.
 #[derive(Clone, Debug)]
 pub struct Link {
     rate_bps: u64,
+    /// Nanoseconds of a byte; 0 if that is no whole number.
+    byte_ns: Nanos,
     /// When it becomes free, in ns. `rest` / `rate_bps` is the fraction of a nanosecond that is missing.
     free: Nanos,
     rest: u64,
@@ -18,6 +21,7 @@ impl Link {
     pub fn new(rate_bps: u64) -> Link {
         Link {
             rate_bps,
+            byte_ns: byte_ns(rate_bps),
             free: 0,
             rest: 0,
         }
@@ -27,6 +31,7 @@ impl Link {
     pub fn set_rate(&mut self, rate_bps: u64) {
         if rate_bps != self.rate_bps {
             self.rate_bps = rate_bps;
+            self.byte_ns = byte_ns(rate_bps);
             self.rest = 0;
         }
     }
@@ -42,9 +47,22 @@ impl Link {
             self.free = start;
             self.rest = 0;
         }
-        let work = u64::from(len) * 8 * NANOS_PER_SECOND + self.rest;
+        if self.byte_ns > 0 {
+            // The same without a division.
+            self.free += u64::from(len) * self.byte_ns;
+            return self.free;
+        }
+        let work = u64::from(len) * BYTE_WORK + self.rest;
         self.free += work / self.rate_bps;
         self.rest = work % self.rate_bps;
         self.free
+    }
+}
+
+/// Nanoseconds of a byte at this rate; 0 if that is no whole number.
+fn byte_ns(rate_bps: u64) -> Nanos {
+    match BYTE_WORK % rate_bps {
+        0 => BYTE_WORK / rate_bps,
+        _ => 0,
     }
 }

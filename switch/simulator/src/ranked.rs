@@ -12,7 +12,7 @@ pub enum Ranked {
     /// Packets bring their ranks.
     Given(Model),
     /// Ranks are virtual start times, whatever the packets say.
-    StartTime(Stfq<Model>),
+    StartTime(Box<Stfq<Model>>),
 }
 
 impl Ranked {
@@ -23,7 +23,7 @@ impl Ranked {
     pub fn new(config: &Config, start_time: bool) -> Result<Ranked, ConfigError> {
         let model = config.model()?;
         Ok(if start_time {
-            Ranked::StartTime(Stfq::new(model, START_TIME_SHIFT)?)
+            Ranked::StartTime(Box::new(Stfq::new(model, START_TIME_SHIFT)?))
         } else {
             Ranked::Given(model)
         })

@@ -1,15 +1,15 @@
 //! What happens when: events in the order of their time, and at the same time in the order in which they were planned.
 //!
-//! A radix heap (Ahuja, Mehlhorn, Orlin and Tarjan, JACM 1990) of base 256, also known as a hierarchical timing wheel. A time
-//! has eight digits. An event goes to the level of the highest digit in which its time differs from the present, and there to
-//! the slot of this digit. Time goes from slot to slot of level 0, where a slot is one nanosecond. When none is left there,
-//! the next slot of the lowest level that has one is dealt out to the levels below it. Events of one time are always in
-//! one slot, in the order in which they were planned.
+//! A wheel of slots holds what happens soon: a slot is a quarter of a microsecond, the wheel 65 µs. A slot's
+//! events are sorted when its turn comes. What is further away waits in a heap, until the wheel has come so near.
+
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
 
 use p4sched_schedulers::Nanos;
 
 /// Something that will happen.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Event {
     /// The next flow of the list starts.
     FlowStart,
@@ -23,111 +23,129 @@ pub enum Event {
     Switch(u32),
 }
 
-/// Bits of a digit.
-const DIGIT: usize = 8;
-/// Slots of a level.
-const SLOTS: usize = 1 << DIGIT;
-/// Digits of a time.
-const LEVELS: usize = Nanos::BITS as usize / DIGIT;
-
-/// Events of a slot.
-type Slot = Vec<(Nanos, Event)>;
+/// Nanoseconds of a slot, as a power of 2.
+const SLOT_BITS: u32 = 8;
+/// Slots of the wheel. More would not stay in the processor's cache.
+const SLOTS: usize = 256;
+/// Slots that share a word of the bits.
+const WORD: usize = u64::BITS as usize;
 
 /// Planned events.
 #[derive(Clone, Debug)]
 pub struct Calendar {
     /// Nothing is planned before.
     now: Nanos,
-    /// By level and digit.
-    slots: Vec<Slot>,
-    /// By level: a bit for each slot that is not empty.
-    filled: [[u64; SLOTS / 64]; LEVELS],
-    /// Events of the present slot of level 0 that have happened.
+    /// Number of the slot whose turn it is, counted from time 0.
+    present: u64,
+    /// Slot `n` has place `n % SLOTS`. Only the present one is in order.
+    slots: Vec<Vec<(Nanos, Event)>>,
+    /// By place: whether the slot has events; not of the present one.
+    filled: [u64; SLOTS / WORD],
+    /// Events of the present slot that have happened.
     happened: usize,
-    /// Empty between calls.
-    spare: Slot,
+    /// Events behind the end of the wheel, each with the number of events that were planned here before it.
+    far: BinaryHeap<Reverse<(Nanos, u64, Event)>>,
+    planned_far: u64,
 }
 
 impl Default for Calendar {
     fn default() -> Calendar {
         Calendar {
             now: 0,
-            slots: vec![Vec::new(); LEVELS * SLOTS],
-            filled: [[0; SLOTS / 64]; LEVELS],
+            present: 0,
+            slots: vec![Vec::new(); SLOTS],
+            filled: [0; SLOTS / WORD],
             happened: 0,
-            spare: Vec::new(),
+            far: BinaryHeap::new(),
+            planned_far: 0,
         }
     }
 }
 
-/// A digit of a time.
-fn digit(at: Nanos, level: usize) -> usize {
-    (at >> (level * DIGIT)) as usize % SLOTS
+/// Place of a slot on the wheel.
+fn place(slot: u64) -> usize {
+    slot as usize % SLOTS
 }
 
 impl Calendar {
     /// Plans an event. A time that has passed counts as the present.
     pub fn plan(&mut self, at: Nanos, event: Event) {
         let at = at.max(self.now);
-        let level = (at ^ self.now).checked_ilog2().map_or(0, |bit| bit as usize / DIGIT);
-        let slot = digit(at, level);
-        self.slots[level * SLOTS + slot].push((at, event));
-        self.filled[level][slot / 64] |= 1 << (slot % 64);
+        let slot = at >> SLOT_BITS;
+        if slot == self.present {
+            let events = &mut self.slots[place(slot)];
+            let earlier = events[self.happened..].partition_point(|&(other, _)| other <= at);
+            events.insert(self.happened + earlier, (at, event));
+        } else if slot - self.present < SLOTS as u64 {
+            self.push(slot, at, event);
+        } else {
+            self.far.push(Reverse((at, self.planned_far, event)));
+            self.planned_far += 1;
+        }
+    }
+
+    fn push(&mut self, slot: u64, at: Nanos, event: Event) {
+        let place = place(slot);
+        self.slots[place].push((at, event));
+        self.filled[place / WORD] |= 1 << (place % WORD);
     }
 
     /// The next event, if it comes by `end`; removed.
     pub fn next(&mut self, end: Nanos) -> Option<(Nanos, Event)> {
-        while self.now <= end {
-            let present = digit(self.now, 0);
-            if let Some(&next) = self.slots[present].get(self.happened) {
+        loop {
+            if let Some(&next) = self.slots[place(self.present)].get(self.happened) {
+                if next.0 > end {
+                    return None;
+                }
                 self.happened += 1;
+                self.now = next.0;
                 return Some(next);
             }
-            self.slots[present].clear();
-            self.happened = 0;
-            self.take_slot(0, present);
-            let (level, slot) = (0..LEVELS).find_map(|level| Some((level, self.next_slot(level)?)))?;
-            // The digits above stay, the ones below are 0.
-            let above = self.now.checked_shr((DIGIT * (level + 1)) as u32).unwrap_or(0);
-            let start = (above << DIGIT | slot as u64) << (DIGIT * level);
-            if start > end {
+            let next = self.next_slot()?;
+            if next << SLOT_BITS > end {
                 return None;
             }
-            self.now = start;
-            if level > 0 {
-                self.deal_out(level, slot);
+            self.turn_to(next);
+        }
+    }
+
+    /// The next slot that has events. The present one has none left.
+    fn next_slot(&self) -> Option<u64> {
+        let first = self.present + 1;
+        let from = place(first);
+        // The word of the first slot comes twice: at last for the slots in front of it.
+        for turn in 0..=self.filled.len() {
+            let index = (from / WORD + turn) % self.filled.len();
+            let mut word = self.filled[index];
+            if turn == 0 {
+                word &= !0 << (from % WORD);
+            }
+            if word != 0 {
+                let found = index * WORD + word.trailing_zeros() as usize;
+                let ahead = (found + SLOTS - from) % SLOTS;
+                return Some(first + ahead as u64);
             }
         }
-        None
+        let &Reverse((at, ..)) = self.far.peek()?;
+        Some(at >> SLOT_BITS)
     }
 
-    /// The first slot of a level from the present one on that is not empty.
-    fn next_slot(&self, level: usize) -> Option<usize> {
-        let present = digit(self.now, level);
-        let words = &self.filled[level];
-        let first = words[present / 64] & (!0 << (present % 64));
-        if first != 0 {
-            return Some(present / 64 * 64 + first.trailing_zeros() as usize);
+    /// Makes a slot the present one.
+    fn turn_to(&mut self, slot: u64) {
+        self.slots[place(self.present)].clear();
+        self.happened = 0;
+        self.present = slot;
+        while let Some(&Reverse((at, _, event))) = self.far.peek() {
+            let slot = at >> SLOT_BITS;
+            if slot - self.present >= SLOTS as u64 {
+                break;
+            }
+            self.far.pop();
+            self.push(slot, at, event);
         }
-        let after = (present / 64 + 1..words.len()).find(|&word| words[word] != 0)?;
-        Some(after * 64 + words[after].trailing_zeros() as usize)
-    }
-
-    /// Notes that a slot is empty now.
-    fn take_slot(&mut self, level: usize, slot: usize) {
-        self.filled[level][slot / 64] &= !(1 << (slot % 64));
-    }
-
-    /// Moves the events of a slot that begins now to the levels below.
-    fn deal_out(&mut self, level: usize, slot: usize) {
-        self.take_slot(level, slot);
-        let spare = std::mem::take(&mut self.spare);
-        let mut moved = std::mem::replace(&mut self.slots[level * SLOTS + slot], spare);
-        for &(at, event) in &moved {
-            self.plan(at, event);
-        }
-        moved.clear();
-        self.spare = moved;
+        let place = place(slot);
+        self.filled[place / WORD] &= !(1 << (place % WORD));
+        self.slots[place].sort_by_key(|&(at, _)| at);
     }
 }
 
@@ -139,14 +157,19 @@ mod tests {
 
     proptest! {
         #[test]
-        fn events_come_by_time_and_then_in_the_order_of_planning(delays in prop::collection::vec(0_u64..40, 1..200)) {
+        fn events_come_by_time_and_then_in_the_order_of_planning(delays in prop::collection::vec(0_u64..64, 1..200)) {
             let mut calendar = Calendar::default();
             let mut planned = Vec::new();
             let mut happened = Vec::new();
             let mut now = 0;
             for (number, &delay) in (0..).zip(&delays) {
-                // Some are far away.
-                let at = now + if delay > 30 { 1 << delay } else { delay };
+                // In the present slot or the next one, about the end of the wheel, far away.
+                let at = now
+                    + match delay {
+                        0..24 => 13 * delay,
+                        24..44 => (delay - 20) << 12,
+                        _ => 1 << (delay - 20),
+                    };
                 calendar.plan(at, Event::Arrival(number));
                 planned.push((at, number));
                 if delay % 3 != 0 && let Some((at, Event::Arrival(number))) = calendar.next(u64::MAX) {
@@ -154,7 +177,9 @@ mod tests {
                     happened.push((at, number));
                 }
             }
-            prop_assert_eq!(calendar.next(now.saturating_sub(1)), None);
+            if let Some(before) = now.checked_sub(1) {
+                prop_assert_eq!(calendar.next(before), None);
+            }
             while let Some((at, Event::Arrival(number))) = calendar.next(u64::MAX) {
                 happened.push((at, number));
             }

@@ -5,7 +5,7 @@
 
 use std::collections::VecDeque;
 
-use p4sched_schedulers::{Config, ConfigError, Nanos, Packet, Verdict};
+use p4sched_schedulers::{Config, ConfigError, Nanos, Packet, Scheme, Verdict};
 
 use super::lengths::Lengths;
 use super::packets::Header;
@@ -44,20 +44,23 @@ pub struct PortConfig {
     pub measured: bool,
 }
 
-/// See the head of this file.
+/// See the head of this file. A run looks at another port with each event: what each packet needs lies together.
 #[derive(Clone, Debug)]
+#[repr(align(64))]
 pub struct Port {
-    ranked: Ranked,
     link: Link,
     delay_ns: Nanos,
-    mark_at: u32,
     waiting: u32,
+    mark_at: u32,
     waiting_bytes: u64,
+    /// A packet that finds no other one leaves no trace in the scheduler.
+    forgets: bool,
+    in_transit_bytes: u64,
     /// Packets on the wire, and when the far end has all of each.
     in_transit: VecDeque<(Nanos, u32)>,
-    in_transit_bytes: u64,
-    lengths: Option<Lengths>,
-    counts: Counts,
+    ranked: Ranked,
+    counts: Box<Counts>,
+    lengths: Option<Box<Lengths>>,
 }
 
 impl Port {
@@ -68,6 +71,7 @@ impl Port {
     pub fn new(config: &PortConfig, rate_bps: u64, delay_ns: Nanos) -> Result<Port, ConfigError> {
         Ok(Port {
             ranked: Ranked::new(&config.scheduler, config.start_time)?,
+            forgets: matches!(config.scheduler.scheme(), Scheme::Fifo | Scheme::Pifo) && !config.start_time,
             link: Link::new(rate_bps),
             delay_ns,
             mark_at: config.mark_at.unwrap_or(u32::MAX),
@@ -75,8 +79,8 @@ impl Port {
             waiting_bytes: 0,
             in_transit: VecDeque::new(),
             in_transit_bytes: 0,
-            lengths: config.measured.then(Lengths::default),
-            counts: Counts::default(),
+            lengths: config.measured.then(Box::default),
+            counts: Box::default(),
         })
     }
 
@@ -109,6 +113,22 @@ impl Port {
         }
         self.counts.lost_bytes += verdict.lost(packet).map_or(0, |lost| u64::from(lost.len));
         verdict
+    }
+
+    /// Whether a packet that arrives now, after every departure that is due, may go straight to the wire.
+    pub fn is_open(&self, now: Nanos) -> bool {
+        self.forgets && self.waiting == 0 && self.link.free() <= now
+    }
+
+    /// A packet goes straight to the wire: what [`Port::offer`] and [`Port::send`] do where [`Port::is_open`]. Returns when it
+    /// arrives, if it is the only one on the wire.
+    pub fn pass(&mut self, now: Nanos, number: u32, len: u32) -> Option<Nanos> {
+        let arrival = self.link.send(now, len) + self.delay_ns;
+        self.counts.sent_packets += 1;
+        self.counts.sent_bytes += u64::from(len);
+        self.in_transit_bytes += u64::from(len);
+        self.in_transit.push_back((arrival, number));
+        (self.in_transit.len() == 1).then_some(arrival)
     }
 
     /// Notes that a packet which was offered got its mark.
@@ -147,12 +167,7 @@ impl Port {
         }
         let packet = self.ranked.dequeue(now)?;
         self.leave(now, packet.len);
-        let arrival = self.link.send(now, packet.len) + self.delay_ns;
-        self.counts.sent_packets += 1;
-        self.counts.sent_bytes += u64::from(packet.len);
-        self.in_transit_bytes += u64::from(packet.len);
-        self.in_transit.push_back((arrival, packet.id as u32));
-        (self.in_transit.len() == 1).then_some(arrival)
+        self.pass(now, packet.id as u32, packet.len)
     }
 
     /// The first packet on the wire has arrived, and has `len` bytes. Returns when the one behind it arrives.
@@ -185,7 +200,7 @@ impl Port {
 
     /// How long its queue was until `now`.
     pub fn lengths(&self, now: Nanos) -> Option<Lengths> {
-        let mut lengths = self.lengths.clone()?;
+        let mut lengths = self.lengths.as_deref()?.clone();
         lengths.note(now, self.waiting);
         Some(lengths)
     }

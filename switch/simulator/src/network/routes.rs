@@ -127,12 +127,13 @@ impl Routes {
     }
 
     /// The wires by which a packet for this host may leave a switch.
+    #[inline]
     pub fn ways_to(&self, switch: u32, destination: u32) -> &[u32] {
         let edge = self.edge[destination as usize];
-        if self.edges[edge as usize] == switch {
-            return std::slice::from_ref(&self.down[destination as usize]);
+        match self.ways(switch, edge) {
+            [] if self.edges[edge as usize] == switch => std::slice::from_ref(&self.down[destination as usize]),
+            ways => ways,
         }
-        self.ways(switch, edge)
     }
 
     /// The wires by which shortest paths from a switch to an edge go on.

@@ -263,10 +263,14 @@ impl World {
         self.tell(number, Side::Sender, Input::Start);
     }
 
-    /// Tells an end of a flow something, and sends what it has to send.
+    /// Tells an end of a flow something, and does what it wants.
     fn tell(&mut self, flow: u32, side: Side, input: Input<'_>) {
-        let mut out = std::mem::take(&mut self.out);
-        let timer = self.connections.tell(self.now, flow, side, input, &mut out);
+        let timer = self.connections.tell(self.now, flow, side, input, &mut self.out);
+        self.follow(flow, side, timer);
+    }
+
+    /// Plans the timer of an end of a flow, and sends what it has to send.
+    fn follow(&mut self, flow: u32, side: Side, timer: Option<Nanos>) {
         if let Some(at) = timer {
             let event = match side {
                 Side::Sender => Event::SenderTimer(flow),
@@ -274,6 +278,7 @@ impl World {
             };
             self.calendar.plan(at, event);
         }
+        let mut out = std::mem::take(&mut self.out);
         for segment in out.drain(..) {
             self.emit(segment);
         }
@@ -312,6 +317,12 @@ impl World {
         let port = &mut self.lines[wire as usize].port;
         port.catch_up(self.now);
         let marks = port.marks();
+        if !marks && port.is_open(self.now) {
+            if let Some(arrival) = port.pass(self.now, number, self.packets.header(number).len) {
+                self.calendar.plan(arrival, Event::Arrival(wire));
+            }
+            return;
+        }
         let verdict = port.offer(self.now, number, self.packets.header(number));
         if marks && verdict.is_queued() {
             let segment = self.packets.segment_mut(number);
@@ -365,15 +376,18 @@ impl World {
                 }
             }
             Node::Host(_) => {
-                let segment = *self.packets.segment(number);
-                self.packets.remove(number);
+                let segment = self.packets.segment(number);
                 self.balance.delivered += u64::from(header.len);
-                watch.delivered(self.now, &header, &segment);
+                watch.delivered(self.now, &header, segment);
+                let flow = segment.flow;
                 let side = match segment.kind.is_from_sender() {
                     true => Side::Receiver,
                     false => Side::Sender,
                 };
-                self.tell(segment.flow, side, Input::Segment(&segment));
+                let input = Input::Segment(segment);
+                let timer = self.connections.tell(self.now, flow, side, input, &mut self.out);
+                self.packets.remove(number);
+                self.follow(flow, side, timer);
             }
         }
     }
