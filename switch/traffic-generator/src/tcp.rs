@@ -23,9 +23,10 @@ use crate::error::{TrafficError, socket};
 use crate::flow::{SEGMENT_BYTES, TcpFlow, distinct};
 use crate::retransmissions::retransmitted;
 
-const HEADER_BYTES: usize = 20;
+/// Bytes with which a connection begins.
+pub const HEADER_BYTES: usize = 20;
 /// Connections that a host opens ahead at a time: few enough that their opening segments never fill a buffer.
-const OPENED_AT_A_TIME: usize = 4;
+pub const OPENED_AT_A_TIME: usize = 4;
 
 /// When a flow's connection is opened.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -65,6 +66,15 @@ pub struct Outcome {
     /// Whether there was no connection, for another reason than the deadline.
     #[serde(skip)]
     pub unconnected: bool,
+}
+
+/// The bytes with which a flow's connection begins.
+pub fn header(flow: &TcpFlow, started_ns: u64) -> [u8; HEADER_BYTES] {
+    let mut header = [0; HEADER_BYTES];
+    header[..4].copy_from_slice(&flow.flow.to_be_bytes());
+    header[4..12].copy_from_slice(&flow.size_bytes.to_be_bytes());
+    header[12..].copy_from_slice(&started_ns.to_be_bytes());
+    header
 }
 
 /// Fails if flows found no receiver: then there is nothing to learn from the others.
@@ -223,11 +233,7 @@ async fn deliver(mut stream: TcpStream, flow: &TcpFlow, started_ns: u64) -> std:
     let mut tos = flow.tos.byte(flow.size_bytes);
     SockRef::from(&stream).set_tos_v4(tos.into())?;
 
-    let mut header = [0; HEADER_BYTES];
-    header[..4].copy_from_slice(&flow.flow.to_be_bytes());
-    header[4..12].copy_from_slice(&flow.size_bytes.to_be_bytes());
-    header[12..].copy_from_slice(&started_ns.to_be_bytes());
-    stream.write_all(&header).await?;
+    stream.write_all(&header(flow, started_ns)).await?;
 
     let segment = [0; SEGMENT_BYTES as usize];
     let mut left = flow.size_bytes;

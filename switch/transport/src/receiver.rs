@@ -41,6 +41,13 @@ impl Receiver {
         })
     }
 
+    /// Says how many bytes the flow has: its first ones have told it. Without effect where nobody waits for the last byte.
+    pub fn set_bytes(&mut self, bytes: u64) {
+        if let Transport::Tcp(tcp) = &mut self.0 {
+            tcp.set_bytes(bytes);
+        }
+    }
+
     /// Bytes that have arrived, each counted once.
     pub fn received(&self) -> u64 {
         each!(&self.0, transport => transport.received())

@@ -11,6 +11,8 @@ pub struct Statistics {
     pub timeouts: u64,
     /// How often fast recovery began.
     pub recoveries: u64,
+    /// Acknowledgements that showed a segment to be overtaken by a later one: it was not sent again, and arrived after that one.
+    pub reorderings: u64,
     /// How often a reduction was taken back because nothing was lost.
     pub undone: u64,
 }

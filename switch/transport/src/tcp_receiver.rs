@@ -63,6 +63,11 @@ impl TcpReceiver {
         }
     }
 
+    /// Says how many bytes the flow has.
+    pub(crate) fn set_bytes(&mut self, bytes: u64) {
+        self.bytes = bytes;
+    }
+
     /// Bytes that have arrived, each counted once.
     pub(crate) fn received(&self) -> u64 {
         self.received

@@ -68,10 +68,16 @@ pub struct Outbox {
 impl Outbox {
     /// Sends a frame that `write` appends to an empty buffer.
     pub fn send(&mut self, write: impl FnOnce(&mut Vec<u8>)) {
-        let mut frame = self.spare.pop().unwrap_or_default();
-        frame.clear();
+        let mut frame = self.buffer();
         write(&mut frame);
         self.frames.push(frame);
+    }
+
+    /// An empty buffer for a frame.
+    pub fn buffer(&mut self) -> Vec<u8> {
+        let mut buffer = self.spare.pop().unwrap_or_default();
+        buffer.clear();
+        buffer
     }
 
     /// Takes the frames out, in their order.

@@ -39,7 +39,7 @@ pub struct Sent {
 struct Sender<'a> {
     flow: &'a UdpFlow,
     socket: UdpSocket,
-    schedule: Schedule<'a>,
+    schedule: Schedule,
     payload: Vec<u8>,
     sent: u64,
     refused: u64,
@@ -177,6 +177,14 @@ pub struct Received {
 }
 
 impl Received {
+    /// A flow of which nothing has arrived yet.
+    pub fn of(flow: u32) -> Received {
+        Received {
+            flow,
+            ..Received::default()
+        }
+    }
+
     /// A datagram has arrived, so long after it was sent, in this interval.
     pub fn note(&mut self, sequence: u64, delay_ns: u64, frame_bytes: u64, interval: usize) {
         self.packets += 1;
@@ -274,10 +282,7 @@ fn collect(
         }
         let bin = (start.elapsed().as_nanos() / interval.as_nanos().max(1)) as usize;
         let frame_bytes = length as u64 + u64::from(UDP_FRAME_OVERHEAD);
-        let seen = flows.entry(flow).or_insert_with(|| Received {
-            flow,
-            ..Received::default()
-        });
+        let seen = flows.entry(flow).or_insert_with(|| Received::of(flow));
         seen.note(field(8), received_ns.saturating_sub(sent_ns), frame_bytes, bin);
     }
     (flows, log)

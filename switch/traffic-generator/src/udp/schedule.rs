@@ -14,8 +14,8 @@ use crate::rank::RankSource;
 const MAX_PACKETS: f64 = 2e7;
 
 /// The packets of one flow, one after the other.
-pub struct Schedule<'a> {
-    flow: &'a UdpFlow,
+pub struct Schedule {
+    flow: UdpFlow,
     random: ChaCha8Rng,
     ranks: RankSource,
     /// Time of the next packet, in ns from the start of the run; a fraction would add up to a wrong rate.
@@ -24,13 +24,13 @@ pub struct Schedule<'a> {
     burst: (u32, u32),
 }
 
-impl Schedule<'_> {
+impl Schedule {
     /// # Errors
     /// If the flow makes no sense.
-    pub fn new(flow: &UdpFlow, seed: u64) -> Result<Schedule<'_>, TrafficError> {
+    pub fn new(flow: &UdpFlow, seed: u64) -> Result<Schedule, TrafficError> {
         flow.check()?;
         Ok(Schedule {
-            flow,
+            flow: flow.clone(),
             random: ChaCha8Rng::seed_from_u64(seed ^ (u64::from(flow.flow) << 32)),
             ranks: flow.ranks.source()?,
             next_ns: flow.start_s * 1e9,

@@ -57,10 +57,11 @@ impl TcpSender {
         let mut news = News::default();
         let una = self.segments_before(segment.ack);
         news.advanced = una > self.board.una();
-        let mut is_ambiguous = false;
+        let (mut is_ambiguous, mut is_overtaken) = (false, false);
         let rack = &mut self.rack;
         let mut tell = |delivered: Delivered| {
             news.delivered += 1;
+            is_overtaken |= rack.is_overtaken(&delivered);
             rack.delivered(now, &delivered);
             is_ambiguous |= delivered.again;
             if !delivered.again {
@@ -82,6 +83,7 @@ impl TcpSender {
             };
             self.board.sack(start.div_ceil(mss), end, &mut tell);
         }
+        self.statistics.reorderings += u64::from(is_overtaken);
         if is_ambiguous {
             (news.oldest, news.newest) = (None, None);
         }

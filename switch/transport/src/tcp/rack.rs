@@ -28,6 +28,11 @@ pub(super) struct Rack {
 }
 
 impl Rack {
+    /// Whether a later segment had arrived before this one (RFC 8985 Section 6.2 step 3).
+    pub(super) fn is_overtaken(&self, segment: &Delivered) -> bool {
+        !segment.again && segment.index < self.highest
+    }
+
     /// RFC 8985 Section 6.2, steps 1 to 3. The echoed time does not help in step 2: while there is a hole, it is that of a segment
     /// before the hole (RFC 7323 Section 4.3). Linux does not use it either.
     pub(super) fn delivered(&mut self, now: Nanos, segment: &Delivered) {
@@ -39,7 +44,7 @@ impl Rack {
             }
         } else {
             self.shortest = Some(self.shortest.map_or(rtt, |shortest| shortest.min(rtt)));
-            self.reordering_seen |= segment.index < self.highest;
+            self.reordering_seen |= self.is_overtaken(segment);
         }
         self.highest = self.highest.max(segment.index + 1);
         if self

@@ -1,0 +1,277 @@
+//! A host as a state machine that speaks TCP and UDP as Linux writes them, and the traffic programs of the laboratory.
+//!
+//! ```text
+//! frame --> wire --> connection: p4sched-transport --> segments --> wire --> frame
+//!                        |
+//!                      runs: what flows, when, and the reports
+//! ```
+
+mod connection;
+mod runs;
+mod tcp;
+mod udp;
+pub mod wire;
+
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+use std::net::Ipv4Addr;
+
+use p4sched_dataplane::Nanos;
+use p4sched_proto::p4sched::v1::{HostCounters, HostKind, RunState};
+
+use crate::host::{Host, HostError, Outbox, TcpSettings};
+use crate::run::{Program, Run};
+use crate::topology::HostPlace;
+use connection::Ends;
+use runs::Running;
+use tcp::Tcp;
+use wire::{Content, Path};
+
+/// First of the ports that a host gives to what it opens (Linux, ip_local_port_range), and how many there are.
+const FIRST_OWN_PORT: u16 = 32768;
+const OWN_PORTS: u16 = 28232;
+
+/// What wants to be woken.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Sleeper {
+    /// A run.
+    Run(usize),
+    /// A connection.
+    Connection(usize),
+}
+
+/// A host that is a state machine.
+pub struct ModelHost {
+    net: Net,
+    tcp: Tcp,
+    /// In the order in which they were planned.
+    runs: Vec<Running>,
+    /// Earliest first; an entry counts if the sleeper is planned for this time.
+    alarms: BinaryHeap<Reverse<(Nanos, Sleeper)>>,
+}
+
+/// The interface of a host: its addresses, and what went through.
+struct Net {
+    mac: [u8; 6],
+    gateway_mac: [u8; 6],
+    addresses: Vec<Ipv4Addr>,
+    counters: HostCounters,
+    /// Of the next connection or socket.
+    next_port: u16,
+}
+
+impl Net {
+    fn path(&self, ends: Ends) -> Path {
+        Path {
+            from_mac: self.mac,
+            to_mac: self.gateway_mac,
+            from: ends.local,
+            to: ends.remote,
+        }
+    }
+
+    fn port(&mut self) -> u16 {
+        let port = FIRST_OWN_PORT + self.next_port % OWN_PORTS;
+        self.next_port = (self.next_port + 1) % OWN_PORTS;
+        port
+    }
+
+    /// Whether the host has this address.
+    ///
+    /// # Errors
+    /// It has not, in a sentence.
+    fn own(&self, address: Ipv4Addr) -> Result<(), String> {
+        if self.addresses.contains(&address) {
+            return Ok(());
+        }
+        Err(format!(
+            "{address} is no address of this host; it has {}{}",
+            self.addresses[0],
+            match self.addresses.len() - 1 {
+                0 => String::new(),
+                others => format!(" and {others} more"),
+            }
+        ))
+    }
+}
+
+impl ModelHost {
+    /// The host of this place.
+    pub fn new(place: &HostPlace) -> ModelHost {
+        ModelHost {
+            net: Net {
+                mac: place.mac.0,
+                gateway_mac: place.gateway_mac.0,
+                addresses: place.addresses().collect(),
+                counters: HostCounters::default(),
+                next_port: 0,
+            },
+            tcp: Tcp::default(),
+            runs: Vec::new(),
+            alarms: BinaryHeap::new(),
+        }
+    }
+
+    fn wake(&mut self, now: Nanos, sleeper: Sleeper, out: &mut Outbox) {
+        match sleeper {
+            Sleeper::Run(run) => {
+                if self.runs[run].planned.is_none_or(|at| at > now) {
+                    return;
+                }
+                self.runs[run].planned = None;
+                self.wake_run(now, run, out);
+                self.plan_run(run);
+            }
+            Sleeper::Connection(slot) => {
+                let Some(connection) = self.tcp.get_mut(slot) else {
+                    return;
+                };
+                if connection.planned.is_none_or(|at| at > now) {
+                    return;
+                }
+                connection.planned = None;
+                let mut segments = self.tcp.take_scratch();
+                if let Some(connection) = self.tcp.get_mut(slot) {
+                    connection.timer(now, &mut segments);
+                }
+                self.emit(now, slot, segments, out);
+            }
+        }
+    }
+
+    fn plan_run(&mut self, run: usize) {
+        let running = &mut self.runs[run];
+        let Some(at) = running.next_wake() else { return };
+        if running.planned.is_none_or(|planned| at < planned) {
+            running.planned = Some(at);
+            self.alarms.push(Reverse((at, Sleeper::Run(run))));
+        }
+    }
+
+    fn plan_connection(&mut self, slot: usize) {
+        let Some(connection) = self.tcp.get_mut(slot) else {
+            return;
+        };
+        let Some(at) = connection.next_timer() else { return };
+        if connection.planned.is_none_or(|planned| at < planned) {
+            connection.planned = Some(at);
+            self.alarms.push(Reverse((at, Sleeper::Connection(slot))));
+        }
+    }
+
+    fn find(&self, name: &str) -> Option<usize> {
+        self.runs.iter().position(|running| running.run.name == name)
+    }
+}
+
+impl Host for ModelHost {
+    fn kind(&self) -> HostKind {
+        HostKind::Model
+    }
+
+    fn receive(&mut self, now: Nanos, frame: &[u8], out: &mut Outbox) {
+        self.net.counters.frames_received += 1;
+        let is_mine = frame.get(..6).is_some_and(|mac| mac == self.net.mac);
+        let packet = wire::read(frame).filter(|packet| is_mine && self.net.addresses.contains(&packet.to));
+        let Some(packet) = packet else {
+            self.net.counters.frames_unknown += 1;
+            return;
+        };
+        match packet.content {
+            Content::Tcp {
+                from,
+                to,
+                header,
+                payload,
+            } => {
+                self.observe(now, frame);
+                let ends = Ends {
+                    local: (packet.to, to),
+                    remote: (packet.from, from),
+                };
+                self.receive_tcp(now, ends, packet.tos, &header, payload, out);
+            }
+            Content::Udp { to, payload, .. } => {
+                if !self.receive_udp(now, (packet.to, to), payload) {
+                    self.net.counters.frames_unknown += 1;
+                }
+            }
+        }
+    }
+
+    fn next_event(&self) -> Option<Nanos> {
+        self.alarms.peek().map(|alarm| alarm.0.0)
+    }
+
+    fn advance(&mut self, now: Nanos, out: &mut Outbox) -> Result<(), HostError> {
+        while let Some(&Reverse((_, sleeper))) = self.alarms.peek().filter(|alarm| alarm.0.0 <= now) {
+            self.alarms.pop();
+            self.wake(now, sleeper, out);
+            if let Sleeper::Connection(slot) = sleeper {
+                self.plan_connection(slot);
+            }
+        }
+        Ok(())
+    }
+
+    fn check(&self, run: &Run) -> Result<(), String> {
+        match &run.program {
+            Program::BulkSend(bulk) => {
+                self.net.own(bulk.source)?;
+                tcp::control(&bulk.congestion_control).map(|_| ())
+            }
+            Program::TcpSend {
+                flows,
+                congestion_control,
+                ..
+            } => {
+                let mut sources = flows.iter().filter_map(|flow| flow.src);
+                sources.try_for_each(|source| self.net.own(source))?;
+                tcp::control(congestion_control).map(|_| ())
+            }
+            Program::UdpSend { flows, .. } => {
+                let mut sources = flows.iter().filter_map(|flow| flow.src);
+                sources.try_for_each(|source| self.net.own(source))
+            }
+            Program::UdpReceive { address, .. } | Program::TcpServe { address, .. } => self.net.own(*address),
+            Program::ProbeSend { source, .. } => self.net.own(*source),
+            Program::BulkReceive { .. } | Program::Observe { .. } | Program::ProbeReceive { .. } => Ok(()),
+            Program::Command { words } => Err(format!(
+                "a model host has no programs, so it cannot run '{}'; --hosts kernel has them",
+                words.join(" ")
+            )),
+        }
+    }
+
+    fn plan(&mut self, now: Nanos, run: Run) {
+        self.runs.push(Running::new(Run {
+            start: run.start.max(now),
+            ..run
+        }));
+        self.plan_run(self.runs.len() - 1);
+    }
+
+    fn stop(&mut self, now: Nanos, name: &str, _out: &mut Outbox) {
+        if let Some(run) = self.find(name) {
+            self.stop_run(now, run);
+        }
+    }
+
+    fn state(&self, name: &str) -> Option<RunState> {
+        self.find(name).map(|run| self.runs[run].state())
+    }
+
+    fn log(&self, name: &str) -> Vec<u8> {
+        self.find(name)
+            .map(|run| self.runs[run].log.clone())
+            .unwrap_or_default()
+    }
+
+    fn set_tcp(&mut self, settings: TcpSettings) {
+        self.tcp.set(settings);
+    }
+
+    fn counters(&mut self, _now: Nanos) -> Result<HostCounters, HostError> {
+        Ok(self.net.counters.clone())
+    }
+}

@@ -1,0 +1,269 @@
+//! TCP of a host: its connections, who listens, and what is counted.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use p4sched_dataplane::Nanos;
+use p4sched_traffic_generator::flow::Tos;
+use p4sched_transport::{Config, Control, Receiver, Segment, Sender};
+
+use super::connection::{Connection, Ends, Greeting, Machine};
+use super::wire::{self, TcpHeader, flags};
+use super::{ModelHost, Net};
+use crate::host::{Outbox, TcpSettings};
+use crate::run::Program;
+
+/// All connections of a host.
+#[derive(Default)]
+pub(super) struct Tcp {
+    slots: Vec<Option<Connection>>,
+    free: Vec<usize>,
+    /// Never walked through, so its order makes no difference.
+    by_ends: HashMap<Ends, usize>,
+    settings: TcpSettings,
+    /// Connections so far.
+    opened: u32,
+    scratch: Vec<Segment>,
+}
+
+/// The congestion control of this name.
+///
+/// # Errors
+/// There is none, in a sentence.
+pub(super) fn control(name: &str) -> Result<Control, String> {
+    match name {
+        "cubic" => Ok(Control::Cubic),
+        "reno" => Ok(Control::NewReno),
+        "dctcp" => Ok(Control::Dctcp),
+        _ => Err(format!(
+            "congestion control '{name}': a model host has cubic, reno and dctcp; --hosts kernel has more"
+        )),
+    }
+}
+
+impl Tcp {
+    pub(super) fn set(&mut self, settings: TcpSettings) {
+        self.settings.rto_min = settings.rto_min.or(self.settings.rto_min);
+        self.settings.initial_window = settings.initial_window.or(self.settings.initial_window);
+    }
+
+    pub(super) fn get(&self, slot: usize) -> Option<&Connection> {
+        self.slots.get(slot)?.as_ref()
+    }
+
+    pub(super) fn get_mut(&mut self, slot: usize) -> Option<&mut Connection> {
+        self.slots.get_mut(slot)?.as_mut()
+    }
+
+    pub(super) fn take_scratch(&mut self) -> Vec<Segment> {
+        std::mem::take(&mut self.scratch)
+    }
+
+    /// What connections are like that use this congestion control.
+    pub(super) fn config(&self, control: Control) -> Arc<Config> {
+        let usual = Config::kernel(control);
+        Arc::new(Config {
+            min_rto: self.settings.rto_min.unwrap_or(usual.min_rto).min(usual.max_rto),
+            initial_window: self.settings.initial_window.unwrap_or(usual.initial_window),
+            ..usual
+        })
+    }
+
+    /// Adds an end of a connection. `ecn`: whether it takes part in ECN.
+    pub(super) fn add(
+        &mut self,
+        ends: Ends,
+        owner: (usize, usize),
+        machine: Machine,
+        tos: Tos,
+        bytes: u64,
+        ecn: bool,
+    ) -> usize {
+        self.opened = self.opened.wrapping_add(1);
+        // Numbers that differ between connections, as those of Linux do (RFC 6528), here without a secret.
+        let initial = self.opened.wrapping_mul(0x9e37_79b9) ^ u32::from(ends.local.1) << 16 ^ ends.local.0.to_bits();
+        let connection = Connection::new(ends, owner, machine, initial, tos, bytes, ecn);
+        let slot = self.free.pop().unwrap_or_else(|| {
+            self.slots.push(None);
+            self.slots.len() - 1
+        });
+        self.slots[slot] = Some(connection);
+        self.by_ends.insert(ends, slot);
+        slot
+    }
+
+    /// Forgets a connection: what still arrives for it is passed over.
+    pub(super) fn drop_connection(&mut self, slot: usize) -> Option<Connection> {
+        let connection = self.slots.get_mut(slot)?.take()?;
+        self.by_ends.remove(&connection.ends);
+        self.free.push(slot);
+        Some(connection)
+    }
+
+    /// All connections of a run, in the order of their slots.
+    pub(super) fn of_run(&self, run: usize) -> Vec<usize> {
+        let of_run = |slot: &Option<Connection>| slot.as_ref().is_some_and(|connection| connection.owner.0 == run);
+        let slots = self.slots.iter().enumerate();
+        slots.filter(|(_, slot)| of_run(slot)).map(|(place, _)| place).collect()
+    }
+}
+
+impl Net {
+    fn send(&mut self, ends: Ends, ready: &super::connection::Ready, head: &[u8], out: &mut Outbox) {
+        self.counters.segments_sent += 1;
+        self.counters.frames_sent += 1;
+        let path = self.path(ends);
+        let (start, length) = ready.payload;
+        let head = usize::try_from(start)
+            .ok()
+            .and_then(|start| head.get(start..))
+            .unwrap_or_default();
+        let head = &head[..head.len().min(length)];
+        out.send(|frame| {
+            wire::write_tcp(
+                frame,
+                &path,
+                ready.tos,
+                ready.identification,
+                &ready.header,
+                head,
+                length,
+            );
+        });
+    }
+}
+
+impl ModelHost {
+    /// Opens a connection that sends `bytes` bytes, which begin with `head`.
+    #[expect(clippy::too_many_arguments, reason = "a connection is all of that")]
+    pub(super) fn open(
+        &mut self,
+        now: Nanos,
+        owner: (usize, usize),
+        (from, to): (std::net::Ipv4Addr, (std::net::Ipv4Addr, u16)),
+        config: &Arc<Config>,
+        tos: Tos,
+        bytes: u64,
+        head: Vec<u8>,
+        held: bool,
+        out: &mut Outbox,
+    ) -> usize {
+        let ends = Ends {
+            local: (from, self.net.port()),
+            remote: to,
+        };
+        let sender = Machine::Sender(Sender::new(0, bytes, config.clone()));
+        let slot = self.tcp.add(ends, owner, sender, tos, bytes, config.ecn);
+        let mut segments = self.tcp.take_scratch();
+        if let Some(connection) = self.tcp.get_mut(slot) {
+            (connection.head, connection.held) = (head, held);
+            connection.start(now, &mut segments);
+        }
+        self.emit(now, slot, segments, out);
+        self.plan_connection(slot);
+        slot
+    }
+
+    /// Sends what a connection has to say, and counts what it did. Gives the list back.
+    pub(super) fn emit(&mut self, now: Nanos, slot: usize, mut segments: Vec<Segment>, out: &mut Outbox) {
+        let Some(connection) = self.tcp.slots.get_mut(slot).and_then(Option::as_mut) else {
+            return;
+        };
+        let openings = connection.openings;
+        for segment in segments.drain(..) {
+            let ready = connection.ready(now, &segment);
+            self.net.send(connection.ends, &ready, &connection.head, out);
+        }
+        let counters = &mut self.net.counters;
+        let again = connection.openings.saturating_sub(openings.max(1));
+        counters.syn_retransmissions += again;
+        counters.segments_retransmitted += again;
+        if let Machine::Sender(sender) = &connection.machine {
+            let (after, before) = (sender.statistics(), connection.counted);
+            counters.segments_retransmitted += after.retransmitted - before.retransmitted;
+            counters.timeouts += after.timeouts - before.timeouts;
+            counters.reorderings_sack += after.reorderings - before.reorderings;
+            counters.spurious_recoveries += after.undone - before.undone;
+            connection.counted = after;
+        }
+        self.tcp.scratch = segments;
+    }
+
+    /// A TCP segment has arrived.
+    pub(super) fn receive_tcp(
+        &mut self,
+        now: Nanos,
+        ends: Ends,
+        tos: u8,
+        header: &TcpHeader,
+        payload: &[u8],
+        out: &mut Outbox,
+    ) {
+        let mut slot = self.tcp.by_ends.get(&ends).copied();
+        let opens = header.flags & (flags::SYN | flags::ACK | flags::RST) == flags::SYN;
+        if slot.is_none() && opens {
+            slot = self.accept(ends, tos, header);
+        }
+        let Some(slot) = slot else {
+            self.net.counters.frames_unknown += 1;
+            // Acknowledgements of connections that were given up need no answer.
+            if header.flags & flags::RST == 0 && (opens || !payload.is_empty()) {
+                self.refuse(ends, header, payload.len(), out);
+            }
+            return;
+        };
+        if header.flags & flags::RST != 0 {
+            return self.broken(now, slot, out);
+        }
+        let mut segments = self.tcp.take_scratch();
+        if let Some(connection) = self.tcp.get_mut(slot) {
+            connection.receive(now, tos, header, payload, &mut segments);
+        }
+        self.emit(now, slot, segments, out);
+        self.plan_connection(slot);
+        self.progressed(now, slot, out);
+    }
+
+    /// The end of a connection that somebody opens, if a run listens there.
+    fn accept(&mut self, ends: Ends, tos: u8, header: &TcpHeader) -> Option<usize> {
+        let listens = |program: &Program| match program {
+            Program::BulkReceive { port } => *port == ends.local.1,
+            Program::TcpServe { address, port, .. } => (*address, *port) == ends.local,
+            _ => false,
+        };
+        let mut running = self.runs.iter().enumerate();
+        let (run, running) = running.find(|(_, running)| running.is_running() && listens(&running.run.program))?;
+        let wants_greeting = matches!(running.run.program, Program::TcpServe { .. });
+        let ecn = header.flags & (flags::ECE | flags::CWR) == flags::ECE | flags::CWR;
+        // Only DCTCP marks a SYN as capable.
+        let control = if ecn && tos & 3 != 0 {
+            Control::Dctcp
+        } else {
+            Control::Cubic
+        };
+        let config = self.tcp.config(control);
+        let receiver = Machine::Receiver(Receiver::new(0, u64::MAX, config));
+        let slot = self.tcp.add(ends, (run, 0), receiver, Tos::Fixed(0), 0, ecn);
+        if let Some(connection) = self.tcp.get_mut(slot) {
+            connection.greeting = wants_greeting.then(Greeting::default);
+        }
+        Some(slot)
+    }
+
+    /// Answers a segment to nobody (RFC 9293 Section 3.10.7.1).
+    fn refuse(&mut self, ends: Ends, header: &TcpHeader, length: usize, out: &mut Outbox) {
+        let counted = length as u32 + u32::from(header.flags & flags::SYN != 0);
+        let ready = super::connection::Ready {
+            header: TcpHeader {
+                seq: if header.flags & flags::ACK != 0 { header.ack } else { 0 },
+                ack: header.seq.wrapping_add(counted),
+                flags: flags::RST | flags::ACK,
+                ..TcpHeader::default()
+            },
+            tos: 0,
+            identification: 0,
+            payload: (0, 0),
+        };
+        self.net.send(ends, &ready, &[], out);
+    }
+}

@@ -1,0 +1,130 @@
+//! The process: the network's thread, and the servers that lead to it.
+
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::sync::mpsc::{self, Sender};
+
+use p4sched_device::Device;
+use p4sched_engine::Engine;
+use p4sched_p4runtime::{DeviceHandle, NOTIFICATION_BACKLOG, serve};
+use p4sched_proto::p4sched::v1::simulation_server::SimulationServer;
+use thiserror::Error;
+use tokio::net::TcpListener;
+use tokio::sync::watch;
+use tonic::transport::Server;
+use tonic::transport::server::TcpIncoming;
+
+use crate::host::Host;
+use crate::lockstep::{LockStep, Message, Settings};
+use crate::service::{Served, Service};
+use crate::topology::{HostPlace, Topology, TopologyError};
+use crate::world::World;
+
+/// Flow lists are far below this, and gRPC's own 4 MB are not enough for a hundred thousand flows.
+const MAX_REQUEST_BYTES: usize = 256 << 20;
+
+/// Why a network could not be started.
+#[derive(Debug, Error)]
+pub enum StartError {
+    /// The description is of no network.
+    #[error(transparent)]
+    Topology(#[from] TopologyError),
+    /// A server has no place to listen.
+    #[error("cannot listen on {address}: {source}")]
+    Listen {
+        /// Where.
+        address: SocketAddr,
+        /// What the system said.
+        source: std::io::Error,
+    },
+}
+
+/// A network whose servers listen. Time stands still.
+pub struct Network {
+    /// Of the simulation's service.
+    pub address: SocketAddr,
+    /// Of each switch, in the order of the description.
+    pub switches: Vec<Served>,
+    /// Leads to the network's thread.
+    pub messages: Sender<Message>,
+    lock_step: LockStep,
+    over: watch::Sender<bool>,
+}
+
+impl Network {
+    /// Starts all servers on loopback: the service at `address`, each switch at a free port, or from `first_port` on in the order of
+    /// the description. `host` makes each host.
+    ///
+    /// # Errors
+    /// If the description is of no network, or an address is taken.
+    pub async fn start(
+        topology: &Topology,
+        address: SocketAddr,
+        first_port: Option<u16>,
+        settings: Settings,
+        host: impl FnMut(&HostPlace) -> Box<dyn Host>,
+    ) -> Result<Network, StartError> {
+        let (messages, heard) = mpsc::channel();
+        let (over, _) = watch::channel(false);
+        let (mut devices, mut all_jobs, mut switches) = (Vec::new(), Vec::new(), Vec::new());
+        for (place, switch) in topology.switches.iter().enumerate() {
+            let port = first_port.map_or(0, |first| first.saturating_add(place as u16));
+            let (listener, address) = listen(SocketAddr::new(address.ip(), port)).await?;
+            let mut engine = Engine::new();
+            engine.set_cpu_port(switch.cpu_port);
+            let (notifications, notified) = tokio::sync::mpsc::channel(NOTIFICATION_BACKLOG);
+            let notify = move |notification| notifications.try_send(notification).is_ok();
+            devices.push(Device::new(switch.device_id, engine, Box::new(notify)));
+            let (jobs, waiting) = mpsc::channel();
+            all_jobs.push(waiting);
+            let wake = messages.clone();
+            let handle = DeviceHandle::new(
+                jobs,
+                Arc::new(move || {
+                    // Without the network's thread the request is dropped, and answered so.
+                    let _ = wake.send(Message::Switch(place));
+                }),
+            );
+            let mut shutdown = over.subscribe();
+            let (id, ends) = (switch.device_id, async move {
+                let _ = shutdown.wait_for(|over| *over).await;
+            });
+            tokio::spawn(serve(listener, id, handle, notified, ends));
+            switches.push(Served {
+                name: switch.name.clone(),
+                address,
+            });
+        }
+        let world = World::new(topology, devices, host)?;
+        let (listener, address) = listen(address).await?;
+        let service = SimulationServer::new(Service::new(messages.clone(), switches.clone()))
+            .max_decoding_message_size(MAX_REQUEST_BYTES)
+            .max_encoding_message_size(MAX_REQUEST_BYTES);
+        let incoming = TcpIncoming::from(listener).with_nodelay(Some(true));
+        tokio::spawn(Server::builder().add_service(service).serve_with_incoming(incoming));
+        Ok(Network {
+            address,
+            switches,
+            lock_step: LockStep::new(world, heard, all_jobs, settings),
+            messages,
+            over,
+        })
+    }
+
+    /// Runs the network on the calling thread until the end is said.
+    ///
+    /// # Errors
+    /// Why it ended before, in a sentence.
+    pub fn run(self) -> Result<World, String> {
+        let ended = self.lock_step.run();
+        self.over.send_replace(true);
+        ended
+    }
+}
+
+async fn listen(address: SocketAddr) -> Result<(TcpListener, SocketAddr), StartError> {
+    let failed = |source| StartError::Listen { address, source };
+    let listener = TcpListener::bind(address).await.map_err(failed)?;
+    let address = listener.local_addr().map_err(failed)?;
+    Ok((listener, address))
+}

@@ -1,0 +1,209 @@
+//! The service of the network: gRPC requests on their way to the thread that owns it.
+
+use std::net::SocketAddr;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::mpsc::Sender;
+
+use p4sched_dataplane::Nanos;
+use p4sched_proto::p4sched::v1 as api;
+use p4sched_proto::p4sched::v1::simulation_server::Simulation;
+use tokio::sync::{mpsc, oneshot};
+use tokio_stream::wrappers::UnboundedReceiverStream;
+use tokio_stream::{Stream, StreamExt as _};
+use tonic::{Request, Response, Status, Streaming};
+
+use crate::host::TcpSettings;
+use crate::lockstep::Message;
+use crate::world::{World, WorldError};
+
+/// Bytes of a piece of a log: far below what gRPC takes at a time.
+const PIECE: usize = 1 << 20;
+
+/// A switch, and where its server is.
+#[derive(Clone, Debug)]
+pub struct Served {
+    /// Its name.
+    pub name: String,
+    /// Of its server.
+    pub address: SocketAddr,
+}
+
+/// The way to the thread that owns the network.
+#[derive(Clone)]
+pub struct Service {
+    network: Sender<Message>,
+    switches: Arc<[Served]>,
+    participants: Arc<AtomicU64>,
+}
+
+type Answers<T> = Pin<Box<dyn Stream<Item = Result<T, Status>> + Send>>;
+
+impl Service {
+    /// `switches` are those of the network, in its order.
+    pub fn new(network: Sender<Message>, switches: Vec<Served>) -> Service {
+        Service {
+            network,
+            switches: switches.into(),
+            participants: Arc::default(),
+        }
+    }
+
+    /// Runs a request on the network's thread.
+    async fn run<R: Send + 'static>(
+        &self,
+        request: impl FnOnce(&mut World) -> (R, Result<(), WorldError>) + Send + 'static,
+    ) -> Result<R, Status> {
+        let (answer, answered) = oneshot::channel();
+        let request = Box::new(move |world: &mut World| {
+            let (result, state) = request(world);
+            // The request may have been cancelled: then the answer has no receiver.
+            let _ = answer.send(result);
+            state
+        });
+        let over = || Status::unavailable("the run is over");
+        self.network.send(Message::Request(request)).map_err(|_| over())?;
+        answered.await.map_err(|_| over())
+    }
+
+    /// As [`Service::run`], for what the network may refuse.
+    async fn ask<R: Send + 'static>(
+        &self,
+        request: impl FnOnce(&mut World) -> Result<Result<R, WorldError>, String> + Send + 'static,
+    ) -> Result<R, Status> {
+        let answer = self.run(move |world| match request(world) {
+            Err(refused) => (Err(Status::invalid_argument(refused)), Ok(())),
+            Ok(Err(error)) => (Err(Status::aborted(error.to_string())), Err(error)),
+            Ok(Ok(result)) => (Ok(result), Ok(())),
+        });
+        answer.await?
+    }
+}
+
+#[tonic::async_trait]
+impl Simulation for Service {
+    async fn describe(&self, _: Request<api::DescribeRequest>) -> Result<Response<api::DescribeResponse>, Status> {
+        let switches = self.switches.clone();
+        let described = self.run(move |world| {
+            let of = |(served, node): (&Served, &crate::world::SwitchNode)| api::VirtualSwitch {
+                name: served.name.clone(),
+                address: served.address.to_string(),
+                device_id: node.device().id(),
+                ports: node.port_numbers().into_iter().map(u32::from).collect(),
+            };
+            let response = api::DescribeResponse {
+                now_ns: world.now(),
+                switches: switches.iter().zip(world.switches()).map(of).collect(),
+                hosts: world.describe_hosts(),
+            };
+            (response, Ok(()))
+        });
+        Ok(Response::new(described.await?))
+    }
+
+    type ParticipateStream = Answers<api::ParticipateResponse>;
+
+    async fn participate(
+        &self,
+        request: Request<Streaming<api::ParticipateRequest>>,
+    ) -> Result<Response<Self::ParticipateStream>, Status> {
+        let id = self.participants.fetch_add(1, Ordering::Relaxed);
+        let (sender, answers) = mpsc::unbounded_channel();
+        let answer = move |now: Result<Nanos, String>| {
+            // A participant that has gone away leaves as soon as that is noticed.
+            let _ = sender.send(
+                now.map(|now_ns| api::ParticipateResponse { now_ns })
+                    .map_err(Status::aborted),
+            );
+        };
+        let over = |_| Status::unavailable("the run is over");
+        self.network.send(Message::Join(id, Box::new(answer))).map_err(over)?;
+        let (network, mut asked) = (self.network.clone(), request.into_inner());
+        tokio::spawn(async move {
+            while let Some(Ok(asked)) = asked.next().await {
+                if network.send(Message::Wait(id, asked.until_ns)).is_err() {
+                    break;
+                }
+            }
+            // If the run is over, there is nothing to leave.
+            let _ = network.send(Message::Leave(id));
+        });
+        Ok(Response::new(Box::pin(UnboundedReceiverStream::new(answers))))
+    }
+
+    async fn start_traffic(
+        &self,
+        request: Request<api::StartTrafficRequest>,
+    ) -> Result<Response<api::StartTrafficResponse>, Status> {
+        let runs = request.into_inner().runs;
+        self.ask(move |world| world.start(runs)).await?;
+        Ok(Response::new(api::StartTrafficResponse {}))
+    }
+
+    async fn stop_traffic(
+        &self,
+        request: Request<api::StopTrafficRequest>,
+    ) -> Result<Response<api::StopTrafficResponse>, Status> {
+        let names = request.into_inner().names;
+        self.ask(move |world| world.stop(&names)).await?;
+        Ok(Response::new(api::StopTrafficResponse {}))
+    }
+
+    async fn traffic(&self, request: Request<api::TrafficRequest>) -> Result<Response<api::TrafficResponse>, Status> {
+        let names = request.into_inner().names;
+        let response = self.ask(move |world| {
+            Ok(Ok(api::TrafficResponse {
+                now_ns: world.now(),
+                runs: world.states(&names)?,
+            }))
+        });
+        Ok(Response::new(response.await?))
+    }
+
+    type ReadLogStream = Answers<api::LogPiece>;
+
+    async fn read_log(&self, request: Request<api::ReadLogRequest>) -> Result<Response<Self::ReadLogStream>, Status> {
+        let name = request.into_inner().name;
+        let log = self.ask(move |world| world.log(&name).map(Ok)).await?;
+        let pieces: Vec<_> = log
+            .chunks(PIECE)
+            .map(|piece| Ok(api::LogPiece { text: piece.to_vec() }))
+            .collect();
+        Ok(Response::new(Box::pin(tokio_stream::iter(pieces))))
+    }
+
+    async fn set_hosts(
+        &self,
+        request: Request<api::SetHostsRequest>,
+    ) -> Result<Response<api::SetHostsResponse>, Status> {
+        let api::SetHostsRequest {
+            names,
+            rto_min_ns,
+            initial_window,
+        } = request.into_inner();
+        if rto_min_ns == Some(0) || initial_window == Some(0) {
+            return Err(Status::invalid_argument(
+                "rto_min_ns and initial_window must be above 0",
+            ));
+        }
+        let settings = TcpSettings {
+            rto_min: rto_min_ns,
+            initial_window,
+        };
+        self.ask(move |world| world.set_hosts(&names, settings).map(Ok)).await?;
+        Ok(Response::new(api::SetHostsResponse {}))
+    }
+
+    async fn read_hosts(
+        &self,
+        request: Request<api::ReadHostsRequest>,
+    ) -> Result<Response<api::ReadHostsResponse>, Status> {
+        let names = request.into_inner().names;
+        let response = self.ask(move |world| {
+            let (now_ns, hosts) = (world.now(), world.counters(&names)?);
+            Ok(hosts.map(|hosts| api::ReadHostsResponse { now_ns, hosts }))
+        });
+        Ok(Response::new(response.await?))
+    }
+}
