@@ -129,7 +129,7 @@ class VirtualLab(Lab):
     """Makes networks in virtual time, for a program that runs in a `VirtualLoop`."""
 
     def __init__(self, hosts: HostKind) -> None:
-        self._options = ["--hosts", hosts.value]
+        self._options = [] if hosts is HostKind.MODEL else ["--hosts", hosts.value]
 
     @asynccontextmanager
     async def dumbbell(self, users: int, folder: Path, hosts: int = USER_HOSTS) -> AsyncIterator[network.Dumbbell]:
