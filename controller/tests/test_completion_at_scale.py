@@ -1,45 +1,97 @@
 """`completion_at_scale`: its flows, what it makes of several seeds, and that the simulator takes its scenarios."""
 
-from dataclasses import replace
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
 
-from experiments.completion_at_scale.experiment import parse_loads
-from experiments.completion_at_scale.network import SIZES, Paper, Run
-from experiments.completion_at_scale.over_seeds import summarise
+from experiments.completion_at_scale import figure, reference
+from experiments.completion_at_scale.experiment import Setting, configuration, parse_figure, parse_loads, setting
+from experiments.completion_at_scale.network import Run
+from experiments.completion_at_scale.over_seeds import BY_SIZE, FIGURES, SIZE_CLASSES, size_key, summarise
+from experiments.completion_at_scale.papers import FIGURES as PAPER_FIGURES
+from experiments.completion_at_scale.papers import PaperFigure
+from experiments.completion_at_scale.ports import headroom_256
+from experiments.completion_at_scale.workloads import (
+    DATA_MINING,
+    DATA_MINING_UPPER,
+    GBIT,
+    LOADS,
+    PARETO,
+    WEB_SEARCH,
+    Workload,
+)
 from p4sched.errors import UsageError
-from p4sched.lab import ranked_schemes
+from p4sched.lab.experiment import Asked, SwitchKind
 from p4sched.results.completion import Flow
+from p4sched.units import Duration
 
-RUN = Run(Paper.PACKS, "pifo", 0.8, seed=1, end_ns=1_000_000_000)
+SECOND = 1_000_000_000
+SHORT = 200_000
+"""200 us: enough for the flows of one byte."""
 
 
-def test_flows_are_the_load_between_different_servers() -> None:
-    flows = RUN.flows()
-    # 19,000 are expected; the standard deviation of a Poisson process is their root
-    assert abs(len(flows) - 19_000) < 4 * 19_000**0.5
+@pytest.mark.parametrize(
+    ("workload", "mean", "deviation"),
+    # RIFO's run files say 987,600 bytes, Netbench's sources 2,116,598.7 and 23,199,798.6
+    [(WEB_SEARCH, 987_600, 2.1e6), (DATA_MINING, 2_116_599, 14.1e6), (DATA_MINING_UPPER, 23_199_799, 141e6)],
+)
+def test_flows_are_the_load_between_different_servers(workload: Workload, mean: float, deviation: float) -> None:
+    flows = workload.flows(0.8, GBIT, 1, SECOND)
+    expected = workload.starts_per_s(0.8, GBIT)
+    # the standard deviation of a Poisson process is the root of its mean
+    assert abs(len(flows) - expected) < 4 * expected**0.5
     assert flows == sorted(flows, key=lambda flow: flow[0])
     assert all(source != destination for _, source, destination, _ in flows)
     assert {server for _, *ends, _ in flows for server in ends} == set(range(144))
-    # RIFO's run files say 987,600 bytes; one size has a standard deviation of 2.1 MB
-    mean = sum(size for *_, size in flows) / len(flows)
-    assert mean == pytest.approx(987_600, abs=4 * 2.1e6 / 19_000**0.5)
+    assert sum(size for *_, size in flows) / len(flows) == pytest.approx(mean, abs=4 * deviation / expected**0.5)
 
 
-def test_shares_of_the_sizes_are_all_flows() -> None:
-    assert sum(SIZES.values()) == pytest.approx(1)
+def test_pareto_flows_go_between_leaves_of_which_some_send_more() -> None:
+    flows = PARETO.flows(0.8, 10 * GBIT, 1, SECOND // 10)
+    sizes = sorted(size for *_, size in flows)
+    assert sizes[0] >= 4761
+    # half of the flows are below scale * 2^(1 / shape)
+    assert sizes[len(sizes) // 2] == pytest.approx(4761.9 * 2 ** (1 / 1.05), rel=0.05)
+    assert sizes[-1] <= 1 << 30
+    leaves = [(source // 16, destination // 16) for _, source, destination, _ in flows]
+    assert all(source != destination for source, destination in leaves)
+    sent = sorted([source for source, _ in leaves].count(leaf) for leaf in range(9))
+    assert sent[-1] > 3 * sent[0] > 0
 
 
-def test_schemes_get_the_same_flows_and_seeds_do_not() -> None:
-    assert replace(RUN, scheme="fifo").flows() == RUN.flows()
-    assert replace(RUN, seed=2).flows() != RUN.flows()
+@pytest.mark.parametrize("workload", [WEB_SEARCH, DATA_MINING, DATA_MINING_UPPER])
+def test_shares_of_the_sizes_are_all_flows(workload: Workload) -> None:
+    assert workload.shares is not None
+    assert sum(workload.shares.values()) == pytest.approx(1)
 
 
-@pytest.mark.parametrize("paper", Paper)
-@pytest.mark.parametrize("scheme", ranked_schemes.NAMES)
-async def test_the_simulator_takes_every_scheme_of_both_papers(paper: Paper, scheme: str, tmp_path: Path) -> None:
-    run = Run(paper, scheme, 0.6, seed=3, end_ns=2_000_000)
+def test_seeds_and_loads_have_other_flows() -> None:
+    flows = WEB_SEARCH.flows(0.2, GBIT, 1, SECOND)
+    assert WEB_SEARCH.flows(0.2, GBIT, 1, SECOND) == flows
+    assert WEB_SEARCH.flows(0.2, GBIT, 2, SECOND) != flows
+    assert WEB_SEARCH.flows(0.3, GBIT, 1, SECOND) != flows
+
+
+def test_rates_grow_with_the_load_and_with_the_links() -> None:
+    for shown in PAPER_FIGURES.values():
+        for workload in shown.workloads:
+            assert list(workload.starts) == list(LOADS)
+            assert all(low < high for low, high in pairwise(workload.starts.values()))
+    assert WEB_SEARCH.starts_per_s(0.2, 10 * GBIT) == 36_000
+
+
+@pytest.mark.parametrize(
+    ("paper", "line"),
+    [
+        pytest.param(paper, line, id=f"{paper.name} {line.name}")
+        for paper in PAPER_FIGURES.values()
+        for line in paper.lines
+    ],
+)
+async def test_the_simulator_takes_every_line_of_every_figure(paper: PaperFigure, line: object, tmp_path: Path) -> None:
+    place = [each is line for each in paper.lines].index(True)
+    run = Run(paper.lines[place], paper.workloads[-1], paper.access_bps, 0.6, seed=3, end_ns=SHORT)
     flows = await run.outcome(tmp_path)
     assert [(round(flow.start_s * 1e9), flow.size_bytes) for flow in flows] == [
         (start, size) for start, _, _, size in run.flows()
@@ -47,7 +99,29 @@ async def test_the_simulator_takes_every_scheme_of_both_papers(paper: Paper, sch
     done = [flow.completion_s for flow in flows if flow.completion_s is not None]
     # a flow of one byte in its rack: handshake, data and acknowledgement, each of 120 bytes over two links
     packet_s = 120 * 8 / paper.access_bps + 20e-9
-    assert min(done) >= 8 * packet_s - 1e-9
+    assert not done or min(done) >= 8 * packet_s - 1e-9
+
+
+def test_parameters_are_those_of_the_papers() -> None:
+    aifo = {line.name: line.port["parameters"] for line in PAPER_FIGURES["aifo-8"].lines if "parameters" in line.port}
+    assert aifo["k=0.1"] == {
+        "target_packets": 20,
+        "capacity_packets": 20,
+        "headroom_256": 26,
+        "window_ranks": 20,
+        "sampling": 15,
+    }
+    assert [headroom_256(k) for k in (0.0, 0.1, 0.2, 0.5, 0.9)] == [0, 26, 52, 128, 231]
+    ranges = [line.port["parameters"]["tracking_packets"] for line in PAPER_FIGURES["rifo-9"].lines]
+    assert ranges == [30, 50, 100, 500, 1000]
+    by_name = {line.name: line for line in PAPER_FIGURES["rifo-7"].lines}
+    assert by_name["dctcp"].port == {"scheme": "fifo", "queues": 1, "queue_size": 97, "mark_at_packets": 10}
+    assert by_name["tcp"].hosts["initial_window"] == 3
+    assert not by_name["tcp"].hosts.get("ecn")
+    fair = PAPER_FIGURES["packs-13"]
+    assert {line.ranks for line in fair.lines} == {"start_time"}
+    # 80 packets of 1500 bytes, to the nearest power of two
+    assert next(line.port for line in fair.lines if line.name == "afq")["log_bytes_per_round"] == 17
 
 
 def test_a_figure_is_the_mean_of_the_seeds_with_the_lowest_and_the_highest() -> None:
@@ -66,6 +140,75 @@ def test_a_seed_without_such_a_flow_leaves_no_figure() -> None:
     assert found["small_mean_ms"] is None
     assert found["small_mean_ms_low"] is None
     assert found["mean_ms"] == pytest.approx((1 + 100) / 2)
+
+
+def test_sizes_are_taken_together_as_in_the_papers() -> None:
+    flows = [Flow(size, size * 1e-9) for size in WEB_SEARCH.shares or ()]
+    found = summarise([flows], BY_SIZE)
+    assert found[size_key("mean_ms", "10K")] == pytest.approx((1 + 10_000) / 2 * 1e-6)
+    assert found[size_key("p99_ms", "200K-1M")] == pytest.approx(1.0)
+    assert found[size_key("mean_ms", "2M+")] == pytest.approx((2 + 5 + 10) / 3)
+    bounds = list(SIZE_CLASSES.values())
+    assert all(before[1] + 1 == after[0] for before, after in pairwise(bounds))
+
+
+def test_throughput_is_all_bytes_over_all_times() -> None:
+    flows = [Flow(1_000_000, 0.008), Flow(3_000_000, 0.008), Flow(9_000_000, None), Flow(10, 1.0)]
+    found = summarise([flows])
+    assert found["large_mbps"] == pytest.approx(8 * 4 / 0.016)
+    assert found["large_completed_share"] == pytest.approx(2 / 3)
+
+
+def test_the_published_numbers_stand_beside_those_of_a_run() -> None:
+    published = reference.read()
+    assert len(published) == 6 * 3
+    assert published["aifo", "large_mean_ms"][0.2] == 4.53351
+    loads = [{"load": 0.2, "small_mean_ms": 0.2141, "small_p99_ms": None, "large_mean_ms": 9.06702}]
+    compared = reference.compare({"aifo": {"loads": loads}})
+    assert [(each["figure"], round(each["ratio"], 3)) for each in compared] == [
+        ("small_mean_ms", 2.0),
+        ("large_mean_ms", 2.0),
+    ]
+
+
+@pytest.mark.parametrize("name", ["rifo-7", "rifo-11", "packs-13"])
+def test_a_figure_has_a_panel_for_each_thing_the_paper_shows(name: str, tmp_path: Path) -> None:
+    told = chosen(name, loads="0.2,0.7")
+    flows = [Flow(size, (1 + size) * 1e-9) for size in WEB_SEARCH.shares or ()]
+    record = summarise([flows, flows], {**FIGURES, **BY_SIZE})
+    loads = [
+        {"workload": workload.name, "load": load} | record for workload in told.figure.workloads for load in told.loads
+    ]
+    schemes = {line.name: {"label": line.label, "loads": loads} for line in told.lines}
+    figure.draw({"configuration": dict(configuration(told)), "schemes": schemes}, tmp_path / "figure.png")
+    assert (tmp_path / "figure.png").stat().st_size > 10_000
+
+
+def chosen(name: str, loads: str = "0.2", lines: str = "", quick: bool = False) -> Setting:
+    """The setting for these options."""
+    given = dict.fromkeys(("--switch", "--duration"), False)
+    asked = Asked(SwitchKind.EMBEDDED, Path("results"), quick=quick, given=given)
+    return setting(asked, name, lines, loads, 2, Duration.parse("20ms"))
+
+
+def test_lines_can_be_left_out() -> None:
+    assert [line.name for line in chosen("aifo-8", lines="fifo,k=0.1").lines] == ["k=0.1", "fifo"]
+    with pytest.raises(UsageError, match="no line of aifo-8 'rifo'"):
+        chosen("aifo-8", lines="rifo")
+
+
+def test_quick_takes_as_many_flows_at_both_rates() -> None:
+    slow, fast = chosen("aifo-10", quick=True), chosen("aifo-11", quick=True)
+    assert slow.duration == 10 * fast.duration
+
+
+@pytest.mark.parametrize("name", ["list", "aifo-12"])
+def test_figures_are_listed_for_those_who_ask_and_for_a_wrong_name(name: str) -> None:
+    with pytest.raises(UsageError) as told:
+        parse_figure(name)
+    lines = str(told.value).splitlines()
+    assert [line.split()[0] for line in lines[1:]] == list(PAPER_FIGURES)
+    assert len(PAPER_FIGURES) == 17
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""PACKS Fig. 12 and RIFO Fig. 7 at their size: completion times of flows among 144 servers, in virtual time."""
+"""The papers' simulations at their size: completion times of flows among 144 servers, in virtual time."""
 
 import asyncio
 import os
@@ -10,31 +10,34 @@ from typing import Annotated, Any
 import typer
 from rich.table import Table
 
-from experiments.completion_at_scale import figure
-from experiments.completion_at_scale.network import GBIT, STARTS_PER_S, Paper, Run
-from experiments.completion_at_scale.over_seeds import summarise
+from experiments.completion_at_scale import figure, reference
+from experiments.completion_at_scale.network import Run
+from experiments.completion_at_scale.over_seeds import BY_SIZE, FIGURES, summarise
+from experiments.completion_at_scale.papers import FIGURES as PAPER_FIGURES
+from experiments.completion_at_scale.papers import Line, PaperFigure
+from experiments.completion_at_scale.workloads import GBIT, LOADS
 from p4sched.cli import options
 from p4sched.cli.options import Quick
 from p4sched.errors import UsageError
-from p4sched.lab import ranked_schemes
-from p4sched.lab.experiment import Asked, Choice, Experiment, Results, SchemeOutcome, Seed, Stage, once
+from p4sched.lab.experiment import Asked, Experiment, Results, SchemeOutcome, Seed, Stage, choose, once
 from p4sched.p4rt.target import Target
 from p4sched.results.completion import Flow
 from p4sched.results.tables import cell, record_rows
-from p4sched.schemes import title
 from p4sched.units import Duration
 
 SHORTEST_S = 0.001
 MOST_SEEDS = 1000
 RUNS = ("run-*/*", "run-*/results/*")
 """What a run leaves that did not come to its end."""
+LIST = "list"
 
 
 @dataclass(frozen=True)
 class Setting:
-    """What all schemes of a run have in common."""
+    """What all runs have in common."""
 
-    paper: Paper
+    figure: PaperFigure
+    lines: Sequence[Line]
     loads: Sequence[float]
     seeds: Sequence[int]
     duration: Duration
@@ -42,13 +45,16 @@ class Setting:
 
 def setting(
     asked: Asked,
-    paper: Annotated[
-        Paper,
-        typer.Option(help="Whose settings: PACKS 6.2, 1 and 4 Gbit/s; or RIFO's run files, 10 and 40 Gbit/s."),
-    ] = Paper.PACKS,
+    figure: Annotated[
+        str,
+        typer.Option("--figure", metavar="NAME", help=f"{', '.join(PAPER_FIGURES)}; list: what each of them shows."),
+    ] = "packs-12",
+    lines: Annotated[
+        str, typer.Option(metavar="L1,L2,...", help="Only these lines of the figure. [default: all]")
+    ] = "",
     loads: Annotated[
         str,
-        typer.Option(metavar="L1,L2,...", help=f"Of {', '.join(f'{load:g}' for load in STARTS_PER_S)}."),
+        typer.Option(metavar="L1,L2,...", help=f"Of {', '.join(f'{load:g}' for load in LOADS)}."),
         Quick("0.2,0.6"),
     ] = "0.2,0.4,0.6,0.8",
     seeds: Annotated[
@@ -56,26 +62,44 @@ def setting(
     ] = 5,
     duration: Annotated[
         Duration,
-        options.time_option("How long flows start, in virtual time; then the run ends."),
-        Quick(Duration.parse("50ms")),
+        options.time_option(
+            "How long flows start, in virtual time; then the run ends. At 10 Gbit/s --quick takes a tenth."
+        ),
+        Quick(Duration.parse("20ms")),
     ] = Duration.parse("1s"),
 ) -> Setting:
-    """Sends flows between 144 servers of a leaf-spine network through each scheme, at each load, in virtual time.
-    Prints a table and writes DIR/summary.json, DIR/loads.csv and DIR/figure.png."""
+    """Sends flows between 144 servers of a leaf-spine network, in virtual time, for a figure of a paper: each of its
+    lines at each load. Prints a table and writes DIR/summary.json, DIR/loads.csv and DIR/figure.png."""
     asked.refuse(["--switch"], "in virtual time: the models of the schemes are at the ports")
     options.at_least("--duration", duration, SHORTEST_S, "a flow takes longer than that")
-    return Setting(paper, parse_loads(loads), range(asked.seed, asked.seed + seeds), duration)
+    shown = parse_figure(figure)
+    if asked.quick and not asked.given["--duration"]:
+        duration = Duration(duration * GBIT // shown.access_bps)
+    names = choose(f"line of {shown.name}", lines, [line.name for line in shown.lines]) if lines else []
+    return Setting(shown, shown.chosen(names), parse_loads(loads), range(asked.seed, asked.seed + seeds), duration)
+
+
+def parse_figure(name: str) -> PaperFigure:
+    """The figure of this name. Raises UsageError with the list of all for any other name, and for "list"."""
+    if name in PAPER_FIGURES:
+        return PAPER_FIGURES[name]
+    wrong = "these figures can be asked for" if name == LIST else f"no figure '{name}'; there is"
+    told = [
+        f"  {each.name:13} {each.title}; lines {', '.join(line.name for line in each.lines)}"
+        for each in PAPER_FIGURES.values()
+    ]
+    raise UsageError("\n".join([f"{wrong}:", *told]))
 
 
 def parse_loads(text: str) -> list[float]:
     """The loads in `text`: of those for which the papers' run files have arrival rates, none twice."""
-    known = ", ".join(f"{load:g}" for load in STARTS_PER_S)
+    known = ", ".join(f"{load:g}" for load in LOADS)
     try:
         loads = [float(word) for word in text.split(",")]
     except ValueError:
         raise UsageError(f"--loads {text}: loads are {known}, with commas between them") from None
     for load in loads:
-        if load not in STARTS_PER_S:
+        if load not in LOADS:
             raise UsageError(f"--loads {text}: there is no arrival rate for {load:g}, only for {known}")
     once("load", loads, text)
     return loads
@@ -83,12 +107,16 @@ def parse_loads(text: str) -> list[float]:
 
 def configuration(setting: Setting) -> dict[str, Any]:
     """What summary.json says of the setting."""
-    paper = setting.paper
+    shown = setting.figure
     return {
-        "paper": paper.value,
-        "access_bps": paper.access_bps,
+        "figure": shown.name,
+        "access_bps": shown.access_bps,
+        "workloads": [workload.name for workload in shown.workloads],
         "loads": list(setting.loads),
-        "starts_per_s": [paper.starts_per_s(load) for load in setting.loads],
+        "starts_per_s": {
+            workload.name: [workload.starts_per_s(load, shown.access_bps) for load in setting.loads]
+            for workload in shown.workloads
+        },
         "seeds": list(setting.seeds),
         "duration_s": setting.duration.seconds,
         "time": "virtual",
@@ -97,56 +125,74 @@ def configuration(setting: Setting) -> dict[str, Any]:
 
 
 async def measure(setting: Setting, stage: Stage) -> SchemeOutcome[None]:
-    """One scheme: as many runs at a time as the machine has CPUs."""
-    free = asyncio.Semaphore(os.cpu_count() or 1)
-    runs = [
-        Run(setting.paper, stage.name, load, seed, int(setting.duration))
-        for load in setting.loads
-        for seed in setting.seeds
-    ]
-    left = len(runs)
+    """All lines: as many runs at a time as there are CPUs for this process."""
+    free = asyncio.Semaphore(len(os.sched_getaffinity(0)))
+    shown = setting.figure
+    figures = {**FIGURES, **(BY_SIZE if any(panel.by_size for panel in shown.panels) else {})}
+    left = len(setting.lines) * len(shown.workloads) * len(setting.loads) * len(setting.seeds)
+    total = left
 
     async def outcome(run: Run) -> list[Flow]:
         nonlocal left
         async with free:
-            folder = stage.folder / f"run-{run.load:g}-{run.seed}"
+            folder = (
+                stage.folder
+                / f"run-{shown.lines.index(run.line)}-{shown.workloads.index(run.workload)}-{run.load:g}-{run.seed}"
+            )
             flows = await run.outcome(folder)
             shutil.rmtree(folder)
         left -= 1
-        stage.tell(f"{left} of {len(runs)} runs are left")
+        stage.tell(f"{left} of {total} runs are left")
         return flows
 
-    sent = await asyncio.gather(*map(outcome, runs))
-    stage.folder.rmdir()
-    found = []
-    for place, load in enumerate(setting.loads):
-        count = len(setting.seeds)
-        found.append({"load": load} | summarise(sent[place * count : (place + 1) * count]))
-    return SchemeOutcome({"loads": found}, None)
+    async def record(line: Line, place: int, load: float) -> dict[str, Any]:
+        workload = shown.workloads[place]
+        runs = [Run(line, workload, shown.access_bps, load, seed, int(setting.duration)) for seed in setting.seeds]
+        seeds = await asyncio.gather(*map(outcome, runs))
+        return {"workload": workload.name, "load": load} | summarise(seeds, figures)
+
+    async def loads(line: Line) -> list[dict[str, Any]]:
+        places = [(place, load) for place in range(len(shown.workloads)) for load in setting.loads]
+        return list(await asyncio.gather(*(record(line, place, load) for place, load in places)))
+
+    found = await asyncio.gather(*map(loads, setting.lines))
+    schemes = {
+        line.name: {"label": line.label, "loads": records} for line, records in zip(setting.lines, found, strict=True)
+    }
+    return SchemeOutcome({"schemes": schemes}, None)
+
+
+def comparison(results: Results[Setting, None]) -> dict[str, Any]:
+    """The published numbers beside the run's, where there are any."""
+    return {"published": reference.compare(results.schemes)} if results.setting.figure.reference else {}
 
 
 def table(results: Results[Setting, None]) -> list[Table]:
     """Completion times at each load: the mean over the seeds, with the lowest and the highest."""
-    rate = results.setting.paper.access_bps / GBIT
+    setting = results.setting
+    rate = setting.figure.access_bps / GBIT
     shown = Table(
-        title=f"Completion times in ms, {rate:g} and {4 * rate:g} Gbit/s: mean, lowest and highest of the seeds",
+        title=f"{setting.figure.title}. {rate:g} and {4 * rate:g} Gbit/s, times in ms: mean (lowest-highest seed)",
         title_justify="left",
     )
-    columns = ("scheme", "load", "small, mean", "small, 99 %", "large, mean", "all, mean", "done")
+    columns = ("line", "load", "small, mean", "small, 99 %", "large, mean", "large, Mbit/s", "all, mean", "done")
     for column in columns:
-        shown.add_column(column, justify="left" if column == "scheme" else "right")
-    for name, scheme in results.schemes.items():
+        shown.add_column(column, justify="left" if column == "line" else "right")
+    several = len(setting.figure.workloads) > 1
+    for scheme in results.schemes.values():
         for load in scheme["loads"]:
             shown.add_row(
-                title(name),
+                f"{scheme['label']}, {load['workload']}" if several else scheme["label"],
                 f"{load['load']:g}",
                 _span(load, "small_mean_ms", ".3f"),
                 _span(load, "small_p99_ms", ".2f"),
                 _span(load, "large_mean_ms", ".1f"),
+                _span(load, "large_mbps", ".0f"),
                 _span(load, "mean_ms", ".2f"),
                 cell(load["completed_share"], ".3f"),
             )
-    return [shown]
+    published = _published(results.found["published"]) if setting.figure.reference else []
+    return [shown, *published]
 
 
 def _span(load: dict[str, Any], key: str, form: str) -> str:
@@ -154,9 +200,23 @@ def _span(load: dict[str, Any], key: str, form: str) -> str:
     return f"{mean} ({low}-{high})"
 
 
+def _published(compared: Sequence[dict[str, Any]]) -> list[Table]:
+    """How many times the published value each value is, a row for each line and load."""
+    shown = Table(title="So many times the published value", title_justify="left")
+    keys = list(reference.METRICS.values())
+    for column in ("line", "load", "small, mean", "small, 99 %", "large, mean"):
+        shown.add_column(column, justify="left" if column == "line" else "right")
+    ratios: dict[tuple[str, float], dict[str, float]] = {}
+    for each in compared:
+        ratios.setdefault((each["line"], each["load"]), {})[each["figure"]] = each["ratio"]
+    for (line, load), found in ratios.items():
+        shown.add_row(line, f"{load:g}", *(cell(found.get(key), ".2f") for key in keys))
+    return [shown]
+
+
 EXPERIMENT = Experiment(
     name="completion_at_scale",
-    summary="Completion times among 144 servers in virtual time (PACKS paper, Fig. 12; RIFO paper, Fig. 7)",
+    summary="Completion times among 144 servers in virtual time (AIFO Fig. 7-11, 14; RIFO Fig. 7-14; PACKS Fig. 12-13)",
     setting=setting,
     configuration=configuration,
     measure=measure,
@@ -164,9 +224,9 @@ EXPERIMENT = Experiment(
     figure=lambda results, path: figure.draw(results.found, path),
     csv={"loads.csv": lambda results: record_rows(results.schemes, "loads")},
     files=RUNS,
-    schemes=Choice(ranked_schemes.NAMES),
     seed=Seed("Of the first list of flows, and of their paths.", bounded=True),
     targets=(Target.V1MODEL,),
+    comparison=comparison,
     in_lab=lambda _: False,
     simulated=True,
 )

@@ -1,53 +1,109 @@
-"""The figure: completion times against load, a line for each scheme, from the lowest to the highest seed."""
+"""The figures in the papers' form: a line for each scheme or parameter, from the lowest to the highest seed."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from matplotlib.axes import Axes
+
+from experiments.completion_at_scale import reference
+from experiments.completion_at_scale.over_seeds import SIZE_CLASSES, size_key
+from experiments.completion_at_scale.papers import FIGURES, Panel
 from p4sched.results import figures
 from p4sched.results.ranked_figures import SCHEME_COLOURS
-from p4sched.schemes import title
 
-PANELS = (
-    ("small_mean_ms", "Small flows, mean"),
-    ("small_p99_ms", "Small flows, 99th percentile"),
-    ("large_mean_ms", "Large flows, mean"),
-    ("completed_share", "Flows that are done at the end"),
-)
+BREAKDOWN_LOAD = 0.7
+"""PACKS Fig. 13b's; the AIFO paper does not say which one its Fig. 14c has."""
+COLOURS = {**SCHEME_COLOURS, "tcp": figures.SKY, "dctcp": figures.YELLOW, "afq": figures.SKY}
+LINEAR = ("completed_share", "large_mbps")
+Loads = Sequence[Mapping[str, Any]]
 
 
 def draw(found: Mapping[str, Any], path: Path) -> None:
     """Draws `found` (the content of summary.json) into `path`."""
     configuration = found["configuration"]
+    paper = FIGURES[configuration["figure"]]
     rate = configuration["access_bps"] / 1e9
+    bars = "bars: lowest and highest" if len(configuration["seeds"]) > 1 else "one seed: no bars"
     heading = (
-        f"144 servers, {rate:g} and {4 * rate:g} Gbit/s, web search, {configuration['duration_s']:g} s in virtual time,"
-        f" {len(configuration['seeds'])} seeds (bars: lowest and highest)"
+        f"{paper.title}. 144 servers, {rate:g} and {4 * rate:g} Gbit/s, {', '.join(configuration['workloads'])},"
+        f" {configuration['duration_s']:g} s in virtual time, {len(configuration['seeds'])} seeds ({bars})"
     )
-    with figures.sheet(path, (12.0, 3.4), heading) as figure:
-        panels = figure.subplots(1, len(PANELS), sharex=True)
-        for axes, (key, above) in zip(panels, PANELS, strict=True):
-            for name, scheme in found["schemes"].items():
-                points = [load for load in scheme["loads"] if load[key] is not None]
-                values = [load[key] for load in points]
-                below = [load[key] - load[f"{key}_low"] for load in points]
-                beyond = [load[f"{key}_high"] - load[key] for load in points]
-                axes.errorbar(
-                    [load["load"] for load in points],
-                    values,
-                    yerr=[below, beyond],
-                    color=SCHEME_COLOURS[name],
-                    marker="o",
-                    markersize=4,
-                    linewidth=1.2,
-                    capsize=2,
-                    label=title(name),
-                )
-            axes.set_title(above)
-            axes.set_xlabel("load")
-            axes.set_xticks(configuration["loads"])
-            if key != "completed_share":
-                figures.logarithmic(axes)
-        panels[0].set_ylabel("flow completion time, ms")
-        handles, labels = panels[0].get_legend_handles_labels()
-        figure.legend(handles, labels, loc="outside lower center", ncols=6)
+    labels = {line.name: line.label for line in paper.lines}
+    with figures.sheet(path, (max(3.0 * len(paper.panels), 7.0), 3.4), heading) as figure:
+        panels = figure.subplots(1, len(paper.panels), squeeze=False)[0]
+        for axes, panel in zip(panels, paper.panels, strict=True):
+            workload = panel.workload or paper.workloads[0]
+            for place, (name, scheme) in enumerate(found["schemes"].items()):
+                loads = [load for load in scheme["loads"] if load["workload"] == workload.name]
+                colour = COLOURS.get(name, figures.CYCLE[place % len(figures.CYCLE)])
+                if panel.by_size:
+                    _by_size(axes, panel, _breakdown(loads), colour, labels[name])
+                else:
+                    _by_load(axes, panel, loads, colour, labels[name])
+            _dress(axes, panel, configuration["loads"])
+        if paper.reference:
+            _paper(panels, paper.panels, found["schemes"])
+        handles, names = panels[0].get_legend_handles_labels()
+        figure.legend(handles, names, loc="outside lower center", ncols=min(len(names), 7))
+
+
+def _breakdown(loads: Loads) -> Mapping[str, Any]:
+    """The record of the load at which sizes are shown."""
+    known = {load["load"]: load for load in loads}
+    return known.get(BREAKDOWN_LOAD) or loads[-1]
+
+
+def _dress(axes: Axes, panel: Panel, loads: Sequence[float]) -> None:
+    axes.set_title(panel.title)
+    if panel.by_size:
+        axes.set_xlabel(f"size of the flow, bytes; load {BREAKDOWN_LOAD if BREAKDOWN_LOAD in loads else loads[-1]:g}")
+    else:
+        axes.set_xlabel("load")
+        axes.set_xticks(loads)
+    if panel.key in LINEAR:
+        axes.set_ylabel("share" if panel.key == "completed_share" else "Mbit/s")
+    else:
+        figures.logarithmic(axes)
+        axes.set_ylabel("flow completion time, ms")
+
+
+def _by_load(axes: Axes, panel: Panel, loads: Loads, colour: str, label: str) -> None:
+    points = [(load["load"], load, panel.key) for load in loads]
+    _errorbar(axes, points, colour, label)
+
+
+def _by_size(axes: Axes, panel: Panel, load: Mapping[str, Any], colour: str, label: str) -> None:
+    points = [(place, load, size_key(panel.key, name)) for place, name in enumerate(SIZE_CLASSES)]
+    _errorbar(axes, points, colour, label)
+    axes.set_xticks(range(len(SIZE_CLASSES)), list(SIZE_CLASSES), rotation=40)
+
+
+def _errorbar(axes: Axes, points: Sequence[tuple[float, Mapping[str, Any], str]], colour: str, label: str) -> None:
+    known = [(place, load, key) for place, load, key in points if load[key] is not None]
+    axes.errorbar(
+        [place for place, _, _ in known],
+        [load[key] for _, load, key in known],
+        yerr=[
+            [load[key] - load[f"{key}_low"] for _, load, key in known],
+            [load[f"{key}_high"] - load[key] for _, load, key in known],
+        ],
+        color=colour,
+        marker="o",
+        markersize=4,
+        linewidth=1.2,
+        capsize=2,
+        label=label,
+    )
+
+
+def _paper(panels: Sequence[Axes], shown: Sequence[Panel], schemes: Mapping[str, Any]) -> None:
+    """The published numbers, dashed."""
+    published = reference.read()
+    for axes, panel in zip(panels, shown, strict=True):
+        for name in schemes:
+            values = published.get((name, panel.key), {})
+            axes.plot(
+                list(values), list(values.values()), color=COLOURS[name], linestyle="--", linewidth=1.0, alpha=0.7
+            )
+    panels[0].plot([], [], color=figures.GREY, linestyle="--", linewidth=1.0, label="published")

@@ -7,38 +7,81 @@ from typing import Any
 from p4sched.results.completion import LARGE_BYTES, SMALL_BYTES, Flow, percentile
 
 Figure = Callable[[Sequence[Flow]], float | None]
+SIZE_CLASSES = {
+    "10K": (1, 10_000),
+    "20K": (10_001, 20_000),
+    "30K": (20_001, 30_000),
+    "50K": (30_001, 50_000),
+    "80K": (50_001, 80_000),
+    "200K-1M": (80_001, 1_000_000),
+    "2M+": (1_000_001, 1 << 62),
+}
+"""Least and most bytes of the flows that AIFO Fig. 14c and PACKS Fig. 13b take together."""
 
 
 def _mean(times: Sequence[float]) -> float | None:
     return fmean(times) if times else None
 
 
+def _p99(times: Sequence[float]) -> float | None:
+    return percentile(times, 0.99)
+
+
+def _times(flows: Sequence[Flow], least: int = 0, most: int = 1 << 62) -> list[float]:
+    """In ms, of the flows of so many bytes that were done."""
+    return [1e3 * f.completion_s for f in flows if f.completion_s is not None and least <= f.size_bytes <= most]
+
+
 def _small(flows: Sequence[Flow]) -> list[float]:
-    return [1e3 * f.completion_s for f in flows if f.completion_s is not None and f.size_bytes < SMALL_BYTES]
+    return _times(flows, 0, SMALL_BYTES - 1)
 
 
 def _large(flows: Sequence[Flow]) -> list[float]:
-    return [1e3 * f.completion_s for f in flows if f.completion_s is not None and f.size_bytes >= LARGE_BYTES]
+    return _times(flows, LARGE_BYTES)
 
 
-def _all(flows: Sequence[Flow]) -> list[float]:
-    return [1e3 * f.completion_s for f in flows if f.completion_s is not None]
+def _rate_mbps(flows: Sequence[Flow]) -> float | None:
+    """Bytes of large flows that were done over the sum of their times (RIFO V-B5)."""
+    done = [(f.size_bytes, f.completion_s) for f in flows if f.completion_s is not None and f.size_bytes >= LARGE_BYTES]
+    return 8e-6 * sum(size for size, _ in done) / sum(time for _, time in done) if done else None
+
+
+def _large_share(flows: Sequence[Flow]) -> float | None:
+    large = sum(flow.size_bytes >= LARGE_BYTES for flow in flows)
+    return len(_large(flows)) / large if large else None
+
+
+def _by_size(key: str, of: Callable[[Sequence[float]], float | None]) -> dict[str, Figure]:
+    """A figure of each class of sizes."""
+
+    def figure(least: int, most: int) -> Figure:
+        return lambda flows: of(_times(flows, least, most))
+
+    return {size_key(key, name): figure(*bounds) for name, bounds in SIZE_CLASSES.items()}
+
+
+def size_key(key: str, name: str) -> str:
+    """Where a load's record has a figure of one class of sizes."""
+    return f"size_{name}_{key}"
 
 
 FIGURES: Mapping[str, Figure] = {
     "small_mean_ms": lambda flows: _mean(_small(flows)),
-    "small_p99_ms": lambda flows: percentile(_small(flows), 0.99),
+    "small_p99_ms": lambda flows: _p99(_small(flows)),
     "large_mean_ms": lambda flows: _mean(_large(flows)),
-    "mean_ms": lambda flows: _mean(_all(flows)),
-    "completed_share": lambda flows: len(_all(flows)) / len(flows) if flows else None,
+    "large_mbps": _rate_mbps,
+    "mean_ms": lambda flows: _mean(_times(flows)),
+    "completed_share": lambda flows: len(_times(flows)) / len(flows) if flows else None,
+    "large_completed_share": _large_share,
 }
-"""What PACKS Fig. 12 and RIFO Fig. 7 show. Small flows are below 100 kB, large ones have 1 MB and more."""
+"""What the papers show. Small flows are below 100 kB, large ones have 1 MB and more."""
+BY_SIZE: Mapping[str, Figure] = {**_by_size("mean_ms", _mean), **_by_size("p99_ms", _p99)}
 
 
-def summarise(seeds: Sequence[Sequence[Flow]]) -> dict[str, Any]:
+def summarise(seeds: Sequence[Sequence[Flow]], figures: Mapping[str, Figure] = FIGURES) -> dict[str, Any]:
     """Each figure: its mean over the seeds, and the lowest and the highest. None where a seed has no such flow."""
     found: dict[str, Any] = {"flows": sum(map(len, seeds))}
-    for key, figure in FIGURES.items():
+    for key, figure in figures.items():
         values = [figure(flows) for flows in seeds]
         known = [value for value in values if value is not None]
         complete = known if len(known) == len(values) else []

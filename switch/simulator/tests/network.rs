@@ -40,7 +40,7 @@ fn shape() -> impl Strategy<Value = Value> {
 
 /// A network with up to 12 flows, all schemes and sources of ranks.
 fn scenario() -> impl Strategy<Value = Value> {
-    let scheme = prop::sample::select(vec!["fifo", "pifo", "sp_pifo", "aifo", "rifo", "packs"]);
+    let scheme = prop::sample::select(vec!["fifo", "pifo", "sp_pifo", "aifo", "rifo", "packs", "afq"]);
     let ranks = prop::sample::select(vec!["flow", "remaining", "to_end", "start_time"]);
     let flow = (
         0_u64..10_000_000,
@@ -62,8 +62,11 @@ fn scenario() -> impl Strategy<Value = Value> {
                 json!({"start_ns": start_ns, "source": source, "destination": destination, "bytes": bytes,
                        "rank": rank, "transport": transport})
             });
-            let ports = json!({"scheme": scheme, "queues": queues, "queue_size": queue_size, "window": 16,
-                               "headroom_256": 26, "mark_at_packets": 5});
+            let mut ports = json!({"scheme": scheme, "queues": queues, "queue_size": queue_size, "mark_at_packets": 5});
+            if scheme != "afq" {
+                ports["window"] = json!(16);
+                ports["headroom_256"] = json!(26);
+            }
             let mut scenario = json!({
                 "seed": seed, "end_ns": 60_000_000, "topology": shape, "ports": ports, "ranks": ranks,
                 "transports": {"tcp": {"control": "new_reno"}, "udp": {"control": {"udp": {"rate_bps": 50_000_000}}}},
@@ -237,6 +240,25 @@ fn another_seed_is_another_run_where_flows_have_a_choice() {
     assert_ne!(run(1), run(2));
 }
 
+#[test]
+fn afq_keeps_a_flow_that_sends_too_much_to_its_share() {
+    let udp = |rate: u64| json!({"control": {"udp": {"rate_bps": rate}}});
+    let scenario = json!({
+        "end_ns": 20_000_000,
+        "topology": {"incast": {"senders": 2, "access": cable(1_000_000_000, 0), "bottleneck": cable(100_000_000, 0)}},
+        "ports": {"scheme": "afq", "queues": 32, "queue_size": 10},
+        "transports": {"much": udp(400_000_000), "enough": udp(45_000_000)},
+        "flows": {"list": [
+            {"source": "h1", "destination": "receiver", "bytes": 5_000_000, "transport": "much"},
+            {"source": "h2", "destination": "receiver", "bytes": 5_000_000, "transport": "enough"}]}
+    });
+    let mut world = World::new(setup(&scenario)).unwrap();
+    world.run();
+    let got = [0, 1].map(|flow| world.record(flow).received_bytes as f64 * 8.0 / 0.02);
+    assert!((got[1] / 45e6 - 1.0).abs() < 0.05, "all of it: {got:?}");
+    assert!(got[0] > 45e6 && got[0] < 56e6, "the rest: {got:?}");
+}
+
 fn refused(scenario: &Value) -> String {
     let scenario: Result<Scenario, _> = serde_json::from_value(scenario.clone());
     match scenario {
@@ -260,7 +282,7 @@ fn a_scenario_that_cannot_be_says_why() {
     );
     assert_eq!(
         with("/ports/scheme", json!("wfq")),
-        "there is no scheme wfq: use one of fifo, pifo, sp_pifo, aifo, rifo, packs, fdpa"
+        "there is no scheme wfq: use one of fifo, pifo, sp_pifo, aifo, rifo, packs, fdpa, afq"
     );
     assert_eq!(
         with("/ports/queue_size", json!(0)),
@@ -276,6 +298,18 @@ fn a_scenario_that_cannot_be_says_why() {
             json!({"scheme": "aifo", "parameters": {"target_packets": 20, "capacity_packets": 20}})
         ),
         "ports: window |W| = 0 is out of range: 1 to 65536 ranks"
+    );
+    assert_eq!(
+        with("/ports", json!({"scheme": "afq", "window": 20})),
+        "ports: afq has queues, queue_size and log_bytes_per_round only"
+    );
+    assert_eq!(
+        with("/ports", json!({"scheme": "afq", "queues": 65})),
+        "ports: number of queues n = 65 is out of range: 1 to 64 queues"
+    );
+    assert_eq!(
+        with("/ports", json!({"scheme": "fifo", "log_bytes_per_round": 11})),
+        "ports: fifo has no log_bytes_per_round: it is AFQ's"
     );
     assert_eq!(
         with("/flows", json!({"file": "none.csv"})),

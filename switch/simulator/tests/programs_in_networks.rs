@@ -203,4 +203,17 @@ fn what_programs_cannot_do_is_said() {
         refused(Scheme::Pifo, "queues", json!(1)),
         "only a model can say which packet a sorted queue pushed out: compare with the models (--check)"
     );
+    let mut afq = scenario(Scheme::Fifo, Target::V1model);
+    afq["ports"] = json!({"scheme": "afq"});
+    let setup = Setup {
+        program: Some(Installation {
+            program: program(Scheme::Fifo, Target::V1model),
+            check: false,
+        }),
+        ..setup(&afq)
+    };
+    assert_eq!(
+        World::new(setup).unwrap_err().to_string(),
+        "afq: there is no program of it"
+    );
 }

@@ -11,11 +11,14 @@
 //! - After a timeout everything is sent again but what was acknowledged selectively.
 //! - The receiver does not know data that arrive before the third segment of the handshake, and it acknowledges every other
 //!   segment at once.
+//!
+//! With `ecn` they are its DCTCP hosts: a share of marked bytes that starts at 0, and a smaller window for each acknowledgement of
+//! a marked segment instead of one reduction in a round trip.
 
 use crate::config::Config;
 use crate::endpoint::Endpoint;
 use crate::ranges::Ranges;
-use crate::segment::{Bytes, Kind, Segment};
+use crate::segment::{Bytes, Ecn, Kind, Segment};
 use crate::statistics::Statistics;
 use p4sched_schedulers::Nanos;
 use std::sync::Arc;
@@ -25,6 +28,20 @@ const FIRST_THRESHOLD: f64 = 30.0;
 
 /// Least slow-start threshold, in segments.
 const LEAST_THRESHOLD: f64 = 2.0;
+
+/// g of DCTCP: the weight of the newest share of marked bytes.
+const GAIN: f64 = 1.0 / 16.0;
+
+/// What DCTCP remembers.
+#[derive(Clone, Copy, Debug, Default)]
+struct Marks {
+    /// alpha, the estimate of the share of marked bytes.
+    alpha: f64,
+    acknowledged: u64,
+    marked: u64,
+    /// The share is measured when this byte is acknowledged.
+    end: u64,
+}
 
 /// The sender of one flow. Windows are in bytes, with fractions.
 #[derive(Clone, Debug)]
@@ -50,6 +67,8 @@ pub(crate) struct NetbenchSender {
     round_trip: Option<(f64, f64)>,
     timeout: Nanos,
     expires: Option<Nanos>,
+    /// Only with `ecn`.
+    marks: Option<Marks>,
 }
 
 impl NetbenchSender {
@@ -72,6 +91,7 @@ impl NetbenchSender {
             round_trip: None,
             timeout: config.initial_rto,
             expires: None,
+            marks: config.ecn.then(Marks::default),
             config,
         }
     }
@@ -126,6 +146,7 @@ impl NetbenchSender {
         out.push(Segment {
             seq,
             len: len as u32,
+            ecn: if self.config.ecn { Ecn::Ect } else { Ecn::NotEct },
             ..self.control(now, Kind::Data)
         });
     }
@@ -179,10 +200,13 @@ impl NetbenchSender {
         self.send(now, seq, out);
     }
 
-    fn new_acknowledgement(&mut self, now: Nanos, ack: u64, out: &mut Vec<Segment>) {
-        let mss = self.mss();
+    fn new_acknowledgement(&mut self, now: Nanos, segment: &Segment, out: &mut Vec<Segment>) {
+        let (mss, ack) = (self.mss(), segment.ack);
+        let is_marked = self.config.ecn && segment.ece;
         if !self.recovers {
-            self.open();
+            if !is_marked {
+                self.open();
+            }
         } else if self.recover.is_some_and(|recover| ack < recover) {
             let newly = (ack - self.acknowledged) as f64;
             self.congestion_window = (self.congestion_window - newly + mss).max(mss);
@@ -190,7 +214,34 @@ impl NetbenchSender {
         } else {
             self.congestion_window = self.slow_start_threshold.min(self.flight() as f64 + mss);
             self.recovers = false;
-            self.open();
+            if !is_marked {
+                self.open();
+            }
+        }
+    }
+
+    /// DCTCP: once in a window alpha = (1 - g) alpha + g times the share of marked bytes; a marked acknowledgement reduces the
+    /// window by alpha / 2.
+    fn heed_marks(&mut self, segment: &Segment) {
+        let mss = self.mss();
+        let Some(marks) = &mut self.marks else {
+            return;
+        };
+        let newly = segment.ack.saturating_sub(self.acknowledged);
+        marks.acknowledged += newly;
+        marks.marked += if segment.ece { newly } else { 0 };
+        if segment.ack >= marks.end {
+            let share = match marks.acknowledged {
+                0 => None,
+                acknowledged => Some(marks.marked as f64 / acknowledged as f64),
+            };
+            marks.alpha = share.map_or(0.0, |share| (1.0 - GAIN) * marks.alpha + GAIN * share);
+            let end = segment.ack + self.congestion_window as u64;
+            (marks.acknowledged, marks.marked, marks.end) = (0, 0, end);
+        }
+        if segment.ece {
+            self.congestion_window = ((1.0 - marks.alpha / 2.0) * self.congestion_window).max(mss);
+            self.slow_start_threshold = self.congestion_window.max(LEAST_THRESHOLD * mss);
         }
     }
 
@@ -235,10 +286,11 @@ impl NetbenchSender {
             _ if ack > self.acknowledged => {
                 self.repeated = Some((ack, 0));
                 is_new = true;
-                self.new_acknowledgement(now, ack, out);
+                self.new_acknowledgement(now, segment, out);
             }
             _ => {}
         }
+        self.heed_marks(segment);
         self.acknowledged = self.acknowledged.max(ack);
         while let Some(range) = self.selectively.take_from(self.acknowledged) {
             self.acknowledged = self.acknowledged.max(range.1);
@@ -396,6 +448,7 @@ impl Endpoint for NetbenchReceiver {
                 let newest = self.take((segment.seq, segment.seq + u64::from(segment.len)));
                 out.push(Segment {
                     sack: self.blocks(newest),
+                    ece: segment.ecn == Ecn::Ce,
                     ..self.answer(now, Kind::Ack, segment.sent_at)
                 });
             }
@@ -543,6 +596,50 @@ mod tests {
         assert_eq!(numbers(&answers(&mut sender, expires + 1000, &acks)), [2, 3]);
         assert_eq!(sender.timeout, 3000);
         assert_eq!(sender.statistics.timeouts, 1);
+    }
+
+    #[test]
+    fn marks_reduce_the_window_by_their_share() {
+        let config = |ecn| {
+            Arc::new(Config {
+                mss: MSS as u32,
+                initial_window: 3,
+                window: 65_535,
+                ecn,
+                ..Config::kernel(Control::Netbench)
+            })
+        };
+        let ends = |ecn| {
+            (
+                NetbenchSender::new(0, 1_000_000, config(ecn)),
+                NetbenchReceiver::new(0, 1_000_000, config(ecn)),
+            )
+        };
+        let mark = |segments: &mut [Segment]| segments.iter_mut().for_each(|segment| segment.ecn = Ecn::Ce);
+
+        let (mut sender, mut receiver) = ends(true);
+        let mut sent = connected(&mut sender, &mut receiver);
+        assert!(sent.iter().all(|segment| segment.ecn == Ecn::Ect));
+        mark(&mut sent);
+        let acks = answers(&mut receiver, 1500, &sent);
+        assert!(acks.iter().all(|ack| ack.ece));
+        answers(&mut sender, 2000, &acks[..1]);
+        // All bytes so far were marked: alpha = 1/16, and slow start is over.
+        let window = 3.0 * MSS as f64 * (1.0 - 1.0 / 32.0);
+        assert_eq!(sender.congestion_window, window);
+        assert_eq!(sender.slow_start_threshold, window);
+
+        let (mut sender, mut receiver) = ends(false);
+        let mut sent = connected(&mut sender, &mut receiver);
+        assert!(sent.iter().all(|segment| segment.ecn == Ecn::NotEct));
+        mark(&mut sent);
+        let acks = answers(&mut receiver, 1500, &sent);
+        answers(&mut sender, 2000, &acks[..1]);
+        assert_eq!(
+            sender.congestion_window,
+            4.0 * MSS as f64,
+            "marks mean nothing without ecn"
+        );
     }
 
     #[test]

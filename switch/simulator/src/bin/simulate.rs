@@ -7,6 +7,7 @@ use std::process::ExitCode;
 use std::time::Instant;
 
 use clap::{Parser, ValueEnum};
+use p4sched_simulator::network::device::DeviceError;
 use p4sched_simulator::network::world::{Installation, Setup, World};
 use p4sched_simulator::network::{results, scenario};
 use p4sched_simulator::program::Program;
@@ -86,7 +87,8 @@ fn run(args: &Args) -> Result<(), Box<dyn Error>> {
 }
 
 fn installation(args: &Args, setup: &Setup) -> Result<Installation, Box<dyn Error>> {
-    let (scheme, target) = (setup.switch_ports.scheduler.scheme(), setup.target);
+    let scheduler = setup.switch_ports.scheduler.scheme();
+    let (scheme, target) = (scheduler.ok_or(DeviceError::NoProgram)?.scheme(), setup.target);
     if !scheme.targets().contains(&target) {
         return Err(format!("there is no program of {} for {}", scheme.name(), target.name()).into());
     }

@@ -55,6 +55,9 @@ pub enum DeviceError {
     /// Marks.
     #[error("mark_at_packets: the programs give no congestion marks")]
     Marks,
+    /// A scheme that is only a model.
+    #[error("afq: there is no program of it")]
+    NoProgram,
     /// A sorted queue whose packets nobody can follow.
     #[error("only a model can say which packet a sorted queue pushed out: compare with the models (--check)")]
     PushOut,

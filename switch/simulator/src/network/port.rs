@@ -5,7 +5,8 @@
 
 use std::collections::VecDeque;
 
-use p4sched_schedulers::{Config, ConfigError, Nanos, Packet, Scheme, Verdict};
+use p4sched_schedulers::afq::{Afq, AfqConfig};
+use p4sched_schedulers::{Config, ConfigError, Nanos, Packet, Scheduler, Scheme, Verdict};
 
 use super::lengths::Lengths;
 use super::packets::Header;
@@ -31,11 +32,67 @@ pub struct Counts {
     pub marked: u64,
 }
 
+/// How a port chooses what to drop and what to send.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Scheduling {
+    /// A scheme that there are programs for.
+    Scheme(Config),
+    /// Approximate fair queueing. It has no program.
+    Afq(AfqConfig),
+}
+
+impl Scheduling {
+    /// The scheme, if there are programs for it.
+    pub fn scheme(&self) -> Option<&Config> {
+        match self {
+            Scheduling::Scheme(config) => Some(config),
+            Scheduling::Afq(_) => None,
+        }
+    }
+
+    /// Whether a packet that finds no other one leaves no trace in it.
+    fn forgets(&self) -> bool {
+        let scheme = self.scheme().map(Config::scheme);
+        matches!(scheme, Some(Scheme::Fifo | Scheme::Pifo))
+    }
+
+    fn queue(&self, start_time: bool) -> Result<Queue, ConfigError> {
+        Ok(match self {
+            Scheduling::Scheme(config) => Queue::Ranked(Ranked::new(config, start_time)?),
+            Scheduling::Afq(config) => Queue::Rounds(Box::new(Afq::new(*config)?)),
+        })
+    }
+}
+
+/// What waits at a port.
+#[derive(Clone, Debug)]
+enum Queue {
+    Ranked(Ranked),
+    /// AFQ asks for no rank: it knows each packet's flow.
+    Rounds(Box<Afq>),
+}
+
+impl Queue {
+    fn enqueue(&mut self, now: Nanos, packet: Packet, scale: u32) -> Verdict {
+        match self {
+            Queue::Ranked(ranked) => ranked.enqueue(now, packet, scale),
+            Queue::Rounds(afq) => afq.enqueue(now, packet),
+        }
+    }
+
+    fn dequeue(&mut self, now: Nanos) -> Option<Packet> {
+        match self {
+            Queue::Ranked(ranked) => ranked.dequeue(now),
+            Queue::Rounds(afq) => afq.dequeue(now),
+        }
+    }
+}
+
 /// What a port is told.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PortConfig {
     /// Its scheduler.
-    pub scheduler: Config,
+    pub scheduler: Scheduling,
     /// Ranks are virtual start times, whatever the packets say.
     pub start_time: bool,
     /// A packet that finds this many waiting is marked.
@@ -58,7 +115,7 @@ pub struct Port {
     in_transit_bytes: u64,
     /// Packets on the wire, and when the far end has all of each.
     in_transit: VecDeque<(Nanos, u32)>,
-    ranked: Ranked,
+    queue: Queue,
     counts: Box<Counts>,
     lengths: Option<Box<Lengths>>,
 }
@@ -70,8 +127,8 @@ impl Port {
     /// If the model refuses the configuration.
     pub fn new(config: &PortConfig, rate_bps: u64, delay_ns: Nanos) -> Result<Port, ConfigError> {
         Ok(Port {
-            ranked: Ranked::new(&config.scheduler, config.start_time)?,
-            forgets: matches!(config.scheduler.scheme(), Scheme::Fifo | Scheme::Pifo) && !config.start_time,
+            queue: config.scheduler.queue(config.start_time)?,
+            forgets: config.scheduler.forgets() && !config.start_time,
             link: Link::new(rate_bps),
             delay_ns,
             mark_at: config.mark_at.unwrap_or(u32::MAX),
@@ -98,7 +155,7 @@ impl Port {
             flow: header.flow,
             len: header.len,
         };
-        let verdict = self.ranked.enqueue(now, packet, header.scale);
+        let verdict = self.queue.enqueue(now, packet, header.scale);
         if verdict.is_queued() {
             self.enter(now, header.len);
         }
@@ -165,7 +222,7 @@ impl Port {
         if self.link.free() > now {
             return None;
         }
-        let packet = self.ranked.dequeue(now)?;
+        let packet = self.queue.dequeue(now)?;
         self.leave(now, packet.len);
         self.pass(now, packet.id as u32, packet.len)
     }

@@ -4,13 +4,14 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use p4sched_schedulers::afq::AfqConfig;
 use p4sched_schedulers::{Config, Headroom, Nanos, Scheme, Sizes, Target};
 use p4sched_transport::{self as transport, Control};
 use serde::{Deserialize, Deserializer, de};
 use serde_json::{Map, Value};
 
 use super::flows::{Flow, FlowError, Hosts, Listed, Poisson, from_csv, from_list};
-use super::port::PortConfig;
+use super::port::{PortConfig, Scheduling};
 use super::routes::Multipath;
 use super::shapes::Shape;
 use super::topology::{Topology, TopologyError};
@@ -24,6 +25,11 @@ const TCP_HEADERS: u32 = 66;
 const UDP_HEADERS: u32 = 42;
 /// A queue without limit, as that of a host: as many packets as a scheduler can hold.
 const PLENTY: usize = p4sched_schedulers::config::MAX_PACKETS;
+
+/// Its name in a scenario.
+const AFQ: &str = "afq";
+/// AFQ's round unless a scenario has another one: the smallest power of two that a full frame fits into.
+const LOG_BYTES_PER_ROUND: u32 = 11;
 
 /// What is wrong with a scenario.
 #[derive(Debug, thiserror::Error)]
@@ -97,18 +103,27 @@ pub struct Scenario {
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Ports {
-    #[serde(deserialize_with = "scheme")]
-    scheme: Scheme,
+    #[serde(deserialize_with = "named")]
+    scheme: Named,
     queues: Option<usize>,
     queue_size: Option<usize>,
     window: Option<usize>,
     headroom_256: Option<u32>,
     window_shift: Option<i64>,
+    /// Of AFQ alone.
+    log_bytes_per_round: Option<u32>,
     /// Instead of the ones above: those of the program's action.
     parameters: Option<BTreeMap<String, u64>>,
     #[serde(default, deserialize_with = "target")]
     target: Target,
     mark_at_packets: Option<u32>,
+}
+
+/// What a port can have.
+#[derive(Clone, Copy, Debug)]
+enum Named {
+    Scheme(Scheme),
+    Afq,
 }
 
 /// Where flows come from.
@@ -127,10 +142,13 @@ fn one() -> u64 {
     1
 }
 
-fn scheme<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Scheme, D::Error> {
+fn named<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Named, D::Error> {
     let name = String::deserialize(deserializer)?;
-    Scheme::named(&name).ok_or_else(|| {
-        let names: Vec<_> = crate::options::names(|_| true).collect();
+    if name == AFQ {
+        return Ok(Named::Afq);
+    }
+    Scheme::named(&name).map(Named::Scheme).ok_or_else(|| {
+        let names: Vec<_> = crate::options::names(|_| true).chain([AFQ]).collect();
         de::Error::custom(format!("there is no scheme {name}: use one of {}", names.join(", ")))
     })
 }
@@ -177,7 +195,7 @@ impl Scenario {
         let flows = self.flows(&topology, folder, frame_share)?;
         let start_time = self.ranks == Ranks::StartTime;
         let unlimited = PortConfig {
-            scheduler: Config::Fifo(PLENTY),
+            scheduler: Scheduling::Scheme(Config::Fifo(PLENTY)),
             start_time: false,
             mark_at: None,
             measured: false,
@@ -238,15 +256,10 @@ impl Scenario {
 
 impl Ports {
     fn config(&self, of: &'static str, start_time: bool, measured: bool) -> Result<PortConfig, ScenarioError> {
-        let scheduler = match &self.parameters {
-            None => self.sized(),
-            Some(parameters) => self.parametrized(parameters),
+        let scheduler = match self.scheme {
+            Named::Scheme(scheme) => self.scheme(scheme).map(Scheduling::Scheme),
+            Named::Afq => self.afq().map(Scheduling::Afq),
         };
-        let scheduler = scheduler.and_then(|scheduler| {
-            let scheduler = scheduler.on(self.target);
-            scheduler.model().map_err(|error| error.to_string())?;
-            Ok(scheduler)
-        });
         Ok(PortConfig {
             scheduler: scheduler.map_err(|problem| ScenarioError::Ports { of, problem })?,
             start_time,
@@ -257,7 +270,35 @@ impl Ports {
 }
 
 impl Ports {
-    fn sized(&self) -> Result<Config, String> {
+    fn scheme(&self, scheme: Scheme) -> Result<Config, String> {
+        if self.log_bytes_per_round.is_some() {
+            return Err(format!("{} has no log_bytes_per_round: it is AFQ's", scheme.name()));
+        }
+        let config = match &self.parameters {
+            None => self.sized(scheme)?,
+            Some(parameters) => self.parametrized(scheme, parameters)?,
+        };
+        let config = config.on(self.target);
+        config.model().map_err(|error| error.to_string())?;
+        Ok(config)
+    }
+
+    fn afq(&self) -> Result<AfqConfig, String> {
+        let others = (self.window, self.headroom_256, self.window_shift);
+        if others != (None, None, None) || self.parameters.is_some() {
+            return Err("afq has queues, queue_size and log_bytes_per_round only".to_owned());
+        }
+        let config = AfqConfig {
+            queues: self.queues.unwrap_or(Sizes::PAPER.queues),
+            queue_size: self.queue_size.unwrap_or(Sizes::PAPER.queue_size),
+            log_bytes_per_round: self.log_bytes_per_round.unwrap_or(LOG_BYTES_PER_ROUND),
+            sketch: None,
+        };
+        config.check().map_err(|error| error.to_string())?;
+        Ok(config)
+    }
+
+    fn sized(&self, scheme: Scheme) -> Result<Config, String> {
         let paper = Sizes::PAPER;
         let headroom = Headroom::new(self.headroom_256.unwrap_or(0), 8);
         let sizes = Sizes {
@@ -268,11 +309,11 @@ impl Ports {
             window_shift: self.window_shift.unwrap_or(paper.window_shift),
             target: self.target,
         };
-        self.scheme.config(&sizes).map_err(|error| error.to_string())
+        scheme.config(&sizes).map_err(|error| error.to_string())
     }
 
     /// Parameters by name, as the program's action has them.
-    fn parametrized(&self, parameters: &BTreeMap<String, u64>) -> Result<Config, String> {
+    fn parametrized(&self, scheme: Scheme, parameters: &BTreeMap<String, u64>) -> Result<Config, String> {
         let sizes = (
             self.queues,
             self.queue_size,
@@ -285,16 +326,14 @@ impl Ports {
                 "parameters stand in place of queues, queue_size, window, headroom_256 and window_shift".to_owned(),
             );
         }
-        let known = self.scheme.p4().parameters;
+        let known = scheme.p4().parameters;
         if let Some(name) = parameters.keys().find(|name| !known.contains(&name.as_str())) {
-            let (scheme, known) = (self.scheme.name(), known.join(", "));
+            let (scheme, known) = (scheme.name(), known.join(", "));
             return Err(format!("{scheme} has no parameter {name}: it has {known}"));
         }
         let arguments = known.iter().map(|&name| parameters.get(name).copied().unwrap_or(0));
         let arguments: Vec<u64> = arguments.collect();
-        self.scheme
-            .from_arguments(&arguments)
-            .map_err(|error| error.to_string())
+        scheme.from_arguments(&arguments).map_err(|error| error.to_string())
     }
 }
 

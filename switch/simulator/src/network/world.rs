@@ -301,9 +301,9 @@ impl World {
             rank: rank(self.setup.ranks, flow, &segment),
             user: if forward { flow.user } else { UNCLASSIFIED },
             scale: if forward { flow.scale } else { UNIT_SCALE },
-            flow: match self.setup.program {
-                Some(_) => flow_cell(&self.setup.switch_ports.scheduler.scheme().p4(), hash),
-                None => segment.flow << 1 | u32::from(!forward),
+            flow: match (&self.setup.program, self.setup.switch_ports.scheduler.scheme()) {
+                (Some(_), Some(config)) => flow_cell(&config.scheme().p4(), hash),
+                _ => segment.flow << 1 | u32::from(!forward),
             },
             len: len.max(MIN_FRAME),
         };
@@ -549,6 +549,7 @@ fn devices(setup: &Setup, routes: &Routes) -> Result<Vec<Device>, DeviceError> {
     let PortConfig {
         scheduler, start_time, ..
     } = &setup.switch_ports;
+    let scheduler = scheduler.scheme().ok_or(DeviceError::NoProgram)?;
     let users_count = *start_time || !scheduler.scheme().p4().ranks;
     let users = device::users(setup.flows.iter().filter(|_| users_count).map(|flow| {
         let address = user_address(hosts[flow.source as usize].address, flow.user);

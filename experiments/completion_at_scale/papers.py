@@ -1,0 +1,218 @@
+"""The figures: which lines, on which network, with which flows, and what of them is shown."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from experiments.completion_at_scale import ports
+from experiments.completion_at_scale.ports import DCTCP, PFABRIC, TCP, Hosts, Port
+from experiments.completion_at_scale.workloads import (
+    DATA_MINING,
+    DATA_MINING_UPPER,
+    FAIR_WEB_SEARCH,
+    GBIT,
+    LOADS,
+    PARETO,
+    WEB_SEARCH,
+    Workload,
+)
+from p4sched.errors import unknown_name
+
+TO_END, START_TIME = "to_end", "start_time"
+"""Ranks: bytes of the flow behind the packet's first one, as in Netbench; or virtual start times (STFQ)."""
+
+
+@dataclass(frozen=True)
+class Line:
+    """One line of a figure."""
+
+    name: str
+    """As on the command line and in summary.json."""
+    label: str
+    """As in the figure."""
+    port: Port
+    hosts: Hosts = field(default_factory=lambda: PFABRIC)
+    ranks: str = TO_END
+
+
+@dataclass(frozen=True)
+class Panel:
+    """What a part of a figure shows."""
+
+    key: str
+    """Of a load's record in summary.json; of several, for each class of sizes one: `size_*_KEY`."""
+    title: str
+    workload: Workload | None = None
+    """None: the figure's only one."""
+    by_size: bool = False
+    """Against the size of flows, at one load; else against the load."""
+
+
+@dataclass(frozen=True)
+class PaperFigure:
+    """A figure of a paper, or a table."""
+
+    name: str
+    """As on the command line."""
+    title: str
+    """Whose figure it is, and what it shows."""
+    access_bps: int
+    lines: Sequence[Line]
+    panels: Sequence[Panel]
+    workloads: Sequence[Workload] = (WEB_SEARCH,)
+    loads: Sequence[float] = LOADS
+    reference: bool = False
+    """Whether reference.csv has the numbers behind it."""
+
+    def chosen(self, names: Sequence[str]) -> Sequence[Line]:
+        """Those of its lines. Raises UsageError for a name that it does not have."""
+        known = [line.name for line in self.lines]
+        for name in names:
+            if name not in known:
+                raise unknown_name(f"line of {self.name}", name, known)
+        return [line for line in self.lines if not names or line.name in names]
+
+
+SMALL_MEAN = Panel("small_mean_ms", "Small flows, mean")
+SMALL_P99 = Panel("small_p99_ms", "Small flows, 99th percentile")
+LARGE_MEAN = Panel("large_mean_ms", "Large flows, mean")
+ALL_MEAN = Panel("mean_ms", "All flows, mean")
+DONE = Panel("completed_share", "Flows that are done at the end")
+COMPLETION = (SMALL_MEAN, SMALL_P99, LARGE_MEAN, DONE)
+LARGE_RATE = Panel("large_mbps", "Large flows, throughput")
+SIZES_MEAN = Panel("mean_ms", "By size, mean", by_size=True)
+SIZES_P99 = Panel("p99_ms", "By size, 99th percentile", by_size=True)
+
+_TCP = Line("tcp", "TCP", ports.single("fifo", ports.DROP_PACKETS), TCP)
+_DCTCP = Line("dctcp", "DCTCP", ports.marking(ports.single("fifo", ports.DROP_PACKETS), ports.MARK_PACKETS), DCTCP)
+_PIFO = Line("pifo", "PIFO", ports.single("pifo", 80))
+_SP_PIFO = Line("sp_pifo", "SP-PIFO", ports.queues("sp_pifo", 8))
+_AIFO = Line("aifo", "AIFO", ports.aifo())
+_RIFO = Line("rifo", "RIFO", ports.rifo())
+_RIFO_LINES = (_TCP, _DCTCP, _PIFO, _SP_PIFO, _AIFO, _RIFO)
+
+_PACKS_LINES = (
+    Line("fifo", "FIFO", ports.single("fifo", 40)),
+    Line("sp_pifo", "SP-PIFO", ports.queues("sp_pifo", 4)),
+    Line("aifo", "AIFO", ports.aifo(40, sampling=1)),
+    Line("rifo", "RIFO", ports.rifo(40)),
+    Line("packs", "PACKS", ports.packs(4)),
+    Line("pifo", "PIFO", ports.single("pifo", 40)),
+)
+"""PACKS 6.2; RIFO, which is not in that paper, with its own T."""
+
+
+def _fair(name: str, label: str, port: Port) -> Line:
+    """Ranks are start times; every port marks, and the hosts are those of DCTCP (run files of SP-PIFO and RIFO)."""
+    return Line(name, label, ports.marking(port, ports.FAIR_MARK_PACKETS), DCTCP, START_TIME)
+
+
+_AIFO_FAIR_LINES = (
+    _TCP,
+    _fair("dctcp", "DCTCP", ports.single("fifo", ports.FAIR_DROP_PACKETS)),
+    _fair("afq", "AFQ", ports.afq(32, 320, 80)),
+    _fair("sp_pifo", "SP-PIFO", ports.queues("sp_pifo", 32)),
+    _fair("pifo", "PIFO", ports.single("pifo", 320)),
+    _fair("aifo", "AIFO", ports.aifo(80)),
+)
+_RIFO_FAIR_LINES = (*_AIFO_FAIR_LINES, _fair("rifo", "RIFO", ports.rifo(80)))
+
+
+def _fair_tcp(name: str, label: str, port: Port) -> Line:
+    """Ranks are start times; no port marks, and the hosts are those of TCP."""
+    return Line(name, label, port, TCP, START_TIME)
+
+
+_PACKS_FAIR_LINES = (
+    _fair_tcp("fifo", "FIFO", ports.single("fifo", 320)),
+    _fair_tcp("sp_pifo", "SP-PIFO", ports.queues("sp_pifo", 32)),
+    _fair_tcp("aifo", "AIFO", ports.aifo(320, window=10, sampling=1, k=0.2)),
+    _fair_tcp("packs", "PACKS", ports.packs(32, window=10, k=0.2)),
+    _fair_tcp("afq", "AFQ", ports.afq(32, 10, 80 * ports.FRAME_BYTES)),
+    _fair_tcp("pifo", "PIFO", ports.single("pifo", 320)),
+)
+
+_AIFO_K = (
+    *(Line(f"k={k:g}", f"AIFO, k = {k:g}", ports.aifo(k=k)) for k in (0.1, 0.3, 0.5, 0.7, 0.9)),
+    Line("fifo", "FIFO", ports.single("fifo", 80)),
+    _PIFO,
+)
+_AIFO_WINDOWS = tuple(
+    Line(f"w={window}/{sampling}", f"|W| = {window}, 1 of {sampling} ranks", ports.aifo(20, window, sampling))
+    for window, sampling in ((20, 1), (20, 50), (100, 10), (1000, 1))
+)
+_AIFO_LENGTHS = tuple(Line(f"c={length}", f"C = {length}", ports.aifo(length)) for length in (10, 20, 50, 100))
+_RIFO_RANGES = tuple(
+    Line(f"t={tracking}", f"T = {tracking}", ports.rifo(20, tracking)) for tracking in (30, 50, 100, 500, 1000)
+)
+_RIFO_LENGTHS = tuple(Line(f"b={length}", f"B = {length}", ports.rifo(length)) for length in (10, 20, 50, 100, 500))
+_RIFO_TABLE = (
+    *(Line(f"rifo-{size}", f"RIFO, B = T = {size}", ports.rifo(size, size)) for size in (50, 100, 500)),
+    *(Line(f"aifo-{size}", f"AIFO, C = {size}", ports.aifo(size)) for size in (50, 100, 500)),
+)
+
+_FAST = 10 * GBIT
+_EACH = (
+    PaperFigure("aifo-7", "AIFO Fig. 7: completion times with ranks of pFabric", _FAST, _RIFO_LINES[:5], COMPLETION),
+    PaperFigure("aifo-8", "AIFO Fig. 8: the headroom k", _FAST, _AIFO_K, COMPLETION),
+    PaperFigure("aifo-9", "AIFO Fig. 9: window and sampling", _FAST, _AIFO_WINDOWS, COMPLETION),
+    PaperFigure("aifo-10", "AIFO Fig. 10: the target length C, 1 and 4 Gbit/s", GBIT, _AIFO_LENGTHS, COMPLETION),
+    PaperFigure("aifo-11", "AIFO Fig. 11: the target length C, 10 and 40 Gbit/s", _FAST, _AIFO_LENGTHS, COMPLETION),
+    PaperFigure(
+        "aifo-14",
+        "AIFO Fig. 14: fair queueing",
+        GBIT,
+        _AIFO_FAIR_LINES,
+        (SMALL_MEAN, SMALL_P99, SIZES_MEAN, DONE),
+        workloads=(FAIR_WEB_SEARCH,),
+    ),
+    PaperFigure("rifo-7", "RIFO Fig. 7: completion times, web search", _FAST, _RIFO_LINES, COMPLETION, reference=True),
+    PaperFigure(
+        "rifo-8",
+        "RIFO Fig. 8: completion times, data mining",
+        _FAST,
+        _RIFO_LINES,
+        COMPLETION,
+        workloads=(DATA_MINING_UPPER,),
+    ),
+    PaperFigure("rifo-9", "RIFO Fig. 9: the tracking range T", _FAST, _RIFO_RANGES, COMPLETION),
+    PaperFigure(
+        "rifo-10", "RIFO Fig. 10: the queue B", _FAST, _RIFO_LENGTHS, (SMALL_MEAN, LARGE_MEAN, LARGE_RATE, DONE)
+    ),
+    PaperFigure(
+        "rifo-11",
+        "RIFO Fig. 11: throughput of large flows",
+        _FAST,
+        _RIFO_LINES,
+        [Panel(LARGE_RATE.key, f"Large flows, {each.name}", each) for each in (WEB_SEARCH, DATA_MINING_UPPER)],
+        workloads=(WEB_SEARCH, DATA_MINING_UPPER),
+    ),
+    PaperFigure(
+        "rifo-12",
+        "RIFO Fig. 12: fair queueing, web search",
+        GBIT,
+        _RIFO_FAIR_LINES,
+        COMPLETION,
+        workloads=(FAIR_WEB_SEARCH,),
+    ),
+    PaperFigure(
+        "rifo-13",
+        "RIFO Fig. 13: fair queueing, data mining",
+        GBIT,
+        _RIFO_FAIR_LINES,
+        COMPLETION,
+        workloads=(DATA_MINING,),
+    ),
+    PaperFigure("rifo-14", "RIFO Fig. 14: Pareto sizes", _FAST, _RIFO_LINES, COMPLETION, workloads=(PARETO,)),
+    PaperFigure("rifo-tables", "RIFO Tables II and III: B = T", _FAST, _RIFO_TABLE, (SMALL_MEAN, LARGE_MEAN, DONE)),
+    PaperFigure(
+        "packs-12",
+        "PACKS Fig. 12: completion times with ranks of pFabric",
+        GBIT,
+        _PACKS_LINES,
+        (SMALL_MEAN, SMALL_P99, ALL_MEAN, DONE),
+    ),
+    PaperFigure(
+        "packs-13", "PACKS Fig. 13: fair queueing", GBIT, _PACKS_FAIR_LINES, (SMALL_MEAN, SIZES_MEAN, SIZES_P99, DONE)
+    ),
+)
+FIGURES: Mapping[str, PaperFigure] = {figure.name: figure for figure in _EACH}

@@ -1,0 +1,48 @@
+"""The numbers behind RIFO Fig. 7, published by its authors (github.com/mostafaei/RIFO), beside those of a run."""
+
+import csv
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+FILE = Path(__file__).with_name("reference.csv")
+METRICS = {
+    "less_100KB_mean_fct_ms": "small_mean_ms",
+    "less_100KB_99th_fct_ms": "small_p99_ms",
+    "geq_1MB_mean_fct_ms": "large_mean_ms",
+}
+"""Its names, and those of a load's record."""
+LINES = {"TCP": "tcp", "DCTCP": "dctcp", "PIFO": "pifo", "SPPIFO": "sp_pifo", "AIFO": "aifo", "RIFO": "rifo"}
+
+Reference = Mapping[tuple[str, str], Mapping[float, float]]
+"""By line and key of a record: the value in ms by load."""
+
+
+def read() -> Reference:
+    """All of them."""
+    found: dict[tuple[str, str], dict[float, float]] = {}
+    with FILE.open(newline="") as file:
+        for row in csv.DictReader(file):
+            place = (LINES[row["scheme"]], METRICS[row["metric"]])
+            found.setdefault(place, {})[float(row["load"])] = float(row["value"])
+    return found
+
+
+def compare(schemes: Mapping[str, Mapping[str, Any]]) -> list[dict[str, Any]]:
+    """Each value that the run has too: the paper's, the run's, and how many times the paper's it is."""
+    known = read()
+    return [
+        {
+            "line": name,
+            "load": load["load"],
+            "figure": key,
+            "paper": value,
+            "here": load[key],
+            "ratio": load[key] / value,
+        }
+        for name, scheme in schemes.items()
+        for load in scheme["loads"]
+        for key in METRICS.values()
+        for value in [known[name, key].get(load["load"])]
+        if value is not None and load[key] is not None
+    ]

@@ -1,0 +1,120 @@
+"""What the servers send: how large flows are, when they start, and between whom, as RIFO's run files have it."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+GBIT = 1_000_000_000
+LEAVES, SERVERS = 9, 16
+"""Leaf switches, and servers of each leaf."""
+WEB_SEARCH_BYTES = {
+    1: 0.15,
+    10_000: 0.05,
+    20_000: 0.1,
+    30_000: 0.1,
+    50_000: 0.13,
+    80_000: 0.07,
+    200_000: 0.1,
+    1_000_000: 0.1,
+    2_000_000: 0.1,
+    5_000_000: 0.07,
+    10_000_000: 0.03,
+}
+"""Bytes and their shares: web search as pFabric has it, the lower bound of each step."""
+DATA_MINING_BYTES = {
+    1: 0.1,
+    180: 0.1,
+    216: 0.1,
+    560: 0.1,
+    900: 0.1,
+    1100: 0.1,
+    1870: 0.1,
+    3160: 0.1,
+    10_000: 0.1,
+    400_000: 0.05,
+    3_160_000: 0.03,
+    100_000_000: 0.02,
+}
+"""Data mining as pFabric has it, the lower bound of each step."""
+DATA_MINING_UPPER_BYTES = {
+    180: 0.1,
+    216: 0.1,
+    560: 0.1,
+    900: 0.1,
+    1100: 0.1,
+    1870: 0.1,
+    3160: 0.1,
+    10_000: 0.1,
+    400_000: 0.1,
+    3_160_000: 0.05,
+    100_000_000: 0.03,
+    1_000_000_000: 0.02,
+}
+"""The upper bound of each step: what RIFO's run files have for its Fig. 8."""
+PARETO_SHAPE, PARETO_MEAN_BYTES, PARETO_LARGEST_BYTES = 1.05, 100_000, 1 << 30
+PAIRS_SHAPE = 1.0
+"""Of the Pareto distribution of how much the servers of a leaf send and receive."""
+WEB_SEARCH_STARTS = {0.2: 3600, 0.3: 5200, 0.4: 7000, 0.5: 8900, 0.6: 11_100, 0.7: 14_150, 0.8: 19_000}
+DATA_MINING_STARTS = {0.2: 4000, 0.3: 6000, 0.4: 10_000, 0.5: 15_000, 0.6: 22_500, 0.7: 37_000, 0.8: 60_000}
+"""By what RIFO's run files call the load: flows that start in a second in the whole network of 1 and 4 Gbit/s."""
+LOADS = tuple(WEB_SEARCH_STARTS)
+
+Whole = NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class Workload:
+    """Sizes of flows, and how many start."""
+
+    name: str
+    starts: Mapping[float, int]
+    """In a second at 1 and 4 Gbit/s, by load."""
+    shares: Mapping[int, float] | None
+    """Of the flows, by bytes; None: Pareto sizes, and pairs of leaves of which some send much more than others."""
+
+    def starts_per_s(self, load: float, access_bps: int) -> int:
+        """Flows that start in a second, in the whole network."""
+        return self.starts[load] * access_bps // GBIT
+
+    def flows(self, load: float, access_bps: int, seed: int, end_ns: int) -> list[tuple[int, int, int, int]]:
+        """Start in ns, source, destination and bytes of each flow: Poisson arrivals. The same for every scheme."""
+        starts_per_s = self.starts_per_s(load, access_bps)
+        random = np.random.default_rng([seed, starts_per_s])
+        count = int(random.poisson(starts_per_s * end_ns / 1e9))
+        starts = np.sort(random.integers(0, end_ns, count))
+        if self.shares is None:
+            sources, destinations = _skewed_pairs(random, count)
+            sizes = _pareto_sizes(random, count)
+        else:
+            servers = LEAVES * SERVERS
+            sources = random.integers(0, servers, count)
+            destinations = (sources + random.integers(1, servers, count)) % servers
+            sizes = random.choice(list(self.shares), count, p=list(self.shares.values()))
+        return list(zip(starts.tolist(), sources.tolist(), destinations.tolist(), sizes.tolist(), strict=True))
+
+
+def _pareto_sizes(random: np.random.Generator, count: int) -> Whole:
+    least = PARETO_MEAN_BYTES * (PARETO_SHAPE - 1) / PARETO_SHAPE
+    drawn = least * (1 + random.pareto(PARETO_SHAPE, count))
+    return np.minimum(drawn, PARETO_LARGEST_BYTES).astype(np.int64)
+
+
+def _skewed_pairs(random: np.random.Generator, count: int) -> tuple[Whole, Whole]:
+    """Servers of two different leaves. A pair of leaves is as likely as the product of what the two have drawn."""
+    drawn = 1 + random.pareto(PAIRS_SHAPE, LEAVES)
+    likely = np.outer(drawn, drawn)
+    np.fill_diagonal(likely, 0)
+    pairs = random.choice(LEAVES * LEAVES, count, p=(likely / likely.sum()).ravel())
+    leaves = np.divmod(pairs, LEAVES)
+    sources, destinations = (leaf * SERVERS + random.integers(0, SERVERS, count) for leaf in leaves)
+    return sources, destinations
+
+
+WEB_SEARCH = Workload("web search", WEB_SEARCH_STARTS, WEB_SEARCH_BYTES)
+FAIR_WEB_SEARCH = Workload("web search, more flows", DATA_MINING_STARTS, WEB_SEARCH_BYTES)
+"""The published numbers of the fair-queueing figures come out with these."""
+DATA_MINING = Workload("data mining", DATA_MINING_STARTS, DATA_MINING_BYTES)
+DATA_MINING_UPPER = Workload("data mining, upper bounds", DATA_MINING_STARTS, DATA_MINING_UPPER_BYTES)
+PARETO = Workload("Pareto", WEB_SEARCH_STARTS, None)
