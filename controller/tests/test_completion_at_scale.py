@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from experiments.completion_at_scale import figure, reference
-from experiments.completion_at_scale.experiment import Setting, configuration, parse_figure, parse_loads, setting
+from experiments.completion_at_scale.experiment import Setting, configuration, parse_figure, parse_loads, setting, told
 from experiments.completion_at_scale.network import Run
 from experiments.completion_at_scale.over_seeds import BY_SIZE, FIGURES, SIZE_CLASSES, size_key, summarise
 from experiments.completion_at_scale.papers import FIGURES as PAPER_FIGURES
@@ -21,6 +21,7 @@ from experiments.completion_at_scale.workloads import (
     WEB_SEARCH,
     Workload,
 )
+from p4sched.cli import main
 from p4sched.errors import UsageError
 from p4sched.lab.experiment import Asked, SwitchKind
 from p4sched.results.completion import Flow
@@ -173,14 +174,16 @@ def test_the_published_numbers_stand_beside_those_of_a_run() -> None:
 
 @pytest.mark.parametrize("name", ["rifo-7", "rifo-11", "packs-13"])
 def test_a_figure_has_a_panel_for_each_thing_the_paper_shows(name: str, tmp_path: Path) -> None:
-    told = chosen(name, loads="0.2,0.7")
+    asked = chosen(name, loads="0.2,0.7")
     flows = [Flow(size, (1 + size) * 1e-9) for size in WEB_SEARCH.shares or ()]
     record = summarise([flows, flows], {**FIGURES, **BY_SIZE})
     loads = [
-        {"workload": workload.name, "load": load} | record for workload in told.figure.workloads for load in told.loads
+        {"workload": workload.name, "load": load} | record
+        for workload in asked.figure.workloads
+        for load in asked.loads
     ]
-    schemes = {line.name: {"label": line.label, "loads": loads} for line in told.lines}
-    figure.draw({"configuration": dict(configuration(told)), "schemes": schemes}, tmp_path / "figure.png")
+    schemes = {line.name: {"label": line.label, "loads": loads} for line in asked.lines}
+    figure.draw({"configuration": dict(configuration(asked)), "schemes": schemes}, tmp_path / "figure.png")
     assert (tmp_path / "figure.png").stat().st_size > 10_000
 
 
@@ -202,13 +205,17 @@ def test_quick_takes_as_many_flows_at_both_rates() -> None:
     assert slow.duration == 10 * fast.duration
 
 
-@pytest.mark.parametrize("name", ["list", "aifo-12"])
-def test_figures_are_listed_for_those_who_ask_and_for_a_wrong_name(name: str) -> None:
-    with pytest.raises(UsageError) as told:
-        parse_figure(name)
-    lines = str(told.value).splitlines()
+def test_a_wrong_name_gets_the_list_of_figures() -> None:
+    with pytest.raises(UsageError, match="no figure 'aifo-12'; there is:") as wrong:
+        parse_figure("aifo-12")
+    lines = str(wrong.value).splitlines()
     assert [line.split()[0] for line in lines[1:]] == list(PAPER_FIGURES)
     assert len(PAPER_FIGURES) == 17
+
+
+def test_the_list_of_figures_is_no_error(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main.run_command(["run", "completion_at_scale", "--figure", "list"]) == 0
+    assert capsys.readouterr().out == f"{told()}\n"
 
 
 @pytest.mark.parametrize(

@@ -43,14 +43,35 @@ class Setting:
     duration: Duration
 
 
+def told() -> str:
+    """A line for each figure."""
+    return "\n".join(
+        f"  {each.name:13} {each.title}; lines {', '.join(line.name for line in each.lines)}"
+        for each in PAPER_FIGURES.values()
+    )
+
+
+def listed(name: str) -> str:
+    """Tells what there is, if that is what was asked for."""
+    if name == LIST:
+        typer.echo(told())
+        raise typer.Exit
+    return name
+
+
 def setting(
     asked: Asked,
     figure: Annotated[
         str,
-        typer.Option("--figure", metavar="NAME", help=f"{', '.join(PAPER_FIGURES)}; list: what each of them shows."),
+        typer.Option(
+            "--figure",
+            metavar="NAME",
+            help=f"{', '.join(PAPER_FIGURES)}; list: what each of them shows.",
+            callback=listed,
+        ),
     ] = "packs-12",
     lines: Annotated[
-        str, typer.Option(metavar="L1,L2,...", help="Only these lines of the figure. [default: all]")
+        str, typer.Option(metavar="L1,L2,...", help="Only these lines of the figure; all unless given.")
     ] = "",
     loads: Annotated[
         str,
@@ -80,15 +101,10 @@ def setting(
 
 
 def parse_figure(name: str) -> PaperFigure:
-    """The figure of this name. Raises UsageError with the list of all for any other name, and for "list"."""
-    if name in PAPER_FIGURES:
-        return PAPER_FIGURES[name]
-    wrong = "these figures can be asked for" if name == LIST else f"no figure '{name}'; there is"
-    told = [
-        f"  {each.name:13} {each.title}; lines {', '.join(line.name for line in each.lines)}"
-        for each in PAPER_FIGURES.values()
-    ]
-    raise UsageError("\n".join([f"{wrong}:", *told]))
+    """The figure of this name. Raises UsageError with the list of all for any other name."""
+    if name not in PAPER_FIGURES:
+        raise UsageError(f"no figure '{name}'; there is:\n{told()}")
+    return PAPER_FIGURES[name]
 
 
 def parse_loads(text: str) -> list[float]:
