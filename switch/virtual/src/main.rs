@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::Duration;
 
-use clap::Parser;
+use clap::{Parser, ValueEnum};
 use p4sched_virtual::lockstep::{Message, Settings};
 use p4sched_virtual::model::ModelHost;
 use p4sched_virtual::server::Network;
@@ -17,6 +17,13 @@ use tokio::signal::unix::{SignalKind, signal};
 const SERVER_THREADS: usize = 2;
 /// How long the last answers may take on their way.
 const FAREWELL: Duration = Duration::from_millis(300);
+
+/// What the end hosts are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum Hosts {
+    /// State machines that speak TCP and UDP as Linux does
+    Model,
+}
 
 /// A network of P4Runtime switches and end hosts in virtual time. The first line on standard output is JSON and says where
 /// its service is. It runs until SIGINT or SIGTERM.
@@ -31,6 +38,9 @@ struct Arguments {
     /// P4Runtime port of the first switch, the next ones follow [default: free ones]
     #[arg(long, value_name = "PORT")]
     grpc_port: Option<u16>,
+    /// What the end hosts are
+    #[arg(long, value_enum, default_value = "model")]
+    hosts: Hosts,
     /// How long, in seconds of the wall clock, a participant may say nothing while time stands still for it
     #[arg(long, value_name = "SECONDS", value_parser = seconds, default_value = "120")]
     patience: Duration,
@@ -71,13 +81,16 @@ fn run(arguments: &Arguments) -> Result<(), String> {
             arguments.address,
             arguments.grpc_port,
             settings,
-            |place| Box::new(ModelHost::new(place)),
+            |place| match arguments.hosts {
+                Hosts::Model => Box::new(ModelHost::new(place)),
+            },
         ))
         .map_err(|error| error.to_string())?;
     let messages = network.messages.clone();
-    let _inside = runtime.enter();
+    let inside = runtime.enter();
     let mut interrupt = signal(SignalKind::interrupt()).map_err(|error| error.to_string())?;
     let mut terminate = signal(SignalKind::terminate()).map_err(|error| error.to_string())?;
+    drop(inside);
     runtime.spawn(async move {
         tokio::select! {
             _ = interrupt.recv() => {}
@@ -92,8 +105,11 @@ fn run(arguments: &Arguments) -> Result<(), String> {
     let first_line = serde_json::json!({ "simulation": network.address.to_string() });
     writeln!(io::stdout(), "{first_line}").map_err(|error| format!("standard output: {error}"))?;
     let ended = network.run();
-    drop(_inside);
-    runtime.shutdown_timeout(FAREWELL);
+    if ended.is_err() {
+        // Those who take part are still to be told why.
+        std::thread::sleep(FAREWELL);
+    }
+    runtime.shutdown_background();
     ended.map(|_| ())
 }
 

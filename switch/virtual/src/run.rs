@@ -6,6 +6,8 @@ use p4sched_dataplane::Nanos;
 use p4sched_proto::p4sched::v1 as api;
 use p4sched_traffic_generator::flow::{TcpFlow, UdpFlow, distinct};
 
+use crate::world::LAST_INSTANT;
+
 /// A second.
 const SECOND: Nanos = 1_000_000_000;
 /// No run is longer: a day, as in the traffic generator.
@@ -137,9 +139,16 @@ impl Run {
     /// # Errors
     /// What makes no sense, in a sentence.
     pub fn new(asked: api::Run) -> Result<Run, String> {
-        let named = |problem: String| format!("run '{}': {problem}", asked.name);
+        let name = asked.name.clone();
+        let named = |problem: String| format!("run '{name}': {problem}");
         if asked.name.is_empty() {
             return Err("a run has no name".into());
+        }
+        if asked.start_ns > LAST_INSTANT {
+            let start = asked.start_ns;
+            return Err(named(format!(
+                "start_ns is {start}: virtual time ends at {LAST_INSTANT} ns"
+            )));
         }
         let program = asked.program.ok_or_else(|| named("it has no program".into()))?;
         Ok(Run {

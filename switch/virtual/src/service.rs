@@ -16,7 +16,7 @@ use tonic::{Request, Response, Status, Streaming};
 
 use crate::host::TcpSettings;
 use crate::lockstep::Message;
-use crate::world::{World, WorldError};
+use crate::world::{LAST_INSTANT, World, WorldError};
 
 /// Bytes of a piece of a log: far below what gRPC takes at a time.
 const PIECE: usize = 1 << 20;
@@ -110,6 +110,7 @@ impl Simulation for Service {
     ) -> Result<Response<Self::ParticipateStream>, Status> {
         let id = self.participants.fetch_add(1, Ordering::Relaxed);
         let (sender, answers) = mpsc::unbounded_channel();
+        let refusal = sender.clone();
         let answer = move |now: Result<Nanos, String>| {
             // A participant that has gone away leaves as soon as that is noticed.
             let _ = sender.send(
@@ -122,7 +123,14 @@ impl Simulation for Service {
         let (network, mut asked) = (self.network.clone(), request.into_inner());
         tokio::spawn(async move {
             while let Some(Ok(asked)) = asked.next().await {
-                if network.send(Message::Wait(id, asked.until_ns)).is_err() {
+                let until = asked.until_ns;
+                if until > LAST_INSTANT && until != Nanos::MAX {
+                    let why = format!("until_ns is {until}: virtual time ends at {LAST_INSTANT} ns");
+                    // As above.
+                    let _ = refusal.send(Err(Status::invalid_argument(why)));
+                    break;
+                }
+                if network.send(Message::Wait(id, until)).is_err() {
                     break;
                 }
             }

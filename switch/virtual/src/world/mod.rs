@@ -27,6 +27,9 @@ use uplink::Uplink;
 /// circle without delay has no end of them.
 const MOST_EVENTS_AT_ONCE: u64 = 10_000_000;
 
+/// Times of a day from here on still fit into 64 bits.
+pub const LAST_INSTANT: Nanos = Nanos::MAX / 2;
+
 /// Why the network cannot go on, in a sentence.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum WorldError {
@@ -139,15 +142,17 @@ impl World {
         self.agenda.is_empty()
     }
 
-    /// Lets things happen up to `limit`, but no more than `most` of them. Returns whether it is `limit` now and everything has
-    /// happened that is due.
+    /// Lets things happen up to `limit`, but no more than `most` of them. Returns whether everything has happened that is due;
+    /// it is `limit` then, unless that is beyond all time.
     ///
     /// # Errors
     /// If the network cannot go on.
     pub fn advance(&mut self, limit: Nanos, most: usize) -> Result<bool, WorldError> {
         for _ in 0..most {
             let Some(&Reverse((at, node))) = self.agenda.peek().filter(|entry| entry.0.0 <= limit) else {
-                self.now = self.now.max(limit);
+                if limit <= LAST_INSTANT {
+                    self.now = self.now.max(limit);
+                }
                 return Ok(true);
             };
             self.agenda.pop();
