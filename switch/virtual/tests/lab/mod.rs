@@ -153,10 +153,7 @@ impl Lab {
             ..Default::default()
         };
         let ports = vec![port(1, 0, 1000), port(2, 0, 1000), port(3, rate_bps, room)];
-        let request = api::SetPortsRequest {
-            ports,
-            ..Default::default()
-        };
+        let request = api::SetPortsRequest { ports };
         self.traffic_manager
             .set_ports(request)
             .await
@@ -223,10 +220,7 @@ impl Lab {
 
     /// Counts of the port to the server.
     pub async fn bottleneck(&mut self) -> api::PortStats {
-        let request = api::GetStatsRequest {
-            ports: vec![3],
-            ..Default::default()
-        };
+        let request = api::GetStatsRequest { ports: vec![3] };
         let response = self.traffic_manager.get_stats(request).await.expect("counts");
         response.into_inner().ports.remove(0)
     }
