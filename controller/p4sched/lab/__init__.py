@@ -8,7 +8,8 @@ Experiments:
 Bring-up:
 - run: one run at a time, and a clean machine after it
 - ledger, processes: what a run made, for a clean-up after a crash
-- network: the topologies under Mininet; running: its switches by name
+- network: networks as experiments see them; emulated: under Mininet; virtual: in virtual time
+- running: the switches of the emulated lab by name
 - schemes, ranked_schemes: the schemes of the comparisons, with their queue sizes and their ranks
 - programming, fabric: program, routes, users and bottlenecks of a running dumbbell, or of leaves and spines
 - controllers: who programs the switches and runs the laws; onos, netcfg: an ONOS in place of the Python controller
@@ -17,8 +18,8 @@ Bring-up:
 
 Traffic:
 - scenario: how many connections each user opens
-- traffic: iperf3 between users and server
-- ranked_traffic: UDP flows with ranks, and TCP flows of given sizes; sized_flows: flows of random sizes at a load
+- traffic: long TCP flows between users and server
+- ranked_traffic: UDP flows with ranks, and TCP flows of given sizes, of the generator; sized_flows: flows of random sizes at a load
 - ranked_join_leave: flows of rising urgency that join and leave
 - probe, probe_stream: a constant stream that shows losses and gaps
 
