@@ -224,3 +224,12 @@ def test_units_in_keys_become_units_in_heads(key: str, text: str) -> None:
 )
 def test_values_are_shown_with_the_digits_they_deserve(value: object, text: str) -> None:
     assert report.cell(value) == text
+
+
+def test_a_run_in_virtual_time_is_exact_and_has_no_date(tmp_path: Path) -> None:
+    content = summary() | {"configuration": {"rate_bps": 5, "time": "virtual", "hosts": "model"}}
+    del content["finished"]
+    results(tmp_path, content)
+    words = made(tmp_path).words()
+    assert "In virtual time. This run: exact" in words
+    assert "unknown time" not in words

@@ -89,7 +89,7 @@ def section(run: Summary, place: int, base: Path, shows: str) -> dict[str, Any]:
         "name": run.experiment,
         "anchor": f"run-{place}",
         "shows": shows,
-        "finished": str(content.get("finished", "at an unknown time")),
+        "ran": ran(content),
         "doubts": summaries.doubts(content),
         "verdict": summaries.verdict(content),
         "figures": [(path.name, data_uri(path)) for path in sorted(run.folder.glob("*.png"))],
@@ -101,6 +101,13 @@ def section(run: Summary, place: int, base: Path, shows: str) -> dict[str, Any]:
         ],
         "links": [_link(path, run.folder, base) for path in files(run.folder)],
     }
+
+
+def ran(content: Mapping[str, Any]) -> str:
+    """When a run was, or in which time."""
+    if content.get("configuration", {}).get("time") == summaries.VIRTUAL:
+        return "In virtual time"
+    return f"Finished {content.get('finished', 'at an unknown time')}"
 
 
 def data_uri(path: Path) -> str:

@@ -22,7 +22,7 @@ from p4sched.proto import simulation_pb2 as pb
 
 NS = 10**9
 POLL_S = 0.05
-START_NS = 10_000_000
+START_NS = 1_000_000
 """From one client to the next: nobody's machine starts them all at one instant."""
 LAST_PACKETS_S = 0.2
 PROBE_PORT = 7000
