@@ -1,7 +1,10 @@
 //! A program with its control-plane state, before it works.
 
+use std::borrow::Cow;
+
 use p4sched_dataplane::Pipeline;
 use p4sched_proto::p4::v1 as p4rt;
+use prost::Message as _;
 
 use crate::entities::table_entries::adopt_initial;
 use crate::{Fault, Forwarding};
@@ -13,13 +16,31 @@ pub struct Program {
     pub(crate) forwarding: Forwarding,
 }
 
+/// The message around the JSON by which simple_switch_grpc first took programs (p4.tmp.P4DeviceConfig of P4Runtime's early
+/// drafts). P4's tutorials and many controllers still send it.
+#[derive(prost::Message)]
+struct P4DeviceConfig {
+    #[prost(bytes = "vec", tag = "3")]
+    device_data: Vec<u8>,
+}
+
+/// BMv2 JSON, as it is or in a P4DeviceConfig.
+fn json(config: &[u8]) -> Cow<'_, [u8]> {
+    let is_json = config.trim_ascii_start().first() == Some(&b'{');
+    match P4DeviceConfig::decode(config) {
+        Ok(wrapped) if !is_json && !wrapped.device_data.is_empty() => Cow::Owned(wrapped.device_data),
+        _ => Cow::Borrowed(config),
+    }
+}
+
 impl Program {
-    /// Parses and checks a pipeline configuration: P4Info, and BMv2 JSON as the device configuration.
+    /// Parses and checks a pipeline configuration: P4Info, and BMv2 JSON as the device configuration, alone or in a
+    /// `p4.tmp.P4DeviceConfig`.
     ///
     /// # Errors
     /// `INVALID_ARGUMENT`: what is wrong with either, or that they do not belong together.
     pub fn new(config: p4rt::ForwardingPipelineConfig) -> Result<Program, Fault> {
-        let pipeline = Pipeline::from_json(&config.p4_device_config).map_err(|error| {
+        let pipeline = Pipeline::from_json(&json(&config.p4_device_config)).map_err(|error| {
             Fault::invalid(format!(
                 "p4_device_config is not a program of this switch (BMv2 JSON): {error}"
             ))

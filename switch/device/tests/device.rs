@@ -33,6 +33,25 @@ fn nothing_can_be_written_or_read_before_a_program_is_loaded() {
 }
 
 #[test]
+fn a_program_may_come_in_the_message_that_bmv2_takes() {
+    let plain = config();
+    // Fields 1 (reassign = true) and 3 (device_data) of p4.tmp.P4DeviceConfig.
+    let mut wrapped = vec![0x08, 1, 0x1a];
+    prost::encode_length_delimiter(plain.p4_device_config.len(), &mut wrapped).expect("there is room");
+    wrapped.extend(&plain.p4_device_config);
+    let config = p4rt::ForwardingPipelineConfig {
+        p4_device_config: wrapped,
+        ..plain
+    };
+    let mut bench = Bench::new();
+    bench
+        .device
+        .commit(Program::new(config.clone()).expect("it is a program"))
+        .expect("it fits");
+    assert_eq!(bench.device.config(), Some(&config), "as it was sent");
+}
+
+#[test]
 fn a_broken_program_is_refused_with_its_place_and_the_old_one_stays() {
     let mut bench = Bench::new();
     bench.insert(Entity::TableEntry(bench.host(2, 3)));

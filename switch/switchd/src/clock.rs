@@ -58,7 +58,7 @@ impl WallClockSample {
     }
 
     /// The wall clock, in ns since 1970, at an instant of the switch's clock.
-    fn wall_time(&self, at: Nanos) -> u64 {
+    pub fn wall_time(&self, at: Nanos) -> u64 {
         (self.wall + at).saturating_sub(self.now)
     }
 

@@ -21,7 +21,7 @@ use tokio::signal::unix::{SignalKind, signal};
 
 use clock::Clock;
 use options::Options;
-use ports::{PortSpec, Receiver, Transmitter};
+use ports::{Capture, Direction, PortSpec, Receiver, Transmitter};
 use switch::{Switch, Totals, Waker};
 
 /// Threads that serve gRPC; the data plane has one of its own.
@@ -84,11 +84,10 @@ fn listen(address: &str) -> Result<TcpListener, String> {
 /// Starts the switch and runs it until SIGINT or SIGTERM.
 fn run(options: Options) -> Result<Totals, String> {
     let clock = Clock::start();
-    if let Some(port) = options.thrift_port {
-        log::info(&format!(
-            "--thrift-port {port} is ignored: there is no Thrift server, see the traffic manager's gRPC service"
-        ));
+    if let Some(path) = &options.log_file {
+        log::set_file(path).map_err(|error| format!("--log-file: {}: {error}", path.display()))?;
     }
+    options.without_effect().iter().for_each(|line| log::info(line));
     let program = options
         .program
         .as_ref()
@@ -96,14 +95,21 @@ fn run(options: Options) -> Result<Totals, String> {
         .transpose()?;
     let listener = listen(&options.grpc_server_addr)?;
     let address = listener.local_addr().map_err(|error| error.to_string())?;
-    let receiver =
+    let mut receiver =
         Receiver::open(options.interfaces.clone()).map_err(|(port, error)| open_port_problem(&port, &error))?;
-    let transmitter = if options.interfaces.is_empty() {
+    let mut transmitter = if options.interfaces.is_empty() {
         Transmitter::unconnected(clock)
     } else {
         Transmitter::open(&receiver.attachments(), clock)
             .map_err(|error| format!("cannot open a packet socket: {error}"))?
     };
+
+    if let Some(folder) = &options.pcap {
+        receiver.record(|interface| Capture::create(folder, interface, Direction::In))?;
+        transmitter.record(options.interfaces.iter(), |interface| {
+            Capture::create(folder, interface, Direction::Out)
+        })?;
+    }
 
     let mut engine = Engine::new();
     engine.set_cpu_port(options.cpu_port);

@@ -3,7 +3,7 @@
 use std::ffi::OsString;
 use std::path::PathBuf;
 
-use clap::{ArgAction, Parser};
+use clap::Parser;
 use p4sched_dataplane::{DROP_PORT, Port};
 
 use crate::log::Level;
@@ -31,7 +31,7 @@ pub struct Options {
     pub interfaces: Vec<PortSpec>,
 
     /// Identifier of the device in P4Runtime.
-    #[arg(long, value_name = "ID", default_value_t = 1, value_parser = clap::value_parser!(u64).range(1..))]
+    #[arg(long, value_name = "ID", default_value_t = 1)]
     pub device_id: u64,
 
     /// Address of the gRPC server. 0.0.0.0:9559 lets other hosts in.
@@ -64,39 +64,64 @@ pub struct Options {
     #[arg(long, value_name = "PORT", default_value_t = DROP_PORT, value_parser = drop_port)]
     pub drop_port: Port,
 
-    /// Accepted for BMv2's sake: messages always go to standard error.
-    #[arg(long)]
-    pub log_console: bool,
+    /// Also write the messages to this file; BMv2 adds .txt to its name, this switch does not.
+    #[arg(long, value_name = "FILE")]
+    pub log_file: Option<PathBuf>,
 
-    /// Accepted for BMv2's sake: there is no Thrift server.
-    #[arg(long, value_name = "PORT")]
-    pub thrift_port: Option<u16>,
+    /// Record all frames in pcap files, one for each port and direction: DIR/IFACE_in.pcap, DIR/IFACE_out.pcap.
+    #[arg(long, value_name = "DIR", num_args = 0..=1, require_equals = true, default_missing_value = ".")]
+    pub pcap: Option<PathBuf>,
 
-    /// Accepted for BMv2's sake: every port has eight queues.
-    #[arg(long, value_name = "COUNT", value_parser = clap::value_parser!(u8).range(1..=8))]
-    pub priority_queues: Option<u8>,
+    #[command(flatten)]
+    ignored: Ignored,
 
     #[command(flatten)]
     unsupported: Unsupported,
 }
 
+/// Options of BMv2 that change nothing here, or only what is said.
+#[derive(Debug, Parser)]
+struct Ignored {
+    /// Accepted for BMv2's sake: messages always go to standard error.
+    #[arg(long)]
+    log_console: bool,
+    /// Accepted for BMv2's sake: there is no Thrift server.
+    #[arg(long, value_name = "PORT")]
+    thrift_port: Option<u16>,
+    /// Accepted for BMv2's sake: every port has eight queues.
+    #[arg(long, value_name = "COUNT", value_parser = clap::value_parser!(u8).range(1..=8))]
+    priority_queues: Option<u8>,
+    #[arg(long, hide = true)]
+    nanolog: Option<String>,
+    #[arg(long, hide = true)]
+    notifications_addr: Option<String>,
+    #[arg(long, hide = true)]
+    dump_packet_data: Option<u64>,
+    #[arg(long, hide = true)]
+    log_flush: bool,
+    #[arg(long, hide = true)]
+    log_file_max_size: Option<u64>,
+    #[arg(long, hide = true)]
+    log_file_max_files: Option<u64>,
+    #[arg(long, hide = true)]
+    max_port_count: Option<u64>,
+    #[arg(long, hide = true)]
+    disable_swap: bool,
+}
+
 /// Options of BMv2 that this switch refuses: it cannot do what they ask for.
 #[derive(Debug, Parser)]
 struct Unsupported {
-    #[arg(long, hide = true, value_parser = refuse("there is no event log"), action = ArgAction::Append)]
-    nanolog: Vec<String>,
     #[arg(long, hide = true, value_parser = refuse("there is no debugger"), num_args = 0..=1, default_missing_value = "")]
     debugger: Vec<String>,
-    #[arg(long, hide = true, value_parser = refuse("record with tcpdump on the interface"), num_args = 0..=1, default_missing_value = "")]
-    pcap: Vec<String>,
     #[arg(long, hide = true, value_parser = refuse("packets come from interfaces (-i PORT@IFACE)"), num_args = 0..=1, default_missing_value = "")]
     use_files: Vec<String>,
     #[arg(long, hide = true, value_parser = refuse("packets come from interfaces (-i PORT@IFACE)"))]
     packet_in: Vec<String>,
-    #[arg(long, hide = true, value_parser = refuse("redirect standard error"))]
-    log_file: Vec<String>,
     #[arg(long, hide = true, value_parser = refuse("state is written over P4Runtime"))]
     restore_state: Vec<String>,
+    #[arg(long, hide = true, value_parser = refuse("externs are those of the architecture"))]
+    load_modules: Vec<String>,
 }
 
 fn refuse(instead: &'static str) -> impl Fn(&str) -> Result<String, String> + Clone + Send + Sync + 'static {
@@ -129,6 +154,51 @@ fn port_spec(text: &str) -> Result<PortSpec, String> {
 }
 
 impl Options {
+    /// A line for each option of BMv2 that was given and has no effect here.
+    pub fn without_effect(&self) -> Vec<String> {
+        let Ignored {
+            thrift_port,
+            nanolog,
+            notifications_addr,
+            dump_packet_data,
+            log_file_max_size,
+            log_file_max_files,
+            ..
+        } = &self.ignored;
+        let cases = [
+            (
+                "--thrift-port",
+                thrift_port.is_some(),
+                "there is no Thrift server, see the traffic manager's gRPC service",
+            ),
+            ("--nanolog", nanolog.is_some(), "no events are published"),
+            (
+                "--notifications-addr",
+                notifications_addr.is_some(),
+                "digests and idle notices go over P4Runtime",
+            ),
+            (
+                "--dump-packet-data",
+                dump_packet_data.is_some(),
+                "packets are not logged; --pcap records them",
+            ),
+            (
+                "--log-file-max-size",
+                log_file_max_size.is_some(),
+                "the log has few lines",
+            ),
+            (
+                "--log-file-max-files",
+                log_file_max_files.is_some(),
+                "the log has few lines",
+            ),
+        ];
+        let given = cases.into_iter().filter(|&(_, given, _)| given);
+        given
+            .map(|(option, _, why)| format!("{option} is ignored: {why}"))
+            .collect()
+    }
+
     /// Reads the command line. `--`, which separates BMv2's own options from those of its target, separates nothing here.
     ///
     /// # Errors
@@ -189,6 +259,29 @@ mod tests {
     }
 
     #[test]
+    fn the_command_line_of_the_tutorials_of_p4_is_understood() {
+        let line = "-i 1@s1-eth1 -i 2@s1-eth2 --pcap=pcaps --nanolog ipc:///tmp/bm-0-log.ipc --device-id 0 build/basic.json \
+                    --log-console --thrift-port 9090 --log-file logs/s1.log --log-flush --dump-packet-data 10000 -- \
+                    --grpc-server-addr 0.0.0.0:50051 --cpu-port 510";
+        let options = parse(line).expect("utils/p4runtime_switch.py writes such a line");
+        assert_eq!(options.device_id, 0);
+        assert_eq!(options.program, Some(PathBuf::from("build/basic.json")));
+        assert_eq!(options.pcap, Some(PathBuf::from("pcaps")));
+        assert_eq!(options.log_file, Some(PathBuf::from("logs/s1.log")));
+        let ignored = ["--thrift-port", "--nanolog", "--dump-packet-data"];
+        let lines = options.without_effect();
+        assert_eq!(lines.len(), ignored.len());
+        for (line, option) in lines.iter().zip(ignored) {
+            assert!(line.starts_with(&format!("{option} is ignored: ")), "{line}");
+        }
+        let here = parse("--pcap a.json").expect("the folder is left out");
+        assert_eq!(
+            (here.pcap, here.program),
+            (Some(PathBuf::from(".")), Some(PathBuf::from("a.json")))
+        );
+    }
+
+    #[test]
     fn nothing_listens_beyond_loopback_unless_asked() {
         assert_eq!(
             parse("--no-p4").map(|options| options.grpc_server_addr),
@@ -203,14 +296,14 @@ mod tests {
             ("-i 511@a", "ports are 0 to 510"),
             ("-i 1@a -i 1@b", "port 1 has two interfaces: a and b"),
             ("-i 1@a -i 2@a", "interface a has two ports: 1 and 2"),
-            ("--nanolog ipc:///x", "not supported by this switch"),
-            ("--pcap", "record with tcpdump"),
+            ("--restore-state x", "not supported by this switch"),
+            ("--load-modules x.so", "externs are those of the architecture"),
             ("--drop-port 3", "only 511 drops"),
             ("--inject-stall 5", "give PERIOD,DURATION in microseconds"),
             ("--no-p4 a.json", "cannot be used with"),
             ("--p4info a.txtpb", "required"),
             ("--grpc-server-adr 1:1", "--grpc-server-addr"),
-            ("--device-id 0", "0 is not in 1"),
+            ("--device-id s1", "invalid digit"),
         ];
         for (line, expected) in cases {
             let message = parse(line).expect_err(line);

@@ -201,6 +201,7 @@ impl Switch {
             sleep(self.gather);
             return self.follow_interfaces(false);
         }
+        flush_records(&mut self.ports.receiver, &mut self.ports.transmitter);
         let next = [self.device.next_event(), self.ports.receiver.next_check()]
             .into_iter()
             .flatten()
@@ -234,6 +235,7 @@ impl Switch {
         let due = now >= self.next_look || receiver.next_check().is_some_and(|at| at <= now);
         if trouble || due {
             self.next_look = now + LOOK_AT_INTERFACES_EVERY;
+            flush_records(receiver, transmitter);
             for change in receiver.check_interfaces(now) {
                 transmitter.attach(change);
             }
@@ -241,6 +243,7 @@ impl Switch {
     }
 
     fn totals(&mut self) -> Totals {
+        flush_records(&mut self.ports.receiver, &mut self.ports.transmitter);
         let sent = self.ports.transmitter.total();
         Totals {
             received: self.ports.receiver.packets(),
@@ -251,6 +254,12 @@ impl Switch {
             unconnected: self.ports.transmitter.without_interface(),
         }
     }
+}
+
+/// Lets readers of the recorded frames see all of them.
+fn flush_records(receiver: &mut Receiver, transmitter: &mut Transmitter) {
+    receiver.flush_records();
+    transmitter.flush_records();
 }
 
 /// How long frames gather on a switch whose shortest propagation delay is this.

@@ -72,6 +72,72 @@ fn frames_cross_the_switch_and_are_counted() {
     });
 }
 
+/// The frames of a pcap file with nanoseconds, and when each was there in ns since 1970.
+fn recorded(file: &std::path::Path) -> Vec<(u64, Vec<u8>)> {
+    let bytes = std::fs::read(file).expect("the switch wrote it");
+    let (header, mut rest) = bytes.split_at(24);
+    let word = |bytes: &[u8], at: usize| u32::from_ne_bytes(bytes[at..at + 4].try_into().expect("four bytes"));
+    assert_eq!((word(header, 0), word(header, 20)), (0xa1b2_3c4d, 1));
+    let mut frames = Vec::new();
+    while !rest.is_empty() {
+        let length = word(rest, 8) as usize;
+        let at = u64::from(word(rest, 0)) * 1_000_000_000 + u64::from(word(rest, 4));
+        frames.push((at, rest[16..16 + length].to_vec()));
+        rest = &rest[16 + length..];
+    }
+    frames
+}
+
+#[test]
+fn frames_are_recorded_as_they_came_and_as_they_left() {
+    in_lab("g", async |lab| {
+        let folder = tempfile::tempdir().expect("a folder");
+        let (pcap, log) = (
+            format!("--pcap={}", folder.path().display()),
+            folder.path().join("s.log"),
+        );
+        let log_file = [
+            "--log-file",
+            log.to_str().expect("the path is text"),
+            "--nanolog",
+            "ipc:///x",
+        ];
+        let begun = std::time::SystemTime::now();
+        let switch = Switch::start(&[&PROGRAM[..], &[&pcap], &log_file].concat());
+        let mut controller = Controller::connect(&switch).await;
+        controller.connect_hosts().await;
+        let (sender, receiver) = (lab.socket(1), lab.socket(2));
+        for number in 0..20_u8 {
+            sender
+                .send_to(&[number; 40], "10.9.0.2:5000")
+                .expect("the neighbour is known");
+            receiver.recv_from(&mut [0; 64]).expect("the frame arrives");
+        }
+        assert!(switch.stop().0.success());
+        let since = begun
+            .duration_since(std::time::UNIX_EPOCH)
+            .expect("it is later")
+            .as_nanos() as u64;
+        let datagrams = |file: &str| {
+            let mut frames = recorded(&folder.path().join(file));
+            frames.retain(|(_, frame)| frame.len() == 82 && frame[23] == 17);
+            assert!(frames.iter().all(|&(at, _)| at >= since));
+            frames
+        };
+        let (came, left) = (datagrams("s1_in.pcap"), datagrams("s2_out.pcap"));
+        let numbers = |frames: &[(u64, Vec<u8>)]| frames.iter().map(|(_, frame)| frame[42]).collect::<Vec<_>>();
+        assert_eq!(numbers(&came), (0..20).collect::<Vec<_>>());
+        assert_eq!(numbers(&left), numbers(&came));
+        assert!(came.iter().zip(&left).all(|((came, _), (left, _))| came <= left));
+        assert!(datagrams("s1_out.pcap").is_empty() && datagrams("s2_in.pcap").is_empty());
+        let said = std::fs::read_to_string(&log).expect("the log is there");
+        assert!(
+            said.contains("--nanolog is ignored") && said.contains("frames received"),
+            "{said}"
+        );
+    });
+}
+
 #[test]
 fn a_shaped_port_never_delivers_early() {
     in_lab("b", async |lab| {
@@ -186,7 +252,7 @@ fn a_switch_that_cannot_start_says_why() {
         let garbage = std::env::temp_dir().join(format!("p4sched-{}.json", std::process::id()));
         std::fs::write(&garbage, b"{ \"header_types\": [").expect("the folder is writable");
         let garbage_path = garbage.to_str().expect("the path is text");
-        let cases: [(&[&str], i32, &str); 6] = [
+        let cases: [(&[&str], i32, &str); 8] = [
             (&["-i", "1@nosuch"], 1, "there is no interface nosuch"),
             (&["--grpc-server-addr", &address], 1, "is in use"),
             (&["--grpc-server-addr", "nowhere"], 1, "give HOST:PORT"),
@@ -196,6 +262,16 @@ fn a_switch_that_cannot_start_says_why() {
                 "/nosuch.json: No such file",
             ),
             (&["--grpc-server-addr", "127.0.0.1:0", garbage_path], 1, "not JSON"),
+            (
+                &["-i", "1@s1", "--pcap=/nosuch"],
+                1,
+                "--pcap: /nosuch/s1_in.pcap: No such file",
+            ),
+            (
+                &["--log-file", "/nosuch/log"],
+                1,
+                "--log-file: /nosuch/log: No such file",
+            ),
             (&["-i", "1@s1", "-i", "1@s2"], 2, "port 1 has two interfaces"),
         ];
         for (arguments, expected_code, expected) in cases {

@@ -1,11 +1,13 @@
 //! Switch ports on network interfaces.
 
+mod capture;
 mod frame;
 mod priority;
 mod receive;
 mod socket;
 mod transmit;
 
+pub use capture::{Capture, Direction};
 pub use priority::make_real_time;
 pub use receive::{PortSpec, Receiver};
 pub use socket::interface_index;

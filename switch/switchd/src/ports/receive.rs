@@ -4,6 +4,7 @@ use std::os::fd::{AsFd, BorrowedFd};
 
 use p4sched_dataplane::{Nanos, Port};
 
+use super::capture::Capture;
 use super::frame::{complete_checksum, insert_tag};
 use super::socket::{RingFrame, RxRing, interface_index};
 use crate::clock::WallClockSample;
@@ -39,6 +40,7 @@ struct RxPort {
     /// Receive time of the frame at the head of the ring, once looked at.
     head: Option<Nanos>,
     received: Received,
+    capture: Option<Capture>,
     warned_of_length: bool,
     warned_of_checksum: bool,
 }
@@ -71,6 +73,7 @@ impl Receiver {
                     up: true,
                     head: None,
                     received: Received::default(),
+                    capture: None,
                     warned_of_length: false,
                     warned_of_checksum: false,
                 }),
@@ -82,6 +85,23 @@ impl Receiver {
             scratch: Vec::new(),
             next_reattach: 0,
         })
+    }
+
+    /// Records what every port receives; `open` makes the file for an interface.
+    ///
+    /// # Errors
+    /// Those of `open`.
+    pub fn record(&mut self, open: impl Fn(&str) -> Result<Capture, String>) -> Result<(), String> {
+        for port in &mut self.ports {
+            port.capture = Some(open(&port.spec.interface)?);
+        }
+        Ok(())
+    }
+
+    /// Lets readers of the records see what was received.
+    pub fn flush_records(&mut self) {
+        let captures = self.ports.iter_mut().filter_map(|port| port.capture.as_mut());
+        captures.for_each(Capture::flush);
     }
 
     /// The ports as they are attached now.
@@ -150,7 +170,11 @@ impl Receiver {
                     port.spec.number, port.spec.interface
                 ));
             }
-            accept(at, port.spec.number, repaired(&frame, &mut self.scratch));
+            let frame = repaired(&frame, &mut self.scratch);
+            if let Some(capture) = &mut port.capture {
+                capture.frame(sample.wall_time(at), frame);
+            }
+            accept(at, port.spec.number, frame);
         }
         ring.release();
         port.look(sample);

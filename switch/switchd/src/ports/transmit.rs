@@ -2,7 +2,8 @@
 
 use p4sched_dataplane::{Nanos, Port};
 
-use super::receive::Attachment;
+use super::capture::Capture;
+use super::receive::{Attachment, PortSpec};
 use super::socket::{SEND_BATCH, TxSocket};
 use crate::clock::Clock;
 use crate::lateness::Lateness;
@@ -23,6 +24,7 @@ struct TxPort {
     /// Kernel index of the interface, 0 while there is none.
     interface: i32,
     sent: Sent,
+    capture: Option<Capture>,
 }
 
 struct Pending {
@@ -41,6 +43,8 @@ pub struct Transmitter {
     bytes: Vec<u8>,
     clock: Clock,
     lateness: Lateness,
+    /// Whether ports record what they send.
+    records: bool,
     /// Frames for ports without an interface.
     without_interface: u64,
 }
@@ -67,8 +71,33 @@ impl Transmitter {
             bytes: Vec::with_capacity(SEND_BATCH * 2048),
             clock,
             lateness: Lateness::default(),
+            records: false,
             without_interface: 0,
         }
+    }
+
+    /// Records what these ports send; `open` makes the file for an interface.
+    ///
+    /// # Errors
+    /// Those of `open`.
+    pub fn record<'a>(
+        &mut self,
+        specs: impl Iterator<Item = &'a PortSpec>,
+        open: impl Fn(&str) -> Result<Capture, String>,
+    ) -> Result<(), String> {
+        self.records = true;
+        for spec in specs {
+            if let Some(Some(port)) = self.ports.get_mut(usize::from(spec.number)) {
+                port.capture = Some(open(&spec.interface)?);
+            }
+        }
+        Ok(())
+    }
+
+    /// Lets readers of the records see what was sent.
+    pub fn flush_records(&mut self) {
+        let captures = self.ports.iter_mut().flatten().filter_map(|port| port.capture.as_mut());
+        captures.for_each(Capture::flush);
     }
 
     /// Follows a change of a port's interface.
@@ -117,8 +146,7 @@ impl Transmitter {
                 .as_ref()
                 .and_then(|socket| socket.send(frames).ok())
                 .unwrap_or(0);
-            let now = self.clock.now();
-            self.account_taken(first..first + taken, start, now);
+            self.account_taken(first..first + taken, start);
             first += taken;
             if taken == 0 {
                 self.account_refused(first);
@@ -129,12 +157,17 @@ impl Transmitter {
         self.bytes.clear();
     }
 
-    fn account_taken(&mut self, range: std::ops::Range<usize>, mut start: usize, now: Nanos) {
+    fn account_taken(&mut self, range: std::ops::Range<usize>, mut start: usize) {
+        let now = self.clock.now();
+        let wall = self.records.then(|| self.clock.sample().wall_time(now));
         for pending in &self.pending[range] {
             self.lateness.record(now.saturating_sub(pending.due));
             if let Some(port) = &mut self.ports[usize::from(pending.port)] {
                 port.sent.packets += 1;
                 port.sent.bytes += (pending.end - start) as u64;
+                if let (Some(capture), Some(wall)) = (&mut port.capture, wall) {
+                    capture.frame(wall, &self.bytes[start..pending.end]);
+                }
             }
             start = pending.end;
         }
