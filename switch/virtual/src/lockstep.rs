@@ -105,7 +105,15 @@ impl LockStep {
             let why = ended.clone().err().unwrap_or_else(|| "the run is over".into());
             (participant.answer)(Err(why));
         }
-        ended.map(|()| self.world)
+        ended?;
+        let balance = self.world.balance();
+        if balance.balanced() {
+            Ok(self.world)
+        } else {
+            Err(format!(
+                "a frame went missing between the parts of the network, which is a bug: {balance:?}"
+            ))
+        }
     }
 
     fn until_the_end(&mut self) -> Result<(), String> {

@@ -46,6 +46,8 @@ pub struct ModelHost {
     tcp: Tcp,
     /// In the order in which they were planned.
     runs: Vec<Running>,
+    /// How many of them observe now.
+    observers: usize,
     /// Earliest first; an entry counts if the sleeper is planned for this time.
     alarms: BinaryHeap<Reverse<(Nanos, Sleeper)>>,
 }
@@ -108,6 +110,7 @@ impl ModelHost {
             },
             tcp: Tcp::default(),
             runs: Vec::new(),
+            observers: 0,
             alarms: BinaryHeap::new(),
         }
     }
@@ -184,7 +187,9 @@ impl Host for ModelHost {
                 header,
                 payload,
             } => {
-                self.observe(now, frame);
+                if self.observers > 0 {
+                    self.observe(now, frame);
+                }
                 let ends = Ends {
                     local: (packet.to, to),
                     remote: (packet.from, from),

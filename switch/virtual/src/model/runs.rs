@@ -213,7 +213,10 @@ impl ModelHost {
                 Work::UdpSend(UdpSending::new(&flows, seed, log, || self.net.port()))
             }
             Program::UdpReceive { log, .. } => Work::UdpReceive(UdpReceived::new(log)),
-            Program::Observe { .. } => Work::Observe(Vec::new()),
+            Program::Observe { .. } => {
+                self.observers += 1;
+                Work::Observe(Vec::new())
+            }
             Program::ProbeSend { .. } => Work::ProbeSend(0),
             Program::ProbeReceive { .. } => Work::ProbeReceive(Vec::new()),
             Program::BulkReceive { .. } | Program::Command { .. } => Work::Nothing,
@@ -257,6 +260,7 @@ impl ModelHost {
                 text(&received.reports())
             }
             Work::Observe(segments) => {
+                self.observers -= 1;
                 if logged {
                     running.log = observe::text(&segments).into_bytes();
                 }

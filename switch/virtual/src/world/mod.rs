@@ -4,6 +4,7 @@
 //! far end at once. A host has an uplink of a rate and no delay. Things of one instant happen in the order of the nodes,
 //! switches first, so the order in which they were planned makes no difference.
 
+mod balance;
 mod switch;
 mod uplink;
 
@@ -16,6 +17,7 @@ use p4sched_p4runtime::Job;
 use p4sched_proto::p4sched::v1 as api;
 use thiserror::Error;
 
+pub use balance::Balance;
 pub use switch::SwitchNode;
 
 use crate::host::{Host, HostError, Outbox, TcpSettings};
@@ -56,6 +58,8 @@ struct HostNode {
     /// Where its uplink leads to: a switch by its place, and the port.
     at: (usize, p4sched_dataplane::Port),
     uplink: Uplink,
+    /// Frames sent and received.
+    frames: (u64, u64),
 }
 
 /// The network at an instant.
@@ -104,6 +108,7 @@ impl World {
                     host: host(place),
                     at: at(number)?,
                     uplink: Uplink::new(place.uplink_bps),
+                    frames: (0, 0),
                     place: place.clone(),
                 })
             })
@@ -140,6 +145,25 @@ impl World {
     /// Whether anything will ever happen by itself.
     pub fn is_at_rest(&self) -> bool {
         self.agenda.is_empty()
+    }
+
+    /// Where every frame is or went.
+    pub fn balance(&self) -> Balance {
+        let mut balance = Balance::default();
+        for node in &self.hosts {
+            balance.sent += node.frames.0;
+            balance.delivered += node.frames.1;
+            balance.on_uplinks += node.uplink.len() as u64;
+        }
+        for node in &self.switches {
+            let switch = node.device().engine().balance();
+            balance.added += switch.packets_out + switch.copies;
+            balance.in_switches += switch.inside();
+            balance.dropped += switch.dropped();
+            balance.to_controllers += switch.packets_in;
+            balance.unconnected += node.unconnected();
+        }
+        balance
     }
 
     /// Lets things happen up to `limit`, but no more than `most` of them. Returns whether everything has happened that is due;
@@ -235,7 +259,9 @@ impl World {
             self.count()?;
             match to {
                 Peer::Host(place) => {
-                    self.hosts[place].host.receive(self.now, &frame, &mut self.outbox);
+                    let node = &mut self.hosts[place];
+                    node.frames.1 += 1;
+                    node.host.receive(self.now, &frame, &mut self.outbox);
                     self.post(place);
                 }
                 Peer::Switch(place, port) => {
@@ -252,6 +278,7 @@ impl World {
     fn post(&mut self, place: usize) {
         let node = &mut self.hosts[place];
         for frame in self.outbox.drain() {
+            node.frames.0 += 1;
             node.uplink.send(self.now, frame);
         }
         self.plan(self.switches.len() + place);

@@ -35,6 +35,11 @@ impl Uplink {
         self.frames.front().map(|frame| frame.0)
     }
 
+    /// Frames on their way.
+    pub fn len(&self) -> usize {
+        self.frames.len()
+    }
+
     /// The first frame, if it is at the switch.
     pub fn arrived(&mut self, now: Nanos) -> Option<Vec<u8>> {
         let due = self.next_arrival()? <= now;

@@ -4,7 +4,6 @@ use std::path::Path;
 use std::thread::JoinHandle;
 use std::time::Duration;
 
-use p4sched_proto::p4::config::v1::P4Info;
 use p4sched_proto::p4::v1 as p4rt;
 use p4sched_proto::p4::v1::p4_runtime_client::P4RuntimeClient;
 use p4sched_proto::p4sched::v1 as api;
@@ -22,6 +21,9 @@ use tokio::sync::mpsc;
 use tokio_stream::wrappers::ReceiverStream;
 use tonic::Streaming;
 use tonic::transport::Channel;
+
+#[path = "../entries/mod.rs"]
+mod entries;
 
 pub const SECOND: u64 = 1_000_000_000;
 pub const SERVER: &str = "10.2.0.1";
@@ -121,7 +123,7 @@ impl Lab {
             (3, [10, 2, 0, 0], 2, 1),
         ]
         .into_iter()
-        .map(|(port, prefix, group, host)| route(&p4info, port, prefix, [2, 0, 0, 0, group, host]))
+        .map(|(port, prefix, group, host)| entries::route(&p4info, port, prefix, [2, 0, 0, 0, group, host]))
         .collect();
         let election_id = Some(p4rt::Uint128 { high: 0, low: 1 });
         let request = p4rt::SetForwardingPipelineConfigRequest {
@@ -235,50 +237,5 @@ impl Lab {
     /// Waits for the run to end by itself.
     pub fn ended(self) -> Result<World, String> {
         self.thread.join().expect("the network does not panic")
-    }
-}
-
-/// An entry of `ipv4_routes`.
-fn route(p4info: &P4Info, port: u8, prefix: [u8; 4], mac: [u8; 6]) -> p4rt::Update {
-    let table = p4info
-        .tables
-        .iter()
-        .map(|table| table.preamble.as_ref().expect("a name"));
-    let table = table
-        .filter(|preamble| preamble.name.ends_with("ipv4_routes"))
-        .map(|preamble| preamble.id);
-    let action = p4info.actions.iter().find(|action| {
-        let name = &action.preamble.as_ref().expect("a name").name;
-        name.ends_with(".forward") || name == "forward"
-    });
-    let action = action.expect("an action");
-    let value = |name: &str| if name == "port" { vec![port] } else { mac.to_vec() };
-    let params = action.params.iter().map(|param| p4rt::action::Param {
-        param_id: param.id,
-        value: value(&param.name),
-    });
-    let matched = p4rt::field_match::FieldMatchType::Lpm(p4rt::field_match::Lpm {
-        value: prefix.to_vec(),
-        prefix_len: 24,
-    });
-    let entry = p4rt::TableEntry {
-        table_id: table.into_iter().next().expect("a table"),
-        r#match: vec![p4rt::FieldMatch {
-            field_id: 1,
-            field_match_type: Some(matched),
-        }],
-        action: Some(p4rt::TableAction {
-            r#type: Some(p4rt::table_action::Type::Action(p4rt::Action {
-                action_id: action.preamble.as_ref().expect("a name").id,
-                params: params.collect(),
-            })),
-        }),
-        ..Default::default()
-    };
-    p4rt::Update {
-        r#type: p4rt::update::Type::Insert.into(),
-        entity: Some(p4rt::Entity {
-            entity: Some(p4rt::entity::Entity::TableEntry(entry)),
-        }),
     }
 }
