@@ -38,6 +38,7 @@ from mininet_topos.stations import (
     attach,
     program_loader,
     refusing,
+    router_mac,
     routes,
     switch_node,
     whole,
@@ -125,11 +126,6 @@ class Shape:
             return []
         paths = [{"port": port, "mac": router_mac(spine)} for spine, port in self.uplinks().items()]
         return [{"group": ECMP_GROUP, "paths": paths}]
-
-
-def router_mac(switch: str) -> str:
-    """The MAC address that a switch is sent packets at: all of its ports take them."""
-    return f"02:00:00:01:00:{int(switch.removeprefix('s')):02x}"
 
 
 class LeafSpineTopo(Topo):

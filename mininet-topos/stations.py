@@ -79,6 +79,12 @@ def routes(stations: Sequence[Station]) -> list[dict[str, Any]]:
     return [{"prefix": s.prefix, "port": s.port, "mac": s.mac} for s in stations]
 
 
+def router_mac(switch: str) -> str:
+    """The MAC address that a switch is sent packets at: all of its ports take them."""
+    number = int(switch.removeprefix("s"))
+    return f"02:00:00:01:{number >> 8:02x}:{number & 255:02x}"
+
+
 def refuse_taken_names(interfaces: Iterable[str]) -> None:
     """Raises NodeError if one exists: Mininet would remove another network's interface to make its own."""
     for name in interfaces:

@@ -199,6 +199,7 @@ def test_a_switch_that_cannot_start_leaves_no_folder(
     [
         ("incast,3,{}", "0% dropped (12/12 received)"),
         ("leaf_spine,2,2,1,{}", "0% dropped (2/2 received)"),
+        ("fat_tree,2,{}", "0% dropped (2/2 received)"),
         ("dumbbell,2,0,{},program=aifo", "0% dropped (6/6 received)"),
     ],
 )
@@ -211,6 +212,8 @@ def test_the_topologies_work_with_plain_mininet(topology: str, answers: str, swi
     ("topology", "message"),
     [
         ("incast,0", "0 senders: there can be 1 to 200"),
+        ("fat_tree,5", "5 ports a switch: half of them go down, so their number must be even"),
+        ("fat_tree,18", "18 ports a switch: there can be 2 to 16"),
         ("leaf_spine,2,2,65", "65 hosts a leaf: there can be 1 to 64"),
         ("dumbbell,2,program=fofi", "no program 'fofi': use one of aifo, fdpa, fifo, packs, rifo, sp_pifo"),
         ("leaf_spine,2,2,2,ovs", "no switch 'ovs': use embedded or bmv2"),

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from typing import Any
 
+from mininet_topos.fat_tree import FatTree
 from mininet_topos.leaf_spine import Shape
 from mininet_topos.nodes import GATEWAY_MAC
 from mininet_topos.star import Sides
@@ -33,6 +34,16 @@ def leaves_and_spines(shape: Shape) -> Topology:
         "switches": [{"name": name, "device_id": number} for number, name in enumerate(names, start=1)],
         "hosts": hosts,
         "links": links,
+    }
+
+
+def fat_tree(shape: FatTree) -> Topology:
+    """Pods and a core."""
+    names = shape.switch_names()
+    return {
+        "switches": [{"name": name, "device_id": number} for number, name in enumerate(names, start=1)],
+        "hosts": [host for edge in shape.edges() for host in _hosts(edge, shape.rack(edge))],
+        "links": [{"ends": [{"switch": name, "port": port} for name, port in link]} for link in shape.links()],
     }
 
 
