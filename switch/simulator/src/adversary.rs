@@ -6,7 +6,9 @@
 //! the rank of the packet lies below the highest rank.
 //!
 //! The paper asks a solver for the largest gap between two schedulers. Here the search climbs from many random traces. It
-//! finds a lower bound of the gap, and a trace that shows it.
+//! finds a lower bound of the gap, and a trace that shows it. [`crate::attack`] searches longer traces with the same climbs.
+
+use std::ops::ControlFlow;
 
 use rand::{Rng, RngCore};
 
@@ -81,6 +83,60 @@ impl BatchOutcome {
     }
 }
 
+/// Traces that can be searched.
+pub trait Space {
+    /// One of them.
+    type Trace: Clone;
+
+    /// Any trace.
+    fn draw(&self, random: &mut impl RngCore) -> Self::Trace;
+
+    /// A trace that differs a little from this one.
+    fn change(&self, trace: &Self::Trace, random: &mut impl RngCore) -> Self::Trace;
+}
+
+/// How a trace is climbed from: threshold accepting (Dueck and Scheuer, J. Computational Physics 90, 1990), which needs
+/// whole numbers only, so it finds the same on every machine.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Climb {
+    /// Changes tried.
+    pub steps: usize,
+    /// How much worse than before a changed trace may be at the first step. It falls to 0 at the last one; always 0 is
+    /// hill climbing.
+    pub tolerance: i64,
+}
+
+impl Climb {
+    /// The best trace of one climb from a random one, and its gap. `step` is told of each step, and can end the climb.
+    pub fn run<S: Space>(
+        self,
+        space: &S,
+        gap: &mut impl FnMut(&S::Trace) -> i64,
+        random: &mut impl RngCore,
+        mut step: impl FnMut() -> ControlFlow<()>,
+    ) -> (S::Trace, i64) {
+        let mut trace = space.draw(random);
+        let mut value = gap(&trace);
+        let mut best = (trace.clone(), value);
+        for left in (1..=self.steps).rev() {
+            if step().is_break() {
+                break;
+            }
+            let changed = space.change(&trace, random);
+            let changed_value = gap(&changed);
+            let tolerance = i128::from(self.tolerance) * left as i128 / self.steps as i128;
+            // An equal value is taken too: plateaus are wide, and the way up crosses them.
+            if i128::from(changed_value) + tolerance >= i128::from(value) {
+                (trace, value) = (changed, changed_value);
+                if value >= best.1 {
+                    best = (trace.clone(), value);
+                }
+            }
+        }
+        best
+    }
+}
+
 /// The space that is searched, and how long.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Search {
@@ -108,9 +164,13 @@ impl Search {
 
     /// The trace with the largest `gap` found, and its gap.
     pub fn worst(&self, gap: impl Fn(&Trace) -> i64, random: &mut impl RngCore) -> (Trace, i64) {
+        let climb = Climb {
+            steps: self.steps,
+            tolerance: 0,
+        };
         let mut best: Option<(Trace, i64)> = None;
         for _ in 0..self.restarts.max(1) {
-            let found = self.climb(&gap, random);
+            let found = climb.run(self, &mut &gap, random, || ControlFlow::Continue(()));
             if best.as_ref().is_none_or(|(_, value)| found.1 > *value) {
                 best = Some(found);
             }
@@ -118,25 +178,19 @@ impl Search {
         best.expect("at least one climb")
     }
 
-    fn climb(&self, gap: &impl Fn(&Trace) -> i64, random: &mut impl RngCore) -> (Trace, i64) {
-        let mut trace = Trace {
-            window: self.draw(self.window, random),
-            ranks: self.draw(self.packets, random),
-        };
-        let mut value = gap(&trace);
-        for _ in 0..self.steps {
-            let changed = self.change(&trace, random);
-            let changed_value = gap(&changed);
-            // An equal value is taken too: plateaus are wide, and the way up crosses them.
-            if changed_value >= value {
-                (trace, value) = (changed, changed_value);
-            }
-        }
-        (trace, value)
-    }
-
-    fn draw(&self, count: usize, random: &mut impl RngCore) -> Vec<Rank> {
+    fn ranks(&self, count: usize, random: &mut impl RngCore) -> Vec<Rank> {
         (0..count).map(|_| random.random_range(1..=self.highest)).collect()
+    }
+}
+
+impl Space for Search {
+    type Trace = Trace;
+
+    fn draw(&self, random: &mut impl RngCore) -> Trace {
+        Trace {
+            window: self.ranks(self.window, random),
+            ranks: self.ranks(self.packets, random),
+        }
     }
 
     /// One to three ranks redrawn, or two swapped.

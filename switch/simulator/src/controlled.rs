@@ -3,30 +3,17 @@
 
 use p4sched_dataplane::Port;
 use p4sched_schedulers::scheme::P4;
-use p4sched_schedulers::{Nanos, Rank, Scheme, Target};
+use p4sched_schedulers::{Nanos, Scheme, Target};
 use serde_json::{Value, json};
 
-use crate::frames::{Datagram, MIN_FRAME};
+use crate::arrivals::Arrival;
+use crate::frames::Datagram;
 use crate::program::{Program, ProgramError};
 use crate::switch::{ArgumentError, Sent, Switch};
 
 const PORT: Port = 1;
 /// Cells of the logarithmic histograms.
 const BUCKETS: usize = 33;
-const MAX_FRAME: u32 = 1514;
-/// Latest arrival: all that is sent after it is sent before the end of time.
-const LAST_ARRIVAL: Nanos = 1_000_000_000_000_000_000;
-
-/// A packet that will arrive.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Arrival {
-    /// When.
-    pub at: Nanos,
-    /// Its rank.
-    pub rank: Rank,
-    /// Ethernet bytes.
-    pub frame_bytes: u32,
-}
 
 /// What is wrong with what was asked.
 #[derive(Debug, thiserror::Error)]
@@ -40,38 +27,6 @@ pub enum ControlledError {
     /// A program without an admission rule.
     #[error("{0}.p4 counts no decisions by rank; only the departures are told")]
     NoCounters(&'static str),
-    /// A line of the arrivals.
-    #[error("arrivals, line {0}: {1}")]
-    Arrivals(usize, String),
-}
-
-/// Reads arrivals as `p4sched-traffic udp-schedule` writes them: `at_ns,flow,sequence,rank,frame_bytes`, in order.
-///
-/// # Errors
-/// If a line is none of these, or out of order.
-pub fn arrivals(text: &str) -> Result<Vec<Arrival>, ControlledError> {
-    let mut found: Vec<Arrival> = Vec::new();
-    for (index, line) in text.lines().enumerate().skip(1) {
-        let wrong = |what: &str| ControlledError::Arrivals(index + 1, what.to_owned());
-        let values: Option<Vec<u64>> = line.split(',').map(|value| value.parse().ok()).collect();
-        let Some([at, _, _, rank, frame_bytes]) = values.as_deref() else {
-            return Err(wrong("not at_ns,flow,sequence,rank,frame_bytes"));
-        };
-        let rank = Rank::try_from(*rank).map_err(|_| wrong("a rank has 32 bits"))?;
-        let frame_bytes = u32::try_from(*frame_bytes).unwrap_or(u32::MAX);
-        if !(MIN_FRAME..=MAX_FRAME).contains(&frame_bytes) {
-            return Err(wrong("a frame has 54 to 1514 bytes"));
-        }
-        if *at > LAST_ARRIVAL {
-            return Err(wrong("later than 10^18 ns"));
-        }
-        if found.last().is_some_and(|last| last.at > *at) {
-            return Err(wrong("earlier than the line before"));
-        }
-        let at = *at;
-        found.push(Arrival { at, rank, frame_bytes });
-    }
-    Ok(found)
 }
 
 /// The port.
@@ -189,8 +144,6 @@ impl ControlledPort {
 mod tests {
     use super::*;
 
-    const HEAD: &str = "at_ns,flow,sequence,rank,frame_bytes\n";
-
     fn program(name: &str) -> Program {
         let directory = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../p4");
         Program::compile(&directory, name, Target::V1model).unwrap()
@@ -253,15 +206,5 @@ mod tests {
             wrong(&sizes, &mut port),
             "set_packs: size_3 = 65536 does not fit its 16 bits"
         );
-        for (text, what) in [
-            ("1,2,3\n", "line 2: not at_ns"),
-            ("1,2,3,4,10\n", "54 to 1514"),
-            ("1,2,3,4294967296,100\n", "32 bits"),
-            ("1000000000000000001,2,3,4,100\n", "later than 10^18 ns"),
-            ("5,1,0,0,100\n4,1,1,0,100\n", "line 3: earlier"),
-        ] {
-            let error = arrivals(&format!("{HEAD}{text}")).unwrap_err().to_string();
-            assert!(error.contains(what), "{error}");
-        }
     }
 }

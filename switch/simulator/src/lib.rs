@@ -9,6 +9,8 @@
 //! | [`flow_sizes`] | sizes and starts of flows |
 //! | [`inversions`] | a constant-rate stream through a scheduler: inversions and drops by rank (PACKS 6.1) |
 //! | [`adversary`] | search for traces on which one scheduler does much worse than another (PACKS, appendix B) |
+//! | [`attack`] | the same for longer traces that arrive at a port |
+//! | [`arrivals`], [`replay`] | a trace at one port, and what a model or a program makes of it |
 //! | [`model`], [`ranked`], [`link`] | one port of the reference: a model, where its ranks come from, a link |
 //! | [`network`] | whole networks: hosts, links, switches |
 //! | [`program`] | a compiled P4 program |
@@ -21,6 +23,8 @@
 //! | [`trace`] | arrivals and decisions for a switch whose time cannot be stepped |
 
 pub mod adversary;
+pub mod arrivals;
+pub mod attack;
 pub mod controlled;
 pub mod flow_sizes;
 pub mod frames;
@@ -32,6 +36,7 @@ pub mod options;
 pub mod parameters;
 pub mod program;
 pub mod ranked;
+pub mod replay;
 pub mod stepped;
 pub mod switch;
 pub mod trace;

@@ -1,8 +1,141 @@
 //! Schemes as options of a command.
 
+use std::path::{Path, PathBuf};
+
+use clap::ValueEnum;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
-use p4sched_schedulers::Scheme;
+use p4sched_schedulers::{ConfigError, Headroom, Scheme, Sizes, Target};
 use serde_json::json;
+
+use crate::program::{Program, ProgramError};
+
+/// Window of PACKS 6.1, in ranks.
+const PAPER_WINDOW: usize = 1000;
+
+/// What decides at a port.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum With {
+    /// The reference models.
+    Model,
+    /// The compiled P4 programs.
+    P4,
+}
+
+impl With {
+    /// Its name on command lines.
+    pub fn name(self) -> &'static str {
+        match self {
+            With::Model => "model",
+            With::P4 => "p4",
+        }
+    }
+}
+
+/// What decides at a port, and the sizes that make schemes comparable.
+#[derive(Clone, Debug, clap::Args)]
+pub struct PortOptions {
+    /// What decides: the reference models or the compiled P4 programs.
+    #[arg(long, value_enum, default_value = "model")]
+    pub with: With,
+    /// Whose programs, or whose rules in the models: v1model, tna or t2na.
+    #[arg(long, default_value = "v1model")]
+    pub target: Target,
+    /// |W| of AIFO and PACKS and T of RIFO, in packets [default: 1000 for the models, 32 for P4, 16 for a Tofino].
+    #[arg(long)]
+    pub window: Option<usize>,
+    /// Queues of SP-PIFO and PACKS.
+    #[arg(long, default_value_t = 8, value_parser = count::<1, 64>)]
+    pub queues: usize,
+    /// Packets in each queue; the single queues of the others hold as many as all queues together.
+    #[arg(long, default_value_t = 10, value_parser = count::<1, 16_777_216>)]
+    pub queue_size: usize,
+    /// Headroom k in 1/256.
+    #[arg(long, default_value_t = 0)]
+    pub headroom_256: u32,
+    /// Added to the ranks in the window of PACKS when they are compared; the models only.
+    #[arg(long, default_value_t = 0, allow_negative_numbers = true)]
+    pub window_shift: i64,
+    /// Where the P4 programs are [default: p4, tofino-port or tofino-port/t2na].
+    #[arg(long)]
+    pub p4_dir: Option<PathBuf>,
+}
+
+/// What a port cannot have.
+#[derive(Debug, thiserror::Error)]
+pub enum PortError {
+    /// A shift with the programs.
+    #[error("--window-shift: the P4 programs cannot shift their windows; use --with model")]
+    Shift,
+    /// A window that the programs for a Tofino do not hold.
+    #[error("--window {0}: the programs for {1} hold at most {2} ranks")]
+    Window(usize, &'static str, usize),
+    /// No such program.
+    #[error("there is no program of {0} for {1}")]
+    NoProgram(&'static str, &'static str),
+    /// It does not compile.
+    #[error(transparent)]
+    Program(#[from] ProgramError),
+    /// A number out of range.
+    #[error(transparent)]
+    Config(#[from] ConfigError),
+}
+
+impl PortOptions {
+    /// The sizes.
+    ///
+    /// # Errors
+    /// If a number is out of range, or the target cannot have it.
+    pub fn sizes(&self) -> Result<Sizes, PortError> {
+        if self.with == With::P4 && self.window_shift != 0 {
+            return Err(PortError::Shift);
+        }
+        let most = self.target.max_window();
+        let window = self.window.unwrap_or(match (self.with, self.target) {
+            (With::Model, Target::V1model) => PAPER_WINDOW,
+            _ => most,
+        });
+        if self.target != Target::V1model && window > most {
+            return Err(PortError::Window(window, self.target.name(), most));
+        }
+        Ok(Sizes {
+            queues: self.queues,
+            queue_size: self.queue_size,
+            window,
+            headroom: Headroom::new(self.headroom_256, 8)?,
+            window_shift: self.window_shift,
+            target: self.target,
+        })
+    }
+
+    /// The compiled program of a scheme, if programs decide.
+    ///
+    /// # Errors
+    /// If there is none, or it does not compile.
+    pub fn program(&self, scheme: Scheme) -> Result<Option<Program>, PortError> {
+        if !scheme.targets().contains(&self.target) {
+            return Err(PortError::NoProgram(scheme.name(), self.target.name()));
+        }
+        Ok(match self.with {
+            With::Model => None,
+            With::P4 => {
+                let default = Path::new(self.target.directory());
+                let directory = self.p4_dir.as_deref().unwrap_or(default);
+                Some(Program::compile(directory, scheme.p4().program, self.target)?)
+            }
+        })
+    }
+}
+
+/// A number within bounds.
+///
+/// # Errors
+/// If it is none.
+pub fn count<const LEAST: usize, const MOST: usize>(text: &str) -> Result<usize, String> {
+    match text.parse() {
+        Ok(value) if (LEAST..=MOST).contains(&value) => Ok(value),
+        _ => Err(format!("it is a number from {LEAST} to {MOST}")),
+    }
+}
 
 /// The names of the schemes that a command knows.
 pub fn names(known: fn(Scheme) -> bool) -> impl Iterator<Item = &'static str> {

@@ -6,11 +6,13 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::Instant;
 
-use clap::{Parser, ValueEnum};
+use clap::Parser;
 use p4sched_simulator::network::device::DeviceError;
 use p4sched_simulator::network::world::{Installation, Setup, World};
 use p4sched_simulator::network::{results, scenario};
+use p4sched_simulator::options::With;
 use p4sched_simulator::program::Program;
+use rustix::process::{Signal, getppid, set_parent_process_death_signal};
 
 /// A network in virtual time: hosts, links and switches of a scenario. The same scenario gives the same results, byte for
 /// byte, on any machine.
@@ -28,17 +30,12 @@ struct Args {
     /// Compares every decision and every departure of the P4 programs with the models.
     #[arg(long)]
     check: bool,
+    /// Ends when the process of this number does, which must be its parent.
+    #[arg(long, value_name = "PID")]
+    parent: Option<i32>,
     /// Where the P4 programs are [default: p4, tofino-port or tofino-port/t2na, after the scenario's target].
     #[arg(long)]
     p4_dir: Option<PathBuf>,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-enum With {
-    /// The reference models.
-    Model,
-    /// The compiled P4 programs.
-    P4,
 }
 
 fn main() -> ExitCode {
@@ -53,6 +50,7 @@ fn main() -> ExitCode {
 }
 
 fn run(args: &Args) -> Result<(), Box<dyn Error>> {
+    args.parent.map_or(Ok(()), end_with)?;
     let mut setup = scenario::load(&args.scenario)?;
     if args.with == With::P4 {
         setup.program = Some(installation(args, &setup)?);
@@ -84,6 +82,16 @@ fn run(args: &Args) -> Result<(), Box<dyn Error>> {
         world.events() as f64 / wall / 1e6,
     )?;
     Ok(())
+}
+
+/// Lets the kernel end this process when its parent has ended, so that no run is left behind.
+fn end_with(parent: i32) -> Result<(), Box<dyn Error>> {
+    set_parent_process_death_signal(Some(Signal::KILL))?;
+    // It may have ended before.
+    match getppid() {
+        Some(pid) if pid.as_raw_pid() == parent => Ok(()),
+        _ => Err(format!("--parent {parent}: it is not the parent of this process").into()),
+    }
 }
 
 fn installation(args: &Args, setup: &Setup) -> Result<Installation, Box<dyn Error>> {

@@ -14,7 +14,8 @@ use std::process::ExitCode;
 
 use clap::Parser;
 use p4sched_schedulers::{Scheme, Target};
-use p4sched_simulator::controlled::{ControlledPort, arrivals};
+use p4sched_simulator::arrivals;
+use p4sched_simulator::controlled::ControlledPort;
 use p4sched_simulator::options;
 use p4sched_simulator::program::Program;
 use serde_json::Value;
@@ -58,7 +59,7 @@ fn run(args: &Args) -> Result<(), Box<dyn Error>> {
     let text = std::fs::read_to_string(&args.arrivals)
         .map_err(|error| format!("cannot read {}: {error}", args.arrivals.display()))?;
     let program = Program::compile(&args.p4_dir, args.scheme.p4().program, Target::V1model)?;
-    let mut port = ControlledPort::new(&program, args.scheme, args.rate_bps, args.room, arrivals(&text)?)?;
+    let mut port = ControlledPort::new(&program, args.scheme, args.rate_bps, args.room, arrivals::read(&text)?)?;
     let mut output = std::io::stdout().lock();
     for line in std::io::stdin().lock().lines() {
         let command: Value = serde_json::from_str(&line?)?;

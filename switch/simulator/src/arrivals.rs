@@ -1,0 +1,102 @@
+//! Packets that will arrive at one port: the trace of a schedule, of an attack, or one written by hand.
+
+use std::fmt::Write as _;
+
+use p4sched_schedulers::{Nanos, Rank};
+
+use crate::frames::MIN_FRAME;
+
+const MAX_FRAME: u32 = 1514;
+/// Latest arrival: all that is sent after it is sent before the end of time.
+const LAST_ARRIVAL: Nanos = 1_000_000_000_000_000_000;
+const HEAD: &str = "at_ns,flow,sequence,rank,frame_bytes";
+
+/// A packet that will arrive.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Arrival {
+    /// When.
+    pub at: Nanos,
+    /// Its rank.
+    pub rank: Rank,
+    /// Ethernet bytes.
+    pub frame_bytes: u32,
+}
+
+/// A line that is no arrival.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("arrivals, line {line}: {problem}")]
+pub struct ArrivalsError {
+    line: usize,
+    problem: String,
+}
+
+/// Reads arrivals as `p4sched-traffic udp-schedule` writes them: `at_ns,flow,sequence,rank,frame_bytes`, in order.
+///
+/// # Errors
+/// If a line is none of these, or out of order.
+pub fn read(text: &str) -> Result<Vec<Arrival>, ArrivalsError> {
+    let mut found: Vec<Arrival> = Vec::new();
+    for (index, line) in text.lines().enumerate().skip(1) {
+        let wrong = |what: &str| ArrivalsError {
+            line: index + 1,
+            problem: what.to_owned(),
+        };
+        let values: Option<Vec<u64>> = line.split(',').map(|value| value.parse().ok()).collect();
+        let Some([at, _, _, rank, frame_bytes]) = values.as_deref() else {
+            return Err(wrong(&format!("not {HEAD}")));
+        };
+        let rank = Rank::try_from(*rank).map_err(|_| wrong("a rank has 32 bits"))?;
+        let frame_bytes = u32::try_from(*frame_bytes).unwrap_or(u32::MAX);
+        if !(MIN_FRAME..=MAX_FRAME).contains(&frame_bytes) {
+            return Err(wrong("a frame has 54 to 1514 bytes"));
+        }
+        if *at > LAST_ARRIVAL {
+            return Err(wrong("later than 10^18 ns"));
+        }
+        if found.last().is_some_and(|last| last.at > *at) {
+            return Err(wrong("earlier than the line before"));
+        }
+        let at = *at;
+        found.push(Arrival { at, rank, frame_bytes });
+    }
+    Ok(found)
+}
+
+/// The same as text, all of them as one flow.
+pub fn write(arrivals: &[Arrival]) -> String {
+    let mut text = format!("{HEAD}\n");
+    for (sequence, Arrival { at, rank, frame_bytes }) in arrivals.iter().enumerate() {
+        // Writing to a string cannot fail.
+        let _ = writeln!(text, "{at},0,{sequence},{rank},{frame_bytes}");
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_written_is_read() {
+        let arrivals = [(0, 3), (7, 0), (7, u32::MAX)].map(|(at, rank)| Arrival {
+            at,
+            rank,
+            frame_bytes: 100,
+        });
+        assert_eq!(read(&write(&arrivals)), Ok(arrivals.to_vec()));
+    }
+
+    #[test]
+    fn lines_without_sense_are_refused() {
+        for (text, what) in [
+            ("1,2,3\n", "line 2: not at_ns"),
+            ("1,2,3,4,10\n", "54 to 1514"),
+            ("1,2,3,4294967296,100\n", "32 bits"),
+            ("1000000000000000001,2,3,4,100\n", "later than 10^18 ns"),
+            ("5,1,0,0,100\n4,1,1,0,100\n", "line 3: earlier"),
+        ] {
+            let error = read(&format!("{HEAD}\n{text}")).unwrap_err().to_string();
+            assert!(error.contains(what), "{error}");
+        }
+    }
+}

@@ -1,0 +1,158 @@
+//! Searches the trace on which one scheduler does worst against another.
+
+use std::error::Error;
+use std::io::{self, Write as _};
+use std::path::PathBuf;
+use std::process::ExitCode;
+use std::time::{Duration, Instant};
+
+use clap::{Parser, ValueEnum};
+use p4sched_schedulers::Scheme;
+use p4sched_simulator::arrivals::{self, Arrival};
+use p4sched_simulator::attack::{FRAME_BYTES, Objective, Traces, lowest_rank_delay, search, weighted_drops};
+use p4sched_simulator::options::{self, PortOptions, With};
+use p4sched_simulator::replay::{Played, Scheduler};
+use serde_json::{Value, json};
+
+/// Searches the trace of packets at one port on which one scheduler does worst against another. Writes the trace as CSV, and
+/// what both make of it as JSON. `p4sched-stepped --arrivals TRACE` shows the same figures.
+#[derive(Debug, Parser)]
+#[command(name = "p4sched-attack", version)]
+struct Args {
+    /// The scheme that is attacked.
+    #[arg(value_parser = options::scheme(options::is_ranked))]
+    scheme: Scheme,
+    /// The scheme that does better.
+    #[arg(long, value_parser = options::scheme(options::is_ranked))]
+    against: Scheme,
+    /// What is bad: inversions, drops (weighted by urgency) or the delay of packets of rank 0.
+    #[arg(long, value_enum, default_value = "inversions")]
+    objective: Bad,
+    #[command(flatten)]
+    port: PortOptions,
+    /// Packets of the trace.
+    #[arg(long, default_value_t = 100)]
+    packets: usize,
+    /// Ranks are 0 to this, exclusive.
+    #[arg(long, default_value_t = 16)]
+    rank_count: u32,
+    /// Seed of the search.
+    #[arg(long, default_value_t = 1)]
+    seed: u64,
+    /// Changed traces to try [default: 20000, 2000 with programs; without limit if a time is given].
+    #[arg(long)]
+    steps: Option<usize>,
+    /// Seconds to search.
+    #[arg(long)]
+    seconds: Option<f64>,
+    /// Where the trace goes.
+    #[arg(long)]
+    trace: PathBuf,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum Bad {
+    Inversions,
+    Drops,
+    Delay,
+}
+
+impl From<Bad> for Objective {
+    fn from(bad: Bad) -> Objective {
+        match bad {
+            Bad::Inversions => Objective::Inversions,
+            Bad::Drops => Objective::Drops,
+            Bad::Delay => Objective::Delay,
+        }
+    }
+}
+
+/// A program takes some milliseconds for a trace, for it is loaded anew each time.
+const STEPS: (usize, usize) = (20_000, 2000);
+
+fn main() -> ExitCode {
+    match run(&Args::parse()) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            // Nobody is left to be told when that fails too.
+            let _ = writeln!(io::stderr(), "p4sched-attack: {error}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn run(args: &Args) -> Result<(), Box<dyn Error>> {
+    if args.scheme == args.against {
+        return Err(format!("{} against itself: it does no worse", args.scheme.name()).into());
+    }
+    let deadline = args.seconds.map(deadline).transpose()?;
+    let traces = Traces::new(args.packets, args.rank_count)?;
+    let sizes = args.port.sizes()?;
+    let (program, other_program) = (args.port.program(args.scheme)?, args.port.program(args.against)?);
+    let attacked = Scheduler::new(args.scheme, &sizes, program.as_ref())?;
+    let against = Scheduler::new(args.against, &sizes, other_program.as_ref())?;
+    let (objective, buffer) = (Objective::from(args.objective), sizes.buffer());
+    // A program that does not load says so here, and not in the search.
+    attacked.play(&[])?;
+    against.play(&[])?;
+    let cost = |scheduler: &Scheduler<'_>, trace: &[Arrival]| {
+        let played = scheduler.play(trace).expect("it has played before");
+        objective.cost(&played, trace, buffer)
+    };
+    let steps = args.steps.unwrap_or(match (deadline, args.port.with) {
+        (Some(_), _) => usize::MAX,
+        (None, With::Model) => STEPS.0,
+        (None, With::P4) => STEPS.1,
+    });
+    let most = match objective {
+        Objective::Inversions => args.packets as i64,
+        Objective::Drops => args.packets as i64 * i64::from(args.rank_count - 1),
+        Objective::Delay => (args.packets * buffer) as i64 * i64::from(FRAME_BYTES),
+    };
+    let gap = |trace: &[Arrival]| cost(&attacked, trace) - cost(&against, trace);
+    let go_on = || deadline.is_none_or(|deadline| Instant::now() < deadline);
+    let found = search(&traces, steps, most, args.seed, gap, go_on);
+    let trace = &found.arrivals;
+    std::fs::write(&args.trace, arrivals::write(trace))
+        .map_err(|error| format!("cannot write {}: {error}", args.trace.display()))?;
+    let told = |scheduler: &Scheduler<'_>| -> Result<Value, Box<dyn Error>> {
+        let played = scheduler.play(trace)?;
+        Ok(report(&played, trace, buffer))
+    };
+    let told = json!({
+        "with": args.port.with.name(),
+        "target": sizes.target.name(),
+        "window": sizes.window,
+        "queues": sizes.queues,
+        "queue_size": sizes.queue_size,
+        "headroom_256": args.port.headroom_256,
+        "window_shift": sizes.window_shift,
+        "packets": args.packets,
+        "rank_count": args.rank_count,
+        "seed": args.seed,
+        "steps": found.steps,
+        "gap": found.gap,
+        "schemes": {args.scheme.name(): told(&attacked)?, args.against.name(): told(&against)?},
+    });
+    writeln!(io::stdout(), "{told:#}")?;
+    Ok(())
+}
+
+fn deadline(seconds: f64) -> Result<Instant, String> {
+    let duration = Duration::try_from_secs_f64(seconds).ok();
+    let deadline = duration.and_then(|duration| Instant::now().checked_add(duration));
+    deadline.ok_or_else(|| format!("--seconds {seconds}: it is a time from now on"))
+}
+
+/// What a scheduler made of the trace.
+fn report(played: &Played, trace: &[Arrival], buffer: usize) -> Value {
+    json!({
+        "inversions": played.outcome.total_inversions(),
+        "drops": played.outcome.total_drops(),
+        "departures": played.outcome.sent.len(),
+        "lowest_rank_dropped": played.outcome.lowest_rank_dropped(),
+        "weighted_drops": weighted_drops(played, trace),
+        "lowest_rank_delay_ns": lowest_rank_delay(played, trace, buffer),
+        "waited_ns": played.waited,
+    })
+}
