@@ -25,7 +25,9 @@
 of such a file. The same scenario gives the same result on any machine. Each run is a process of `p4sched-simulate`.
 """
 
+import asyncio
 import json
+import os
 import re
 import signal
 import subprocess
@@ -288,19 +290,48 @@ def run(
         return _run(scenario, programs, check, Path(folder))
 
 
+async def run_async(
+    scenario: Scenario | Mapping[str, Any] | str | Path,
+    output: Path,
+    *,
+    programs: bool = False,
+    check: bool = False,
+) -> Result:
+    """As `run`, without waiting for the process: for several runs at a time. A run that is cancelled is ended."""
+    output.mkdir(parents=True, exist_ok=True)
+    words = _words(scenario, programs, check, output)
+    process = await asyncio.create_subprocess_exec(*words, cwd=ROOT, stderr=asyncio.subprocess.PIPE)
+    try:
+        _, told = await process.communicate()
+    except asyncio.CancelledError:
+        process.kill()
+        await process.wait()
+        raise
+    assert process.returncode is not None
+    return _outcome(process.returncode, told, output)
+
+
 def _run(scenario: Scenario | Mapping[str, Any] | str | Path, programs: bool, check: bool, folder: Path) -> Result:
+    words = _words(scenario, programs, check, folder)
+    ended = subprocess.run(words, cwd=ROOT, stderr=subprocess.PIPE, check=False)
+    return _outcome(ended.returncode, ended.stderr, folder)
+
+
+def _words(scenario: Scenario | Mapping[str, Any] | str | Path, programs: bool, check: bool, folder: Path) -> list[str]:
+    """The command. It is to be started in the project's folder, where the programs are found."""
     path = Path(scenario) if isinstance(scenario, str | Path) else folder / SCENARIO
     if not isinstance(scenario, str | Path):
         path.write_text(json.dumps(_to_write(scenario, folder), indent=1) + "\n")
     words = [str(rust_binary(BINARY)), str(path.absolute()), "--output", str(folder.absolute())]
-    words += ["--with", "p4"] if programs else []
-    words += ["--check"] if check else []
-    # The programs are found from the folder of the project.
-    ended = subprocess.run(words, cwd=ROOT, stderr=subprocess.PIPE, text=True, errors="replace", check=False)
-    if ended.returncode < 0:
-        raise EndedError(f"{BINARY} was ended by {signal.Signals(-ended.returncode).name}")
-    if ended.returncode > 0:
-        lines = ended.stderr.strip().splitlines() or [f"{BINARY} ended with {ended.returncode}"]
+    words += ["--parent", str(os.getpid())]
+    return words + (["--with", "p4"] if programs else []) + (["--check"] if check else [])
+
+
+def _outcome(code: int, told: bytes, folder: Path) -> Result:
+    if code < 0:
+        raise EndedError(f"{BINARY} was ended by {signal.Signals(-code).name}")
+    if code > 0:
+        lines = told.decode(errors="replace").strip().splitlines() or [f"{BINARY} ended with {code}"]
         raise P4schedError(_sentence(lines[-1], folder))
     return read(folder)
 

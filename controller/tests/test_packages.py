@@ -15,6 +15,7 @@ ORDER = (
     "p4sched.control",
     "p4sched.schemes",
     "p4sched.results",
+    "p4sched.sweep",
     "p4sched.lab",
     "p4sched.cli",
 )

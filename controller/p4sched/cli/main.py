@@ -20,6 +20,7 @@ from p4sched.cli import control, experiments, replay
 from p4sched.cli.given import folder, given
 from p4sched.cli.report import report
 from p4sched.cli.run_all import run_all
+from p4sched.cli.sweep import sweep
 from p4sched.errors import INTERRUPTED, P4schedError, UsageError, unknown_name
 from p4sched.lab import experiment
 from p4sched.lab.experiment import HostKind, SwitchKind
@@ -230,6 +231,7 @@ def clean() -> None:
 app.command("control")(control.control)
 app.command("replay")(replay.replay)
 app.command("report")(report)
+app.command("sweep")(sweep)
 
 
 def main() -> None:

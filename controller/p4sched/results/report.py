@@ -15,16 +15,18 @@ from urllib.parse import quote
 import typer
 
 from p4sched.errors import P4schedError
-from p4sched.results import summaries
+from p4sched.results import summaries, sweeps
 from p4sched.results.summaries import Summary
 from p4sched.schemes import title
 
 PAGE = "report.html"
-LINKED = (".csv", ".json", ".jsonl")
+LINKED = (".csv", ".json", ".jsonl", ".parquet")
 APART = frozenset({"experiment", "finished", "configuration", "schemes", "machine", "versions"})
 """Keys of summary.json that the page shows in their own places."""
 ASIDE = frozenset({"fidelity", "tcp", "bottleneck"})
 """Keys of groups that are the same for every experiment and not its result."""
+RESULTS = frozenset({"points", "failed"})
+"""Keys of records that are the result itself: those of a sweep."""
 LONGEST_LIST = 8
 """A longer list of values is left to the JSON file."""
 UNITS = {"bps": "bit/s", "ns": "ns", "us": "µs", "ms": "ms", "s": "s", "bytes": "bytes", "packets": "packets"}
@@ -40,15 +42,15 @@ class Table:
 
 
 def read_runs(folder: Path) -> list[Summary]:
-    """The run in a folder, or those in the folders right below it. Raises P4schedError when there is none."""
+    """The run or sweep in a folder, or those in the folders right below it. Raises P4schedError when there is none."""
     if not folder.is_dir():
         raise P4schedError(f"{folder} is no folder; a run of an experiment makes one: p4sched run EXPERIMENT --out DIR")
-    if (folder / summaries.FILE).is_file():
-        return [summaries.read(folder)]
+    if _is_run(folder):
+        return [_read(folder)]
     runs, unread = [], []
-    for path in sorted(folder.glob(f"*/{summaries.FILE}")):
+    for path in sorted(path for path in folder.glob("*") if _is_run(path)):
         try:
-            runs.append(summaries.read(path.parent))
+            runs.append(_read(path))
         except P4schedError as error:
             unread.append(error)
     if unread and not runs:
@@ -58,9 +60,17 @@ def read_runs(folder: Path) -> list[Summary]:
     if not runs:
         raise P4schedError(
             f"no {summaries.FILE} in {folder} or in a folder right below it;"
-            " 'p4sched run EXPERIMENT --out DIR' writes one"
+            " 'p4sched run EXPERIMENT --out DIR' writes one, and 'p4sched sweep' writes a " + sweeps.FILE
         )
     return runs
+
+
+def _is_run(folder: Path) -> bool:
+    return any((folder / name).is_file() for name in (summaries.FILE, sweeps.FILE))
+
+
+def _read(folder: Path) -> Summary:
+    return summaries.read(folder) if (folder / summaries.FILE).is_file() else sweeps.read(folder)
 
 
 def page(runs: Sequence[Summary], base: Path, shows: Callable[[str], str]) -> str:
@@ -170,7 +180,9 @@ def value_tables(values: Mapping[str, Any]) -> tuple[list[Table], list[Table]]:
         if is_group(value):
             (details if key in ASIDE else main).append(_pairs(_caption(key), value))
         elif is_records(value):
-            details.append(_grid(key, "", [(str(place), row) for place, row in enumerate(value, start=1)]))
+            (main if key in RESULTS else details).append(
+                _grid(key, "", [(str(place), row) for place, row in enumerate(value, start=1)])
+            )
     return main, details
 
 

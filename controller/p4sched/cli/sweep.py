@@ -1,0 +1,130 @@
+"""`p4sched sweep SWEEP.toml`: runs every combination of schemes, loads, seeds and parameters of a scenario."""
+
+import asyncio
+import os
+from collections.abc import AsyncIterator
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.console import Console
+from rich.markup import escape
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+from rich.table import Table
+
+from p4sched import simulate
+from p4sched.cli.given import folder
+from p4sched.errors import P4schedError, UsageError
+from p4sched.results import sweeps
+from p4sched.results.tables import print_table
+from p4sched.sweep import folder as folders
+from p4sched.sweep import plan as plans
+from p4sched.sweep import table, workers
+from p4sched.sweep.plan import Plan, Point
+from p4sched.sweep.point import Outcome
+
+FIGURE = "figure.png"
+A_DAY_S = 24 * 60 * 60
+TOLD_FAILURES = 5
+"""More of them are in the file only."""
+
+
+def sweep(
+    plan: Annotated[Path, typer.Argument(metavar="SWEEP.toml", help="What to run: docs/SIMULATION.md.")],
+    out: Annotated[
+        Path | None, typer.Option(parser=folder, metavar="DIR", help="Folder of the results; default: results/SWEEP.")
+    ] = None,
+    jobs: Annotated[
+        int | None, typer.Option(min=1, metavar="N", help="Points at a time; default: one for each CPU.")
+    ] = None,
+    dask: Annotated[
+        str | None,
+        typer.Option(metavar="ADDRESS|local", help="Run on Dask: the scheduler at an address, or one of this machine."),
+    ] = None,
+) -> None:
+    """Run every combination of schemes, loads, seeds and parameters of a scenario in virtual time.
+
+    Writes DIR/results.parquet, a row for each point, and DIR/figure.png; 'p4sched report DIR' shows both. Started
+    again, it runs only what is not done yet.
+    """
+    asked = plans.read(plan)
+    _try(asked, plan)
+    where = out or Path("results") / plan.stem
+    with folders.opened(where) as opened:
+        changed = opened.changed(plan.read_text(encoding="utf-8"), asked)
+        if changed:
+            typer.echo(changed)
+        keys = [folders.key(asked, point) for point in asked.points]
+        try:
+            outcomes = asyncio.run(_run(asked, keys, opened, jobs or os.cpu_count() or 1, dask))
+        except KeyboardInterrupt:
+            left = len(folders.missing(asked, opened, keys))
+            typer.echo(f"{left} of {len(keys)} points are left; the same command goes on with them", err=True)
+            raise
+        path = table.write(where, plan.stem, asked, outcomes)
+        _draw(where)
+    _show(where)
+    typer.echo(str(path))
+    failed = [(point, found["error"]) for point, found in zip(asked.points, outcomes, strict=True) if "error" in found]
+    if failed:
+        point, reason = failed[0]
+        raise P4schedError(f"{len(failed)} of {len(keys)} points failed, the first one ({point}): {reason}")
+
+
+def _try(plan: Plan, path: Path) -> None:
+    """Refuses a sweep whose schemes or scenario make no sense: runs each scheme for a nanosecond."""
+    for point in {point.scheme: point for point in reversed(plan.points)}.values():
+        try:
+            simulate.run({**point.scenario, "end_ns": 1})
+        except simulate.EndedError:
+            continue
+        except P4schedError as error:
+            raise UsageError(f"{path}: {point}: {error}") from error
+
+
+async def _run(plan: Plan, keys: list[str], folder: folders.Folder, jobs: int, dask: str | None) -> list[Outcome]:
+    """The outcomes of all points, in their order."""
+    by_point = dict(zip(map(id, plan.points), keys, strict=True))
+    outcomes = {key: found for key in keys if (found := folder.outcome(key)) is not None}
+    left: dict[str, Point] = {key: point for key, point in zip(keys, plan.points, strict=True) if key not in outcomes}
+    if outcomes:
+        typer.echo(f"{len(keys) - len(left)} of {len(keys)} points are there already")
+    todo = list(left.values())
+    running: AsyncIterator[workers.Done] = (
+        workers.processes(plan, todo, jobs, folder.scratch) if dask is None else workers.dask(plan, todo, jobs, dask)
+    )
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
+    remaining = (TextColumn("left:"), TimeRemainingColumn())
+    failures = 0
+    with Progress(*columns, *remaining, speed_estimate_period=A_DAY_S) as progress:
+        bar = progress.add_task("points", total=len(todo))
+        async for point, found in running:
+            outcomes[by_point[id(point)]] = found
+            if "error" in found:
+                failures += 1
+                if failures <= TOLD_FAILURES:
+                    progress.console.print(f"[bold red]failed[/] {escape(str(point))}: {escape(found['error'])}")
+            else:
+                folder.keep(by_point[id(point)], found)
+            progress.advance(bar)
+    return [outcomes[key] for key in keys]
+
+
+def _draw(folder: Path) -> None:
+    from p4sched.results.sweep_figure import draw  # noqa: PLC0415 - Matplotlib takes a second
+
+    if not draw(folder, folder / FIGURE):
+        (folder / FIGURE).unlink(missing_ok=True)
+
+
+def _show(folder: Path) -> None:
+    points = sweeps.read(folder).content["points"]
+    if not points:
+        return
+    columns = [name for name in points[0] if any(point[name] is not None for point in points)]
+    shown = Table(title="Means over the seeds (lowest-highest)", title_justify="left")
+    for name in columns:
+        shown.add_column(name.replace("_", " "), justify="left" if name == "scheme" else "right")
+    for point in points:
+        shown.add_row(*("-" if point[name] is None else escape(str(point[name])) for name in columns))
+    print_table(Console(), shown)

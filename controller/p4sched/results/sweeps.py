@@ -1,0 +1,95 @@
+"""What a sweep left behind: its Parquet file as a summary for tables and pages.
+
+`p4sched sweep` writes results.parquet, a row for each point. Its columns are `scheme`, `load`, `seed`, one for each
+parameter by its path, the figures of the point, and `error`: why it failed, null if it did not. The metadata of a
+column say what it means.
+"""
+
+import json
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+from pathlib import Path
+from statistics import fmean
+from typing import Any
+
+from p4sched.errors import P4schedError
+from p4sched.results.summaries import Summary
+
+FILE = "results.parquet"
+META = "p4sched.sweep"
+"""Key of the file's metadata: JSON with the sweep's name and parameters."""
+SHOWN = ("small_mean_ms", "small_p99_ms", "large_mean_ms", "mean_ms", "p99_ms", "completed_share")
+"""Figures of tables and of the drawing."""
+Row = Mapping[str, Any]
+Group = Mapping[str, Any]
+
+
+def read(folder: Path) -> Summary:
+    """The sweep in a folder as a summary. `points` has a record for each scheme, load and set of parameters, with the
+    mean of each figure over the seeds and its lowest and highest one. `failed` has one for each point without figures.
+
+    Raises P4schedError if the folder holds no sweep.
+    """
+    told, rows, groups = load(folder)
+    parameters = told["parameters"]
+    finished = datetime.fromtimestamp((folder / FILE).stat().st_mtime).astimezone()
+    failed = [row for row in rows if row["error"] is not None]
+    content: dict[str, Any] = {
+        "experiment": str(told["sweep"]),
+        "finished": finished.isoformat(timespec="seconds"),
+        "configuration": {
+            "points": len(rows),
+            "failed": len(failed),
+            "seeds": len({row["seed"] for row in rows}),
+            "programs": told.get("programs", False),
+        },
+        "points": [_record(group) for group in groups],
+        "failed": [{name: row[name] for name in ("scheme", "load", *parameters, "seed", "error")} for row in failed],
+    }
+    return Summary(folder, content)
+
+
+def load(folder: Path) -> tuple[Mapping[str, Any], list[Row], list[Group]]:
+    """What the file says of the sweep, its rows, and their groups. Raises P4schedError for any other file."""
+    from pyarrow import ArrowException, parquet  # noqa: PLC0415 - takes a quarter of a second
+
+    path = folder / FILE
+    try:
+        table = parquet.read_table(path)
+        told = json.loads((table.schema.metadata or {})[META.encode()])
+        rows = table.to_pylist()
+        return told, rows, grouped(rows, told["parameters"])
+    except (OSError, ValueError, ArrowException, KeyError, TypeError) as error:
+        raise P4schedError(f"{path} is not the result of a sweep: {' '.join(str(error).split())}") from error
+
+
+def grouped(rows: Sequence[Row], parameters: Sequence[str]) -> list[Group]:
+    """A group for each scheme, load and set of parameters, in order of appearance: `where` it is, how many `seeds` it
+    has, and of each figure that is shown the mean, lowest and highest over them; None where a seed has none."""
+    found: dict[tuple[Any, ...], list[Row]] = {}
+    names = ("scheme", "load", *parameters)
+    for row in rows:
+        if row["error"] is None:
+            found.setdefault(tuple(row[name] for name in names), []).append(row)
+    return [
+        {"where": dict(zip(names, where, strict=True)), "seeds": len(seeds)}
+        | {name: _span([row[name] for row in seeds]) for name in SHOWN}
+        for where, seeds in found.items()
+    ]
+
+
+def _span(values: Sequence[float | None]) -> tuple[float, float, float] | None:
+    known = [value for value in values if value is not None]
+    return (fmean(known), min(known), max(known)) if known and len(known) == len(values) else None
+
+
+def _record(group: Group) -> dict[str, Any]:
+    spans = {name: _text(group[name]) for name in SHOWN}
+    return {**group["where"], "seeds": group["seeds"], **spans}
+
+
+def _text(span: tuple[float, float, float] | None) -> str | None:
+    if span is None:
+        return None
+    mean, low, high = (f"{value:.4g}" for value in span)
+    return mean if low == high else f"{mean} ({low}-{high})"

@@ -1,0 +1,133 @@
+"""The folder of a sweep: what is done already, and what it belongs to.
+
+    DIR/sweep.json         what the points belong to: SWEEP.toml as it was, and the simulator
+    DIR/points/KEY.json    the outcome of one point; KEY is the hash of all that shapes it
+    DIR/results.parquet    all points of the sweep
+
+A point's file is there whole or not at all. So a sweep that was killed goes on where it was, and one whose SWEEP.toml
+has changed keeps the points that are the same.
+"""
+
+import fcntl
+import hashlib
+import json
+import shutil
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from p4sched.errors import P4schedError, UsageError
+from p4sched.paths import P4_DIR, TOFINO_DIR, rust_binary
+from p4sched.results.whole_file import write_whole
+from p4sched.simulate import BINARY
+from p4sched.sweep.plan import Plan, Point
+from p4sched.sweep.point import FIGURES, Outcome
+
+STATE, POINTS, SCRATCH, LOCK = "sweep.json", "points", "running", ".lock"
+
+
+@cache
+def _hash_of(*files: Path) -> str:
+    found = hashlib.sha256()
+    for file in files:
+        found.update(file.read_bytes())
+    return found.hexdigest()
+
+
+def _simulator(plan: Plan) -> str:
+    """The hash of what runs: the simulator, and the programs if they decide."""
+    sources = (
+        [path for folder in (P4_DIR, TOFINO_DIR) for path in sorted(folder.rglob("*.p4"))] if plan.programs else []
+    )
+    return _hash_of(rust_binary(BINARY), *sources)
+
+
+def key(plan: Plan, point: Point) -> str:
+    """The same for all runs that have the same outcome."""
+    told: dict[str, Any] = {
+        "scenario": point.scenario,
+        "programs": plan.programs,
+        "check": plan.check,
+        "simulator": _simulator(plan),
+        "figures": list(FIGURES),
+    }
+    match point.scenario["flows"]:
+        case {"file": str(file)}:
+            try:
+                told["flows"] = _hash_of(Path(file))
+            except OSError as error:
+                raise UsageError(f"flows {file}: cannot be read: {error.strerror}") from error
+    return hashlib.sha256(json.dumps(told, sort_keys=True).encode()).hexdigest()[:32]
+
+
+class Folder:
+    """An open folder: no other sweep writes to it."""
+
+    def __init__(self, path: Path) -> None:
+        """Of a sweep that `opened` has locked."""
+        self.path = path
+
+    @property
+    def scratch(self) -> Path:
+        """Where runs put their files. What an earlier sweep left there is gone."""
+        return self.path / SCRATCH
+
+    def outcome(self, key: str) -> Outcome | None:
+        """What is there of a point. A damaged file counts as none."""
+        try:
+            found = json.loads((self.path / POINTS / f"{key}.json").read_text(encoding="utf-8"))
+            figures = found["figures"]
+        except (OSError, ValueError, KeyError, TypeError):
+            return None
+        return found if isinstance(figures, dict) and set(figures) == set(FIGURES) else None
+
+    def keep(self, key: str, outcome: Outcome) -> None:
+        """Writes the outcome of a point, whole or not at all."""
+        write_whole(self.path / POINTS / f"{key}.json", json.dumps(outcome) + "\n")
+
+    def changed(self, text: str, plan: Plan) -> str | None:
+        """What is other than when this folder was last written to: a sentence, or None. Notes how it is now."""
+        now = {"sweep": text, "simulator": _simulator(plan)}
+        path = self.path / STATE
+        before = _read(path)
+        write_whole(path, json.dumps(now, indent=1) + "\n")
+        if before is None or before == now:
+            return None
+        if before.get("simulator") != now["simulator"]:
+            return "the simulator or a program is another one than before: all points run again"
+        return "the sweep has changed: points that are as before stay"
+
+
+def _read(path: Path) -> Mapping[str, Any] | None:
+    try:
+        found = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return None
+    return found if isinstance(found, dict) else None
+
+
+@contextmanager
+def opened(path: Path) -> Iterator[Folder]:
+    """Makes the folder, and keeps other sweeps away from it. Raises UsageError if it cannot be written to."""
+    try:
+        (path / POINTS).mkdir(parents=True, exist_ok=True)
+        lock = (path / LOCK).open("w")
+    except OSError as error:
+        raise UsageError(f"{path}: cannot be written to: {error.strerror}") from error
+    with lock:
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError as error:
+            raise P4schedError(f"{path}: another sweep writes to it now") from error
+        shutil.rmtree(path / SCRATCH, ignore_errors=True)
+        try:
+            yield Folder(path)
+        finally:
+            shutil.rmtree(path / SCRATCH, ignore_errors=True)
+
+
+def missing(plan: Plan, folder: Folder, keys: Sequence[str]) -> list[Point]:
+    """The points that have no figures yet."""
+    return [point for point, key in zip(plan.points, keys, strict=True) if folder.outcome(key) is None]

@@ -1,0 +1,226 @@
+"""What SWEEP.toml asks for: a scenario, and lists of schemes, loads, seeds and other values. A point is one of their
+combinations.
+
+scenario = "scenario.json"      # beside this file; or a table [scenario] with the same fields
+schemes = ["fifo", {name = "packs 20", scheme = "packs", queues = 4, queue_size = 10, window = 20}]
+loads = [0.2, 0.6]              # flows.poisson.load
+seeds = [1, 2, 3]
+same_at_hosts = true            # the hosts' own ports are as those of the switches
+
+[parameters]                    # further fields of the scenario, by their path
+"topology.leaf_spine.spines" = [2, 4]
+"""
+
+import copy
+import itertools
+import json
+import tomllib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from math import prod
+from pathlib import Path
+from typing import Any
+
+from p4sched.errors import UsageError, unknown_name
+
+MOST_POINTS = 100_000
+KEYS = ("scenario", "schemes", "loads", "seeds", "parameters", "same_at_hosts", "programs", "check")
+LARGEST_SEED = 2**63 - 1
+AXES = ("scheme", "load", "seed")
+"""Columns that every sweep has. No parameter is called so: parameters have dots in their names, or are fields."""
+Value = str | int | float | bool
+
+
+@dataclass(frozen=True)
+class Point:
+    """One run."""
+
+    scheme: str
+    """Its name in the sweep."""
+    load: float | None
+    """None if the scenario has no load."""
+    seed: int
+    parameters: Mapping[str, Value]
+    """By path."""
+    scenario: Mapping[str, Any]
+
+    def __str__(self) -> str:
+        """As messages name it."""
+        load = {} if self.load is None else {"load": f"{self.load:g}"}
+        values = {"scheme": self.scheme} | load | dict(self.parameters) | {"seed": self.seed}
+        return ", ".join(f"{name} {value}" for name, value in values.items())
+
+
+@dataclass(frozen=True)
+class Plan:
+    """All points, and how they run."""
+
+    points: Sequence[Point]
+    parameters: Sequence[str]
+    programs: bool
+    """The compiled P4 programs decide at the ports of switches."""
+    check: bool
+    """Each of their decisions is compared with the models'."""
+
+
+def read(path: Path) -> Plan:
+    """The plan of a SWEEP.toml. Raises UsageError, with the file's name, if it makes no sense."""
+    try:
+        told = tomllib.loads(path.read_text(encoding="utf-8"))
+        return _plan(told, path.parent)
+    except OSError as error:
+        raise UsageError(f"{path}: cannot be read: {error.strerror}") from error
+    except ValueError as error:
+        raise UsageError(f"{path} is not TOML: {error}") from error
+    except UsageError as error:
+        raise UsageError(f"{path}: {error}") from error
+
+
+def _plan(told: Mapping[str, Any], folder: Path) -> Plan:
+    for key in told:
+        if key not in KEYS:
+            raise unknown_name("setting", key, KEYS)
+    scenario = _scenario(told, folder)
+    flags = {key: _flag(told, key) for key in ("same_at_hosts", "programs", "check")}
+    if flags["check"] and not flags["programs"]:
+        raise UsageError("check compares the programs with the models: it needs programs = true")
+    schemes = _schemes(told, scenario)
+    loads = _loads(told, scenario)
+    seeds = _seeds(told, scenario)
+    parameters = _parameters(told, scenario)
+    axes: list[Sequence[Any]] = [schemes, loads, *parameters.values(), seeds]
+    count = prod(map(len, axes))
+    if count > MOST_POINTS:
+        sizes = " x ".join(str(len(axis)) for axis in axes)
+        raise UsageError(f"{sizes} = {count} points are too many: at most {MOST_POINTS}")
+    points = []
+    for (name, ports), load, *values, seed in itertools.product(*axes):
+        set_to = dict(zip(parameters, values, strict=True))
+        run = copy.deepcopy(scenario)
+        run["ports"], run["seed"] = copy.deepcopy(ports), seed
+        if load is not None:
+            run["flows"]["poisson"]["load"] = load
+        for where, value in set_to.items():
+            _put(run, where, value)
+        if flags["same_at_hosts"]:
+            run["hosts"] = run["ports"]
+        points.append(Point(name, load, seed, set_to, run))
+    return Plan(points, list(parameters), flags["programs"], flags["check"])
+
+
+def _scenario(told: Mapping[str, Any], folder: Path) -> dict[str, Any]:
+    match told.get("scenario"):
+        case dict(inline):
+            scenario = copy.deepcopy(inline)
+        case str(name):
+            path = folder / name
+            try:
+                scenario = json.loads(path.read_text(encoding="utf-8"))
+            except OSError as error:
+                raise UsageError(f"scenario {path}: cannot be read: {error.strerror}") from error
+            except (ValueError, RecursionError) as error:
+                raise UsageError(f"scenario {path} is not JSON: {error}") from error
+            folder = path.parent
+            if not isinstance(scenario, dict):
+                raise UsageError(f"scenario {path} is no JSON object")
+        case _:
+            raise UsageError("scenario is missing: the name of a JSON file, or a table [scenario]")
+    for key in ("topology", "ports", "flows"):
+        if not isinstance(scenario.get(key), dict):
+            raise UsageError(f"the scenario has no {key}")
+    match scenario["flows"]:
+        case {"file": str(file)}:
+            scenario["flows"]["file"] = str((folder / file).absolute())
+    return scenario
+
+
+def _flag(told: Mapping[str, Any], key: str) -> bool:
+    value = told.get(key, False)
+    if not isinstance(value, bool):
+        raise UsageError(f"{key} is true or false, not {value!r}")
+    return value
+
+
+def _list(key: str, values: Any) -> list[Any]:
+    if not isinstance(values, list):
+        raise UsageError(f"{key} is a list, not {values!r}")
+    if not values:
+        raise UsageError(f"{key} is empty: leave it out, or give at least one value")
+    return values
+
+
+def _different(key: str, values: Sequence[Any]) -> None:
+    for place, value in enumerate(values):
+        if value in values[:place]:
+            raise UsageError(f"{key} has {value!r} twice")
+
+
+def _schemes(told: Mapping[str, Any], scenario: Mapping[str, Any]) -> list[tuple[str, dict[str, Any]]]:
+    """Name and ports of each. A table takes the place of the scenario's `ports`, a name that of their scheme."""
+    ports = scenario["ports"]
+    listed = _list("schemes", told["schemes"]) if "schemes" in told else [str(ports.get("scheme"))]
+    found = []
+    for each in listed:
+        match each:
+            case str(name):
+                found.append((name, ports | {"scheme": name}))
+            case {"scheme": str(scheme), **rest}:
+                name = str(rest.pop("name", scheme))
+                found.append((name, {"scheme": scheme} | rest))
+            case _:
+                raise UsageError(f"schemes has {each!r}: it is a name, or a table with a scheme")
+    _different("schemes", [name for name, _ in found])
+    return found
+
+
+def _loads(told: Mapping[str, Any], scenario: Mapping[str, Any]) -> list[float | None]:
+    poisson = scenario["flows"].get("poisson")
+    if "loads" not in told:
+        load = poisson.get("load") if isinstance(poisson, dict) else None
+        return [float(load) if isinstance(load, int | float) else None]
+    if not isinstance(poisson, dict):
+        raise UsageError("loads mean nothing: the scenario's flows are not of the kind poisson")
+    loads = _list("loads", told["loads"])
+    for load in loads:
+        if isinstance(load, bool) or not isinstance(load, int | float) or not 0 < load <= 1:
+            raise UsageError(f"loads has {load!r}: a load is above 0 and at most 1")
+    _different("loads", loads)
+    return [float(load) for load in loads]
+
+
+def _seeds(told: Mapping[str, Any], scenario: Mapping[str, Any]) -> list[int]:
+    seeds = _list("seeds", told["seeds"]) if "seeds" in told else [scenario.get("seed", 1)]
+    for seed in seeds:
+        if isinstance(seed, bool) or not isinstance(seed, int) or not 0 <= seed <= LARGEST_SEED:
+            raise UsageError(f"seeds has {seed!r}: a seed is a whole number from 0 to 2^63 - 1")
+    _different("seeds", seeds)
+    return seeds
+
+
+def _parameters(told: Mapping[str, Any], scenario: dict[str, Any]) -> dict[str, list[Value]]:
+    parameters = told.get("parameters", {})
+    if not isinstance(parameters, dict):
+        raise UsageError("parameters is a table: paths in the scenario, each with a list of values")
+    taken = {"seed": "seeds", "flows.poisson.load": "loads", "ports.scheme": "schemes"}
+    for where, values in parameters.items():
+        if where in taken:
+            raise UsageError(f"parameters: {where} has a list of its own, {taken[where]}")
+        for value in _list(f"parameters: {where}", values):
+            if not isinstance(value, Value):
+                raise UsageError(f"parameters: {where} has {value!r}: a value is a number, a text, true or false")
+        if len({type(value) for value in values} - {int, float}) + any(type(v) in (int, float) for v in values) > 1:
+            raise UsageError(f"parameters: {where} mixes numbers and other values")
+        _different(f"parameters: {where}", values)
+        _put(copy.deepcopy(scenario), where, values[0])
+    return parameters
+
+
+def _put(scenario: dict[str, Any], where: str, value: Value) -> None:
+    """Sets the field at a path; what holds it must be there."""
+    *outer, last = where.split(".")
+    holder: Any = scenario
+    for place, name in enumerate(outer):
+        if not isinstance(holder, dict) or not isinstance(holder.get(name), dict):
+            raise UsageError(f"parameters: {where}: the scenario has no {'.'.join(outer[: place + 1])}")
+        holder = holder[name]
+    holder[last] = value

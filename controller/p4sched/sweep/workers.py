@@ -1,0 +1,81 @@
+"""Where points run: processes of this machine, or workers of Dask."""
+
+import asyncio
+import shutil
+from collections.abc import AsyncIterator, Sequence
+from pathlib import Path
+
+from p4sched.errors import P4schedError
+from p4sched.sweep.plan import Plan, Point
+from p4sched.sweep.point import ATTEMPTS, Outcome, outcome, outcome_here
+
+LOCAL = "local"
+"""Dask's scheduler and workers in processes of this machine."""
+Done = tuple[Point, Outcome]
+PATIENCE_S = 30
+"""How long Dask's scheduler may take to answer."""
+
+
+async def processes(plan: Plan, points: Sequence[Point], jobs: int, scratch: Path) -> AsyncIterator[Done]:
+    """Runs the points, `jobs` at a time, below the folder `scratch`; each comes when it is done."""
+    waiting = iter(enumerate(points))
+
+    async def run(number: int, point: Point) -> Done:
+        folder = scratch / str(number)
+        found = await outcome(point.scenario, plan.programs, plan.check, folder)
+        shutil.rmtree(folder)
+        return point, found
+
+    running = {asyncio.create_task(run(*each)) for _, each in zip(range(jobs), waiting, strict=False)}
+    try:
+        while running:
+            done, running = await asyncio.wait(running, return_when=asyncio.FIRST_COMPLETED)
+            for task in done:
+                following = next(waiting, None)
+                if following is not None:
+                    running.add(asyncio.create_task(run(*following)))
+                yield task.result()
+    finally:
+        for task in running:
+            task.cancel()
+        await asyncio.gather(*running, return_exceptions=True)
+
+
+async def dask(plan: Plan, points: Sequence[Point], jobs: int, address: str) -> AsyncIterator[Done]:
+    """Runs the points on Dask: on `jobs` workers of this machine, or on those of the scheduler at an address."""
+    try:
+        from distributed import Client, LocalCluster, as_completed  # noqa: PLC0415 - an optional package
+    except ImportError as error:
+        raise P4schedError("--dask needs the package 'distributed': pip install 'p4sched[dask]'") from error
+
+    async def done(client: Client) -> AsyncIterator[Done]:
+        futures = {
+            client.submit(
+                outcome_here, point.scenario, plan.programs, plan.check, pure=False, retries=ATTEMPTS - 1
+            ): point
+            for point in points
+        }
+        async for future in as_completed(futures, raise_errors=False):
+            error = await future.exception() if future.status == "error" else None
+            found = await future.result() if error is None else {"error": _sentence(error)}
+            yield futures[future], found
+
+    if address == LOCAL:
+        async with (
+            LocalCluster(n_workers=jobs, threads_per_worker=1, dashboard_address=None, asynchronous=True) as cluster,
+            Client(cluster, asynchronous=True) as client,
+        ):
+            async for each in done(client):
+                yield each
+        return
+    try:
+        connected = await Client(address, asynchronous=True, timeout=PATIENCE_S)
+    except (OSError, ValueError) as error:
+        raise P4schedError(f"--dask {address}: no scheduler of Dask answers: {_sentence(error)}") from error
+    async with connected as client:
+        async for each in done(client):
+            yield each
+
+
+def _sentence(error: BaseException) -> str:
+    return " ".join(str(error).split()) or type(error).__name__
