@@ -17,6 +17,7 @@ from typer.core import TyperCommand, TyperGroup
 from typer.exceptions import TyperException
 
 from p4sched.cli import control, experiments, replay
+from p4sched.cli.attack import attack
 from p4sched.cli.given import folder, given
 from p4sched.cli.report import report
 from p4sched.cli.run_all import run_all
@@ -232,6 +233,7 @@ app.command("control")(control.control)
 app.command("replay")(replay.replay)
 app.command("report")(report)
 app.command("sweep")(sweep)
+app.command("attack")(attack)
 
 
 def main() -> None:

@@ -35,7 +35,8 @@ def sweep(
         Path | None, typer.Option(parser=folder, metavar="DIR", help="Folder of the results; default: results/SWEEP.")
     ] = None,
     jobs: Annotated[
-        int | None, typer.Option(min=1, metavar="N", help="Points at a time; default: one for each CPU.")
+        int | None,
+        typer.Option(min=1, metavar="N", help="Points at a time; default: one for each CPU that it may use."),
     ] = None,
     dask: Annotated[
         str | None,
@@ -56,7 +57,7 @@ def sweep(
             typer.echo(changed)
         keys = [folders.key(asked, point) for point in asked.points]
         try:
-            outcomes = asyncio.run(_run(asked, keys, opened, jobs or os.cpu_count() or 1, dask))
+            outcomes = asyncio.run(_run(asked, keys, opened, jobs or len(os.sched_getaffinity(0)), dask))
         except KeyboardInterrupt:
             left = len(folders.missing(asked, opened, keys))
             typer.echo(f"{left} of {len(keys)} points are left; the same command goes on with them", err=True)
