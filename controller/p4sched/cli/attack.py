@@ -3,7 +3,6 @@
 import csv
 import json
 import subprocess
-from datetime import datetime
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated, Any
@@ -128,8 +127,7 @@ def _summary(told: dict[str, Any], objective: Objective) -> dict[str, Any]:
     schemes, gap = told.pop("schemes"), told.pop("gap")
     return {
         "experiment": "attack",
-        "finished": datetime.now().astimezone().isoformat(timespec="seconds"),
-        "configuration": {"objective": objective.value, **told},
+        "configuration": {"objective": objective.value, **told, "time": summaries.VIRTUAL},
         "gap": gap,
         "schemes": schemes,
     }

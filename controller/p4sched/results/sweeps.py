@@ -7,13 +7,12 @@ column say what it means.
 
 import json
 from collections.abc import Mapping, Sequence
-from datetime import datetime
 from pathlib import Path
 from statistics import fmean
 from typing import Any
 
 from p4sched.errors import P4schedError
-from p4sched.results.summaries import Summary
+from p4sched.results.summaries import VIRTUAL, Summary
 
 FILE = "results.parquet"
 META = "p4sched.sweep"
@@ -32,16 +31,15 @@ def read(folder: Path) -> Summary:
     """
     told, rows, groups = load(folder)
     parameters = told["parameters"]
-    finished = datetime.fromtimestamp((folder / FILE).stat().st_mtime).astimezone()
     failed = [row for row in rows if row["error"] is not None]
     content: dict[str, Any] = {
         "experiment": str(told["sweep"]),
-        "finished": finished.isoformat(timespec="seconds"),
         "configuration": {
             "points": len(rows),
             "failed": len(failed),
             "seeds": len({row["seed"] for row in rows}),
             "programs": told.get("programs", False),
+            "time": VIRTUAL,
         },
         "points": [_record(group) for group in groups],
         "failed": [{name: row[name] for name in ("scheme", "load", *parameters, "seed", "error")} for row in failed],
