@@ -94,7 +94,7 @@ fn is_low_part(e: &Expr, by: &Expr) -> bool {
 }
 
 /// Whether an expression is one operation, or why not and what to do.
-fn one_operation(ir: &Ir, chip: &Chip, to: &FieldRef, e: &Expr) -> Result<(), String> {
+pub fn one_operation(ir: &Ir, chip: &Chip, to: &FieldRef, e: &Expr) -> Result<(), String> {
     if let Some(value) = deposited(to, e).map(|d| d.value) {
         return if is_source(value) {
             Ok(())
@@ -138,7 +138,7 @@ fn one_operation(ir: &Ir, chip: &Chip, to: &FieldRef, e: &Expr) -> Result<(), St
 }
 
 /// Whether an expression joins sources bit by bit: `a ++ b`, which the lowering makes a shift and an or.
-fn is_joined(e: &Expr) -> bool {
+pub fn is_joined(e: &Expr) -> bool {
     let part = |e: &Expr| is_source(e) || is_joined(e);
     match &widened(e).kind {
         ExprKind::Binary(B::Concat, a, b) => part(a) && part(b),

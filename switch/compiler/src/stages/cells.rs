@@ -329,7 +329,7 @@ fn value(p: &Primitive) -> Option<&Expr> {
 }
 
 /// An index without the mask by which it wraps at the register's size: the chip's addresses do that by themselves.
-fn address(index: &Expr) -> Expr {
+pub fn address(index: &Expr) -> Expr {
     match &index.kind {
         ExprKind::Binary(BinaryOp::BitAnd, a, mask) if mask.is_known() => address(a),
         ExprKind::Cast(inner) if inner.ty.width() <= index.ty.width() => address(inner),

@@ -22,6 +22,8 @@ pub struct Chip {
     /// Whether metadata is zero when the stages begin. On Tofino 2, p4c lets fields take turns in a container, and sets a field
     /// to zero in a table when its turn comes.
     pub zeroed: bool,
+    /// Whether the parser ORs what it writes into what the field holds (no clear-on-write).
+    pub parser_ors: bool,
     /// Bits of containers that the stages compute with, all sizes together.
     pub containers: u64,
     /// Bits that the parser passes to the deparser beside these containers: Tofino 1's tagalong containers, Tofino 2's
@@ -41,6 +43,7 @@ pub const TOFINO: Chip = Chip {
     divides: false,
     compares: false,
     zeroed: true,
+    parser_ors: true,
     containers: 4096,
     carried: 2048,
     egress_bytes: Some(160),
@@ -57,6 +60,7 @@ pub const TOFINO2: Chip = Chip {
     divides: true,
     compares: true,
     zeroed: false,
+    parser_ors: false,
     containers: 4096,
     carried: 16 * 64 * 8,
     egress_bytes: None,

@@ -165,7 +165,7 @@ fn is_equalities(e: &Expr, outcome: bool) -> bool {
 
 fn computed(ir: &Ir, e: &Expr) -> String {
     format!(
-        "'{}' is computed in a condition; a gateway only looks at fields. Compute it into a field of the metadata first, \
+        "'{}' is computed in a condition; a gateway only looks at fields. Compute it in an action of its own first, \
          which takes a stage",
         show(ir, e)
     )

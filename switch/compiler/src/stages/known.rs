@@ -6,26 +6,34 @@ use std::collections::BTreeMap;
 use num_bigint::BigInt;
 
 use super::{
-    cells::{Cell, Cells, deposited, effect, headers, read_by},
+    alu,
+    cells::{Cell, Cells, address, deposited, effect, headers, read_by},
     chip::Chip,
+    gateway::show,
     live::{is_seen, prune},
-    nodes::{Application, Node, each, field_cell, is_min_or_max, is_operand, leaves_by},
+    nodes::{Application, Node, computes, computes_value, each, field_cell, is_operand, leaves_by},
 };
-use crate::ir::{Arg, Expr, ExprKind, Ir, Outcome, Parser, ParserOp, Primitive, Stmt, Ty};
+use crate::{
+    ir::{Arg, EXECUTE_REGISTER_ACTION, Expr, ExprKind, Ir, Outcome, Parser, ParserOp, Primitive, Stmt},
+    source::Span,
+    syntax::ast::BinaryOp as B,
+};
 
-/// The statements of one control. `roots` is what is read outside of it.
-pub fn nodes(ir: &Ir, chip: &Chip, stmts: &[Stmt], roots: &Cells) -> Vec<Node> {
-    let mut list = Known::new(ir, chip).sequence(stmts);
+/// The statements of one control, and what is wrong with them. `roots` is what is read outside of it.
+pub fn nodes(ir: &Ir, chip: &Chip, stmts: &[Stmt], roots: &Cells) -> (Vec<Node>, Vec<(Span, String)>) {
+    let mut known = Known::new(ir, chip);
+    let mut list = known.sequence(stmts);
     prune(ir, &mut list, roots);
-    list
+    (list, known.wrong)
 }
 
 /// What is known of the fields at a place.
 struct Known<'a> {
     ir: &'a Ir,
     chip: &'a Chip,
-    /// What fields are copies of; of bools also the condition that they hold.
+    /// What statements of `apply` gave the fields, as long as it is the same.
     values: BTreeMap<Cell, Expr>,
+    wrong: Vec<(Span, String)>,
     /// What may have been written.
     written: Cells,
 }
@@ -36,6 +44,7 @@ impl Known<'_> {
             ir,
             chip,
             values: BTreeMap::new(),
+            wrong: Vec::new(),
             written: ir.parsers.iter().flat_map(|p| written_by_parser(ir, p)).collect(),
         }
     }
@@ -59,7 +68,7 @@ impl Known<'_> {
             .retain(|cell, value| !written.contains(cell) && read_by(ir, value).is_disjoint(written));
     }
 
-    /// The expression with copies replaced; in a condition also bools by what they mean.
+    /// The expression with copies replaced by what they are copies of; in a condition also fields by how they are computed.
     fn follow(&self, e: &Expr, in_condition: bool) -> Expr {
         let inner = |e: &Expr| self.follow(e, in_condition);
         match &e.kind {
@@ -174,6 +183,41 @@ impl Known<'_> {
         out
     }
 
+    /// Checks what an operation becomes when the fields in it are replaced by how statements before it compute them
+    /// (p4c `LocalCopyPropagation`): still one operation, and no index that is computed.
+    fn joined(&mut self, p: &Primitive) {
+        let wrong = match (p.op, p.args.as_slice()) {
+            ("assign", [Arg::Target(to), Arg::Value(value)]) if computes_value(p) => {
+                let all = self.follow(value, true);
+                let was_one = alu::one_operation(self.ir, self.chip, to, value).is_ok();
+                let is_one = add_constants(&all) || alu::one_operation(self.ir, self.chip, to, &all).is_ok();
+                (was_one && !is_one).then(|| {
+                    format!(
+                        "'{}' is computed by statements of 'apply', which the open compiler joins in one action, and an ALU does \
+                         one operation in a stage. Make an action of its own of what is computed first",
+                        show(self.ir, &all)
+                    )
+                })
+            }
+            (EXECUTE_REGISTER_ACTION | "count", args) => {
+                let index = args.iter().find_map(|a| match a {
+                    Arg::Value(e) => Some(address(&self.follow(e, true))),
+                    _ => None,
+                });
+                let index = index.filter(|e| computes(e) && !alu::is_joined(e));
+                index.map(|e| {
+                    format!(
+                        "'{}' is computed in an index, but the address of a cell is made of fields or a hash. Compute it in an \
+                         action of its own before",
+                        show(self.ir, &e)
+                    )
+                })
+            }
+            _ => None,
+        };
+        self.wrong.extend(wrong.map(|message| (p.span, message)));
+    }
+
     fn operation(&mut self, p: &Primitive, out: &mut Vec<Node>) {
         let mut p = p.clone();
         for arg in &mut p.args {
@@ -183,33 +227,11 @@ impl Known<'_> {
                 _ => {}
             }
         }
-        if let ("assign", [Arg::Target(to), Arg::Value(value)]) = (p.op, p.args.as_slice())
-            && let ExprKind::Conditional(condition, yes, no) = &value.kind
-            && !is_min_or_max(value)
-        {
-            // The choice is a gateway's, as that of an `if`.
-            let assign = |value: &Expr| {
-                Node::Do(Primitive {
-                    op: "assign",
-                    args: vec![Arg::Target(to.clone()), Arg::Value(value.clone())],
-                    span: p.span,
-                })
-            };
-            let written = effect(self.ir, &p).writes;
-            out.push(Node::If(
-                self.follow(condition, true),
-                vec![assign(yes)],
-                vec![assign(no)],
-                p.span,
-            ));
-            self.forget(&written);
-            return;
-        }
+        self.joined(&p);
         let is_needed = !self.is_zero_already(&p);
         self.forget(&effect(self.ir, &p).writes);
         if let ("assign", [Arg::Target(to), Arg::Value(value)]) = (p.op, p.args.as_slice())
             && let Some(cell) = field_cell(to)
-            && (is_operand(value) || value.ty == Ty::Bool)
             && !read_by(self.ir, value).contains(&cell)
         {
             self.values.insert(cell, value.clone());
@@ -218,6 +240,15 @@ impl Known<'_> {
             out.push(Node::Do(p));
         }
     }
+}
+
+/// `a + 1 - 3`: one sum.
+fn add_constants(e: &Expr) -> bool {
+    let sum = |e: &Expr| match &e.kind {
+        ExprKind::Binary(B::Add | B::Sub, a, b) if b.is_known() => Some((**a).clone()),
+        _ => None,
+    };
+    sum(e).and_then(|a| sum(&a)).is_some_and(|a| is_operand(&a))
 }
 
 /// What a parser may set to anything but zero.

@@ -16,6 +16,7 @@ mod parser;
 mod phv;
 mod place;
 mod report;
+mod rewrites;
 mod stateful;
 mod unit;
 
@@ -50,7 +51,9 @@ pub(crate) fn stages(ir: &Ir, program: &str, map: &SourceMap, reporter: &mut Rep
     let roots = roots(ir);
     let mut units = Units::new(ir, &chip, map);
     for (gress, body) in &ir.bodies {
-        units.control(*gress, &known::nodes(ir, &chip, body, &roots));
+        let (nodes, wrong) = known::nodes(ir, &chip, body, &roots);
+        units.wrong.extend(wrong);
+        units.control(*gress, &nodes);
     }
     let (list, wrong) = (units.list, units.wrong);
     for (span, message) in wrong {
@@ -65,6 +68,9 @@ pub(crate) fn stages(ir: &Ir, program: &str, map: &SourceMap, reporter: &mut Rep
         reporter.error(over.span, message);
     }
     one_access(ir, &list, reporter);
+    if chip.parser_ors {
+        rewritten(ir, &chip, &list, &roots, reporter);
+    }
     if reporter.has_errors() {
         return None;
     }
@@ -213,6 +219,24 @@ fn parsers(ir: &Ir, chip: &Chip, reporter: &mut Reporter) -> Cells {
     }
     let states = ir.parsers.iter().flat_map(|p| &p.states);
     states.flat_map(|s| parser::extracted(ir, s)).collect()
+}
+
+/// Checks what the parsers write again, of what is read behind them.
+fn rewritten(ir: &Ir, chip: &Chip, units: &[Unit], roots: &Cells, reporter: &mut Reporter) {
+    let mut read = roots.clone();
+    for (header, of) in ir.headers.iter().enumerate() {
+        let cells = (0..ir.header_types[of.ty].fields.len()).map(|field| (header, Some(field)));
+        read.extend(cells.filter(|cell| live::is_seen(ir, *cell)));
+    }
+    for unit in units {
+        read.extend(unit.inputs.clone());
+        read.extend(unit.reads.clone());
+    }
+    for parser in &ir.parsers {
+        for (span, message) in rewrites::check(ir, chip.name, parser, &read) {
+            reporter.error(span, message);
+        }
+    }
 }
 
 /// What is read outside of the controls that are placed: by deparsers, digests, mirrored and resubmitted headers.

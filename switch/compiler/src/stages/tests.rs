@@ -10,7 +10,7 @@ use crate::{
     diagnostics::Reporter,
     ir::{
         Action, ActionCall, ActionParam, Arg, Expr, ExprKind, Field, FieldRef, Gress, Header, HeaderRef, HeaderType,
-        Ir, Key, Outcome, Primitive, Register, RegisterAction, Stmt, Table, Ty, no_annotations,
+        Ir, Key, Label, Outcome, Primitive, Register, RegisterAction, Stmt, Table, Ty, no_annotations,
     },
     source::{SourceMap, Span},
     syntax::ast::BinaryOp as B,
@@ -91,6 +91,21 @@ impl Program {
             vec![assign(value, add(p.read(value), one))]
         });
         execute(&name)
+    }
+
+    /// An action that the control calls, with one statement.
+    fn call(&mut self, stmt: Stmt) -> Stmt {
+        let label = Label(self.0.calls.len() as u32);
+        self.0.calls.insert(label);
+        Stmt::Block(label, vec![stmt])
+    }
+
+    /// Sums, each an action of its own that reads the one before: p4c joins sums that `apply` computes.
+    fn sums(&mut self, n: usize) -> Vec<Stmt> {
+        let fields: Vec<FieldRef> = (0..=n).map(|_| self.field(16)).collect();
+        let sum = |p: &Program, i: usize| assign(&fields[i + 1], add(p.read(&fields[i]), p.read(&fields[0])));
+        let all: Vec<Stmt> = (0..n).map(|i| sum(self, i)).collect();
+        all.into_iter().map(|s| self.call(s)).collect()
     }
 
     /// A table with one key field and an action that sets a field by a parameter.
@@ -205,9 +220,7 @@ fn if_else(condition: Expr, yes: Vec<Stmt>, no: Vec<Stmt>) -> Stmt {
 #[test]
 fn each_sum_of_a_chain_takes_a_stage() {
     let mut p = Program::new(Arch::Tna);
-    let fields: Vec<FieldRef> = (0..6).map(|_| p.field(16)).collect();
-    let sum = |p: &Program, i: usize| assign(&fields[i + 1], add(p.read(&fields[i]), p.read(&fields[0])));
-    let body = (0..5).map(|i| sum(&p, i)).collect();
+    let body = p.sums(5);
     let report = p.place(body).unwrap();
     assert_eq!(report.stages.len(), 5);
     assert_eq!(report.chain.len(), 5);
@@ -351,10 +364,7 @@ fn a_ternary_table_takes_blocks_by_width_and_entries() {
 #[test]
 fn too_many_stages_are_told_with_the_chain() {
     let mut p = Program::new(Arch::Tna);
-    let fields: Vec<FieldRef> = (0..14).map(|_| p.field(16)).collect();
-    let body = (0..13)
-        .map(|i| assign(&fields[i + 1], add(p.read(&fields[i]), p.read(&fields[0]))))
-        .collect();
+    let body = p.sums(13);
     let message = p.place(body).unwrap_err();
     assert!(
         message.contains("the 12 stages of Tofino 1 have no room for: the program takes 13"),

@@ -4,7 +4,9 @@
 mod common;
 
 mod limits;
+mod parsers;
 mod placing;
+mod stateful;
 
 use p4sched_compiler::{Arch, EmbeddedIncludes, Input, Options, Placed, place};
 
@@ -104,4 +106,45 @@ pub fn program<'a>(arch: Arch, declarations: &'a str, apply: &'a str) -> Program
         apply,
         states: "    state parse_h { p.extract(hdr.h); transition accept; }",
     }
+}
+
+/// A register and two RegisterActions on it.
+pub const COUNT: &str = "Register<bit<32>, bit<16>>(1024) r;
+RegisterAction<bit<32>, bit<16>, bit<32>>(r) up = { void apply(inout bit<32> value, out bit<32> rv) { value = value + 1; rv = value; } };
+RegisterAction<bit<32>, bit<16>, bit<32>>(r) down = { void apply(inout bit<32> value, out bit<32> rv) { value = value - 1; rv = value; } };";
+
+/// What is said, each with its place.
+pub fn messages(placed: &Placed) -> Vec<String> {
+    let all = placed.messages.iter();
+    let shown = all.map(|d| match &d.position {
+        Some(p) => format!("{}:{}:{}: {}", p.file, p.line, p.column, d.message),
+        None => d.message.clone(),
+    });
+    shown.collect()
+}
+
+/// The program is refused at the mark with a message that begins so, and nothing else is said.
+#[track_caller]
+pub fn refused(program: &Program, message: &str) {
+    let source = program.source();
+    let at = source.find(HERE).expect("a mark in the program") + HERE.len();
+    let line = source[..at].lines().count();
+    let column = source[..at].lines().last().unwrap_or("").chars().count() + 1;
+    let said = messages(&program.place());
+    let expected = format!("test.p4:{line}:{column}: {message}");
+    assert!(
+        said.len() == 1 && said[0].starts_with(&expected),
+        "expected\n{expected}\nbut it says\n{}\nto\n{source}",
+        said.join("\n")
+    );
+    // One sentence says what is wrong, and one what to do.
+    let sentences = said[0].trim_end_matches('.').matches(". ").count() + 1;
+    assert_eq!(sentences, 2, "{}", said[0]);
+}
+
+/// Nothing is said.
+#[track_caller]
+pub fn fits(program: &Program) {
+    let said = messages(&program.place());
+    assert!(said.is_empty(), "{}\nto\n{}", said.join("\n"), program.source());
 }
