@@ -312,6 +312,14 @@ def test_a_scheduler_that_does_not_answer_is_told(
     assert "--dask tcp://127.0.0.1:1: no scheduler of Dask answers" in capsys.readouterr().err
 
 
+def test_dask_that_is_not_installed_is_told(
+    sweep: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "distributed", None)
+    assert run(sweep, tmp_path / "out", "--dask", "local") == 1
+    assert "--dask needs the package 'distributed'" in capsys.readouterr().err
+
+
 def test_two_sweeps_do_not_write_to_one_folder(sweep: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     out = tmp_path / "out"
     assert run(sweep, out) == 0

@@ -30,7 +30,7 @@ LANGUAGES = {
 }
 """How a source file is coloured. P4 looks like C."""
 RUSTDOC = ROOT / "switch" / "target" / "doc"
-BINARIES = ("p4sched-switch", "p4sched-p4c", "p4sched-traffic")
+BINARIES = ("p4sched-switch", "p4sched-p4c", "p4sched-traffic", "p4sched-simulate", "p4sched-stepped", "p4sched-attack")
 LINK = re.compile(r"(?<=\]\()([^)\s:#]+)(#[\w-]+)?")
 """Target and fragment of a Markdown link within the project."""
 

@@ -46,7 +46,9 @@ async def dask(plan: Plan, points: Sequence[Point], jobs: int, address: str) -> 
     try:
         from distributed import Client, LocalCluster, as_completed  # noqa: PLC0415 - an optional package
     except ImportError as error:
-        raise P4schedError("--dask needs the package 'distributed': pip install 'p4sched[dask]'") from error
+        raise P4schedError(
+            "--dask needs the package 'distributed': pip install -e '.[dask]' in the project's folder"
+        ) from error
 
     async def done(client: Client) -> AsyncIterator[Done]:
         futures = {
