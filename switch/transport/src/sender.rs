@@ -47,6 +47,13 @@ impl Sender {
         each!(&self.0, transport => transport.statistics)
     }
 
+    /// Nothing was sent for so long: the window shrinks, down to `least` segments (RFC 2861), before the next data are sent.
+    pub fn restart_after_idle(&mut self, idle: Nanos, least: u32) {
+        if let Transport::Tcp(tcp) = &mut self.0 {
+            tcp.restart_after_idle(idle, least);
+        }
+    }
+
     /// The congestion window in segments; none where nothing controls it, or it is not counted in segments.
     pub fn cwnd(&self) -> Option<u32> {
         match &self.0 {

@@ -143,6 +143,22 @@ impl TcpSender {
         self.tells_reduction = self.config.ecn;
     }
 
+    /// Nothing was sent for so long: for each timeout of it the window is halved, down to `least` (RFC 2861; Linux,
+    /// tcp_cwnd_restart). With less than a timeout it stays.
+    pub(crate) fn restart_after_idle(&mut self, idle: Nanos, least: u32) {
+        let timeout = self.round_trip.timeout(&self.config).max(1);
+        if idle <= timeout || !self.board.is_empty() {
+            return;
+        }
+        // What slow start has reached is not lost with ssthresh.
+        self.window.ssthresh = self.window.ssthresh.max(self.window.cwnd / 4 * 3);
+        let halvings = (idle - 1) / timeout;
+        let least = least.min(self.window.cwnd);
+        let halved = self.window.cwnd.checked_shr(halvings.min(31) as u32).unwrap_or(0);
+        // The last halving may go below the least, and is taken back as far.
+        self.window.cwnd = halved.max(least);
+    }
+
     fn remember(&mut self) {
         // Linux, tcp_current_ssthresh: what slow start has reached is not lost with ssthresh.
         let cwnd = self.window.cwnd;

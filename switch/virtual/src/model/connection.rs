@@ -18,6 +18,8 @@ const ANNOUNCED_MSS: u16 = 1460;
 const WINDOW_SCALE: u8 = 7;
 /// Windows of SYN and SYN-ACK, which are not scaled (Linux's).
 const FIRST_WINDOW: u16 = 64240;
+/// Segments before the first acknowledgement where no route says otherwise (RFC 6928).
+const USUAL_INITIAL_WINDOW: u32 = 10;
 /// ECN bits of the TOS byte (RFC 3168 Section 5).
 const ECN_BITS: u8 = 3;
 const ECT_0: u8 = 2;
@@ -90,8 +92,8 @@ pub struct Connection {
     pub owner: (usize, usize),
     /// Its state machine.
     pub machine: Machine,
-    /// Whether the handshake is over.
-    pub established: bool,
+    /// Since when the handshake is over.
+    pub established: Option<Nanos>,
     /// Bytes that the receiver has acknowledged; those that the receiving application has.
     pub progress: u64,
     /// Bytes of the flow, for the rank of what remains.
@@ -139,7 +141,7 @@ impl Connection {
             ends,
             owner,
             machine,
-            established: false,
+            established: None,
             progress: 0,
             bytes,
             counted: Statistics::default(),
@@ -163,7 +165,7 @@ impl Connection {
 
     /// Whether the handshake has ended since the last call.
     pub fn is_new(&mut self) -> bool {
-        self.established && !std::mem::replace(&mut self.told, true)
+        self.established.is_some() && !std::mem::replace(&mut self.told, true)
     }
 
     /// When the machine wants to be woken.
@@ -191,11 +193,15 @@ impl Connection {
     }
 
     /// Lets a sender that was opened ahead send its data.
-    pub fn release(&mut self, now: Nanos, out: &mut Vec<Segment>) {
+    ///
+    /// Linux starts again after idle time with the initial window of the route. A connection whose TOS byte has changed does not
+    /// know its route until it sends again (`__ip_sock_set_tos`), so it starts with 10 segments.
+    pub fn release(&mut self, now: Nanos, initial_window: u32, out: &mut Vec<Segment>) {
         self.held = false;
-        if let Machine::Sender(sender) = &mut self.machine
-            && self.established
-        {
+        if let (Machine::Sender(sender), Some(since)) = (&mut self.machine, self.established) {
+            let forgets_route = self.tos.byte(self.bytes) != self.tos.of_handshake();
+            let least = if forgets_route { USUAL_INITIAL_WINDOW } else { initial_window };
+            sender.restart_after_idle(now - since, least);
             // A window update.
             let update = Segment {
                 kind: Kind::Ack,
@@ -215,12 +221,16 @@ impl Connection {
         };
         match &mut self.machine {
             Machine::Sender(sender) => {
-                self.established |= segment.kind == Kind::SynAck;
+                if segment.kind == Kind::SynAck {
+                    self.established.get_or_insert(now);
+                }
                 self.progress = self.progress.max(segment.ack);
                 sender.receive(now, &segment, out);
             }
             Machine::Receiver(receiver) => {
-                self.established |= segment.kind != Kind::Syn;
+                if segment.kind != Kind::Syn {
+                    self.established.get_or_insert(now);
+                }
                 if let Some(greeting) = self.greeting.as_mut().filter(|greeting| greeting.read().is_none()) {
                     greeting.take(segment.seq, payload);
                     if let Some((_, bytes, _)) = greeting.read() {

@@ -335,14 +335,14 @@ impl ModelHost {
             return;
         };
         let (run, flow) = connection.owner;
-        let why = if connection.established {
+        let why = if connection.established.is_some() {
             "Connection reset by peer (os error 104)"
         } else {
             "Connection refused (os error 111)"
         };
         match &mut self.runs[run].work {
             Work::Bulk(_) => {
-                let reason = if connection.established {
+                let reason = if connection.established.is_some() {
                     "the server has terminated"
                 } else {
                     "unable to connect to server: Connection refused"
@@ -351,8 +351,8 @@ impl ModelHost {
             }
             Work::Flows(work) => {
                 work.slots.remove(&flow);
-                work.opening -= usize::from(!connection.established && work.opening > 0);
-                self.flow_ended(now, run, flow, Err((why.into(), !connection.established)));
+                work.opening -= usize::from(connection.established.is_none() && work.opening > 0);
+                self.flow_ended(now, run, flow, Err((why.into(), connection.established.is_none())));
                 self.open_ahead(now, run, out);
             }
             _ => {}
@@ -382,7 +382,7 @@ impl ModelHost {
     fn wake_bulk(&mut self, now: Nanos, run: usize, bulk: &BulkSend) {
         let start = self.runs[run].run.start;
         let Work::Bulk(work) = &self.runs[run].work else { return };
-        let connected = |slot: &usize| self.tcp.get(*slot).is_some_and(|connection| connection.established);
+        let connected = |slot: &usize| self.tcp.get(*slot).is_some_and(|connection| connection.established.is_some());
         let all_connected = work.slots.iter().all(connected);
         let totals = self.bulk_totals(&work.slots);
         let Work::Bulk(work) = &mut self.runs[run].work else {
@@ -529,10 +529,12 @@ impl ModelHost {
     /// Lets a flow start on its connection that is open already; if it is not, it starts when it is.
     fn release(&mut self, now: Nanos, run: usize, place: usize, slot: usize, out: &mut Outbox) {
         let Some((flow, _)) = self.flow(run, place) else { return };
+        let Work::Flows(work) = &self.runs[run].work else { return };
+        let initial_window = work.config.initial_window;
         let mut segments = self.tcp.take_scratch();
-        if let Some(connection) = self.tcp.get_mut(slot).filter(|connection| connection.established) {
+        if let Some(connection) = self.tcp.get_mut(slot).filter(|connection| connection.established.is_some()) {
             connection.head = tcp::header(&flow, now).to_vec();
-            connection.release(now, &mut segments);
+            connection.release(now, initial_window, &mut segments);
         }
         self.emit(now, slot, segments, out);
         self.plan_connection(slot);
@@ -551,7 +553,7 @@ impl ModelHost {
             }
             return self.flow_ended(now, run, flow, Ok(again));
         }
-        if connection.held && connection.established {
+        if connection.held && connection.established.is_some() {
             let Work::Flows(work) = &mut self.runs[run].work else {
                 return;
             };
