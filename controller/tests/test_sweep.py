@@ -126,6 +126,8 @@ def test_points_are_the_product_with_the_seeds_innermost(sweep: Path) -> None:
         ("seeds = [1]", "scenario is missing"),
         ('scenario = "gone.json"', "gone.json: cannot be read: No such file"),
         ("[scenario]\nports = {}", "the scenario has no topology"),
+        ("[scenario]\nend_ns = 2026-11-22", "the scenario has a value that JSON does not know"),
+        ('schemes = ["fifo", "pifo"]\nprograms = true' + SCENARIO, "scheme pifo, load 0.5, seed 1: "),
     ],
 )
 def test_a_sweep_without_sense_is_refused_before_anything_is_written(
@@ -318,6 +320,14 @@ def test_dask_that_is_not_installed_is_told(
     monkeypatch.setitem(sys.modules, "distributed", None)
     assert run(sweep, tmp_path / "out", "--dask", "local") == 1
     assert "--dask needs the package 'distributed'" in capsys.readouterr().err
+
+
+def test_programs_decide_over_a_list_of_flows_without_a_load(sweep: Path, tmp_path: Path) -> None:
+    listed = SCENARIO[: SCENARIO.index("[scenario.flows.poisson]")]
+    flow = '[[scenario.flows.list]]\nsource = "u1"\ndestination = "server"\nbytes = 50000\n'
+    sweep.write_text("programs = true\ncheck = true\nseeds = [1, 2]\n" + listed + flow)
+    assert run(sweep, tmp_path / "out") == 0
+    assert [(row["load"], row["completed"], row["error"]) for row in rows(tmp_path / "out")] == [(None, 1, None)] * 2
 
 
 def test_two_sweeps_do_not_write_to_one_folder(sweep: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

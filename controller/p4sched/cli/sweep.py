@@ -76,7 +76,7 @@ def _try(plan: Plan, path: Path) -> None:
     """Refuses a sweep whose schemes or scenario make no sense: runs each scheme for a nanosecond."""
     for point in {point.scheme: point for point in reversed(plan.points)}.values():
         try:
-            simulate.run({**point.scenario, "end_ns": 1})
+            simulate.run({**point.scenario, "end_ns": 1}, programs=plan.programs, check=plan.check)
         except simulate.EndedError:
             continue
         except P4schedError as error:

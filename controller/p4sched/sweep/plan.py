@@ -11,7 +11,6 @@ same_at_hosts = true            # the hosts' own ports are as those of the switc
 "topology.leaf_spine.spines" = [2, 4]
 """
 
-import copy
 import itertools
 import json
 import tomllib
@@ -96,12 +95,11 @@ def _plan(told: Mapping[str, Any], folder: Path) -> Plan:
     points = []
     for (name, ports), load, *values, seed in itertools.product(*axes):
         set_to = dict(zip(parameters, values, strict=True))
-        run = copy.deepcopy(scenario)
-        run["ports"], run["seed"] = copy.deepcopy(ports), seed
+        run = scenario | {"ports": ports, "seed": seed}
         if load is not None:
-            run["flows"]["poisson"]["load"] = load
+            run = _changed(run, "flows.poisson.load", load)
         for where, value in set_to.items():
-            _put(run, where, value)
+            run = _changed(run, where, value)
         if flags["same_at_hosts"]:
             run["hosts"] = run["ports"]
         points.append(Point(name, load, seed, set_to, run))
@@ -111,7 +109,10 @@ def _plan(told: Mapping[str, Any], folder: Path) -> Plan:
 def _scenario(told: Mapping[str, Any], folder: Path) -> dict[str, Any]:
     match told.get("scenario"):
         case dict(inline):
-            scenario = copy.deepcopy(inline)
+            try:
+                scenario: dict[str, Any] = json.loads(json.dumps(inline))
+            except TypeError as error:
+                raise UsageError(f"the scenario has a value that JSON does not know: {error}") from error
         case str(name):
             path = folder / name
             try:
@@ -211,16 +212,18 @@ def _parameters(told: Mapping[str, Any], scenario: dict[str, Any]) -> dict[str, 
         if len({type(value) for value in values} - {int, float}) + any(type(v) in (int, float) for v in values) > 1:
             raise UsageError(f"parameters: {where} mixes numbers and other values")
         _different(f"parameters: {where}", values)
-        _put(copy.deepcopy(scenario), where, values[0])
+        _changed(scenario, where, values[0])
     return parameters
 
 
-def _put(scenario: dict[str, Any], where: str, value: Value) -> None:
-    """Sets the field at a path; what holds it must be there."""
+def _changed(scenario: dict[str, Any], where: str, value: Value) -> dict[str, Any]:
+    """The scenario with another value at a path; what holds it must be there. The rest is shared: points are many."""
     *outer, last = where.split(".")
-    holder: Any = scenario
+    changed = holder = dict(scenario)
     for place, name in enumerate(outer):
-        if not isinstance(holder, dict) or not isinstance(holder.get(name), dict):
+        if not isinstance(holder.get(name), dict):
             raise UsageError(f"parameters: {where}: the scenario has no {'.'.join(outer[: place + 1])}")
+        holder[name] = dict(holder[name])
         holder = holder[name]
     holder[last] = value
+    return changed
