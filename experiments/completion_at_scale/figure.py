@@ -14,7 +14,7 @@ from p4sched.results.ranked_figures import SCHEME_COLOURS
 
 BREAKDOWN_LOAD = 0.7
 """PACKS Fig. 13b's; the AIFO paper does not say which one its Fig. 14c has."""
-COLOURS = {**SCHEME_COLOURS, "tcp": figures.SKY, "dctcp": figures.YELLOW, "afq": figures.SKY}
+COLOURS = {**SCHEME_COLOURS, "tcp": figures.GREY, "dctcp": figures.YELLOW, "afq": figures.SKY}
 LINEAR = ("completed_share", "large_mbps")
 Loads = Sequence[Mapping[str, Any]]
 
