@@ -1,24 +1,21 @@
 """A data centre in virtual time: network, ports and hosts of the papers' simulations, and the flows that cross it."""
 
-import asyncio
 import csv
-import json
-from collections.abc import Mapping
 from dataclasses import dataclass
+from math import isnan
 from pathlib import Path
 from typing import Any
 
 from experiments.completion_at_scale.papers import Line
 from experiments.completion_at_scale.ports import OVERHEAD_BYTES
 from experiments.completion_at_scale.workloads import LEAVES, SERVERS, Workload
-from p4sched.errors import P4schedError
-from p4sched.paths import rust_binary
+from p4sched import simulate
 from p4sched.results.completion import Flow
 
 SPINES = 4
 DELAY_NS = 20
 """Of a link, each way."""
-SCENARIO, FLOWS = "scenario.json", "flows.csv"
+FLOWS = "flows.csv"
 
 
 @dataclass(frozen=True)
@@ -66,29 +63,13 @@ class Run:
             rows = csv.writer(file, lineterminator="\n")
             rows.writerow(["start_ns", "source", "destination", "bytes"])
             rows.writerows(self.flows())
-        (folder / SCENARIO).write_text(json.dumps(self.scenario(), indent=2) + "\n")
-        done = folder / "results"
-        words = [str(rust_binary("p4sched-simulate")), str(folder / SCENARIO), "--output", str(done)]
-        process = await asyncio.create_subprocess_exec(*words, stderr=asyncio.subprocess.PIPE)
-        try:
-            _, told = await process.communicate()
-        except asyncio.CancelledError:
-            process.kill()
-            await process.wait()
-            raise
-        if process.returncode != 0:
-            reason = told.decode().strip().splitlines()
-            raise P4schedError(reason[-1] if reason else f"p4sched-simulate ended with {process.returncode}")
-        return read(done / FLOWS)
+        scenario = self.scenario() | {"flows": {"file": str((folder / FLOWS).absolute())}}
+        result = await simulate.run_async(scenario, folder / "results")
+        return listed(result)
 
 
-def read(path: Path) -> list[Flow]:
-    """The flows of a run, as p4sched-simulate writes them."""
-    with path.open(newline="") as file:
-        return [_flow(row) for row in csv.DictReader(file)]
-
-
-def _flow(row: Mapping[str, str]) -> Flow:
-    start_ns, end_ns = int(row["start_ns"]), row["acknowledged_ns"]
-    completion_s = (int(end_ns) - start_ns) / 1e9 if end_ns else None
-    return Flow(int(row["bytes"]), completion_s, start_ns / 1e9, int(row["retransmitted"]))
+def listed(result: simulate.Result) -> list[Flow]:
+    """The flows of a run; those that are not acknowledged were not done."""
+    fields = ("bytes", "acknowledged_s", "start_ns", "retransmitted")
+    rows = zip(*(result.flows[field].tolist() for field in fields), strict=True)
+    return [Flow(size, None if isnan(took) else took, start / 1e9, again) for size, took, start, again in rows]
