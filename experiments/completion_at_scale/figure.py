@@ -30,7 +30,7 @@ def draw(found: Mapping[str, Any], path: Path) -> None:
         f" {configuration['duration_s']:g} s in virtual time, {len(configuration['seeds'])} seeds ({bars})"
     )
     labels = {line.name: line.label for line in paper.lines}
-    with figures.sheet(path, (max(3.0 * len(paper.panels), 7.0), 3.4), heading) as figure:
+    with figures.sheet(path, (max(3.0 * len(paper.panels), 10.0), 3.4), heading) as figure:
         panels = figure.subplots(1, len(paper.panels), squeeze=False)[0]
         for axes, panel in zip(panels, paper.panels, strict=True):
             workload = panel.workload or paper.workloads[0]
