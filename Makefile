@@ -1,5 +1,6 @@
 # make demo   sets up and runs the FDPA fairness lab
 # make onos   sets up and runs the same lab with FDPA, first under the Python controller, then under ONOS
+# make virtual  builds the Linux kernel of --hosts kernel from Debian's sources, once (five minutes; not part of make test)
 # make test   sets up and runs every test and lint
 # make docker builds the images: docker/README.md
 # make docker-test  builds and runs the images without a registry (ten minutes; not part of make test)
@@ -8,7 +9,7 @@
 # make setup  only installs and builds
 # make clean  ends what a crashed run left behind; removes build results
 
-.PHONY: demo onos test setup clean lint docs anchors docker docker-test
+.PHONY: demo onos virtual test setup clean lint docs anchors docker docker-test
 
 demo:
 	@./setup.sh lab
@@ -17,6 +18,9 @@ demo:
 onos:
 	@./setup.sh onos
 	@.venv/bin/p4sched run fdpa_fairness --schemes fdpa --controller python,onos
+
+virtual:
+	@./setup.sh virtual
 
 setup:
 	@./setup.sh lab

@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
 # Installs what the lab needs on Debian 12: `setup.sh lab` to run it, `setup.sh onos` to run it with ONOS as its controller,
+# `setup.sh virtual` to run it in virtual time with Linux's own TCP,
 # `setup.sh dev` for all tests and lints as well, `setup.sh docs` to build the documentation.
 # Steps that are done already are skipped. Needs root for Debian packages.
 set -euo pipefail
@@ -8,6 +9,7 @@ cd "$(dirname "$0")"
 LAB_PACKAGES=(ca-certificates ethtool gcc iperf3 iproute2 iputils-ping libc6-dev make mininet procps python3 python3-venv)
 RUST_PACKAGES=(cargo-web rustc-web)
 RUST_LINT_PACKAGES=(rust-web-clippy rustfmt-web)
+KERNEL_PACKAGES=(bc bison flex xz-utils)
 ONOS_PACKAGES=(maven openjdk-17-jdk-headless)
 # The oldest Rust that builds the workspace: rust-version in switch/Cargo.toml.
 RUST_MINIMUM=$(sed -n 's/^rust-version = "\(.*\)"/\1/p' switch/Cargo.toml)
@@ -102,8 +104,8 @@ onos_build() {
 
 [ "$(uname -s)" = Linux ] || die "needs Linux"
 case "${1:-}" in
-  lab | onos | dev | docs) ;;
-  *) die "usage: setup.sh lab|onos|dev|docs" ;;
+  lab | onos | virtual | dev | docs) ;;
+  *) die "usage: setup.sh lab|onos|virtual|dev|docs" ;;
 esac
 debian "${LAB_PACKAGES[@]}"
 rust
@@ -118,6 +120,8 @@ case "$1" in
     environment .venv-docker requirements-docker.lock
     ;;
   onos) debian "${ONOS_PACKAGES[@]}" ;;
+  virtual) debian "${KERNEL_PACKAGES[@]}" ;;
 esac
 switch_build
 if [ "$1" = onos ]; then onos_build; fi
+if [ "$1" = virtual ]; then switch/guest/kernel/build.sh; fi

@@ -9,6 +9,7 @@
 //! ```
 
 pub mod host;
+pub mod kernel;
 pub mod lockstep;
 pub mod model;
 pub mod run;

@@ -1,5 +1,6 @@
 //! `p4sched-virtual`: a network in virtual time, with a P4Runtime server for each of its switches.
 
+use std::collections::HashMap;
 use std::io::{self, Write as _};
 use std::net::SocketAddr;
 use std::path::PathBuf;
@@ -7,6 +8,7 @@ use std::process::ExitCode;
 use std::time::Duration;
 
 use clap::{Parser, ValueEnum};
+use p4sched_virtual::kernel::boot_all;
 use p4sched_virtual::lockstep::{Message, Settings};
 use p4sched_virtual::model::ModelHost;
 use p4sched_virtual::server::Network;
@@ -23,6 +25,8 @@ const FAREWELL: Duration = Duration::from_millis(300);
 enum Hosts {
     /// State machines that speak TCP and UDP as Linux does
     Model,
+    /// Linux: guests of User-mode Linux, with iperf3 and p4sched-traffic
+    Kernel,
 }
 
 /// A network of P4Runtime switches and end hosts in virtual time. The first line on standard output is JSON and says where
@@ -41,7 +45,14 @@ struct Arguments {
     /// What the end hosts are
     #[arg(long, value_enum, default_value = "model")]
     hosts: Hosts,
-    /// How long, in seconds of the wall clock, a participant may say nothing while time stands still for it
+    /// What is random in kernel hosts follows from this number
+    #[arg(long, default_value_t = 1)]
+    seed: u64,
+    /// Folder for what kernel hosts write [default: a temporary one, which stays if the network fails]
+    #[arg(long, value_name = "DIR")]
+    guests: Option<PathBuf>,
+    /// How long, in seconds of the wall clock, a participant may say nothing while time stands still for it, or a kernel host
+    /// may run at one instant
     #[arg(long, value_name = "SECONDS", value_parser = seconds, default_value = "120")]
     patience: Duration,
     /// Virtual seconds in a second of the wall clock, for clients that take no part in the lock step [default: time goes on
@@ -66,6 +77,17 @@ fn pace(text: &str) -> Result<f64, String> {
 
 fn run(arguments: &Arguments) -> Result<(), String> {
     let topology = Topology::read(&arguments.topology).map_err(|error| error.to_string())?;
+    let temporary = tempfile::Builder::new()
+        .prefix("p4sched-virtual.")
+        .tempdir()
+        .map_err(|error| format!("a folder for temporary files: {error}"))?;
+    let mut guests = match arguments.hosts {
+        Hosts::Model => HashMap::new(),
+        Hosts::Kernel => {
+            let folder = arguments.guests.as_deref().unwrap_or(temporary.path());
+            boot_all(&topology, arguments.seed, arguments.patience, folder).map_err(|error| error.to_string())?
+        }
+    };
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .worker_threads(SERVER_THREADS)
         .enable_all()
@@ -81,8 +103,9 @@ fn run(arguments: &Arguments) -> Result<(), String> {
             arguments.address,
             arguments.grpc_port,
             settings,
-            |place| match arguments.hosts {
-                Hosts::Model => Box::new(ModelHost::new(place)),
+            |place| match guests.remove(&place.name) {
+                Some(guest) => Box::new(guest),
+                None => Box::new(ModelHost::new(place)),
             },
         ))
         .map_err(|error| error.to_string())?;
@@ -106,6 +129,7 @@ fn run(arguments: &Arguments) -> Result<(), String> {
     writeln!(io::stdout(), "{first_line}").map_err(|error| format!("standard output: {error}"))?;
     let ended = network.run();
     if ended.is_err() {
+        let _ = temporary.keep();
         // Those who take part are still to be told why.
         std::thread::sleep(FAREWELL);
     }

@@ -200,7 +200,11 @@ impl Connection {
         self.held = false;
         if let (Machine::Sender(sender), Some(since)) = (&mut self.machine, self.established) {
             let forgets_route = self.tos.byte(self.bytes) != self.tos.of_handshake();
-            let least = if forgets_route { USUAL_INITIAL_WINDOW } else { initial_window };
+            let least = if forgets_route {
+                USUAL_INITIAL_WINDOW
+            } else {
+                initial_window
+            };
             sender.restart_after_idle(now - since, least);
             // A window update.
             let update = Segment {

@@ -382,7 +382,11 @@ impl ModelHost {
     fn wake_bulk(&mut self, now: Nanos, run: usize, bulk: &BulkSend) {
         let start = self.runs[run].run.start;
         let Work::Bulk(work) = &self.runs[run].work else { return };
-        let connected = |slot: &usize| self.tcp.get(*slot).is_some_and(|connection| connection.established.is_some());
+        let connected = |slot: &usize| {
+            self.tcp
+                .get(*slot)
+                .is_some_and(|connection| connection.established.is_some())
+        };
         let all_connected = work.slots.iter().all(connected);
         let totals = self.bulk_totals(&work.slots);
         let Work::Bulk(work) = &mut self.runs[run].work else {
@@ -529,10 +533,16 @@ impl ModelHost {
     /// Lets a flow start on its connection that is open already; if it is not, it starts when it is.
     fn release(&mut self, now: Nanos, run: usize, place: usize, slot: usize, out: &mut Outbox) {
         let Some((flow, _)) = self.flow(run, place) else { return };
-        let Work::Flows(work) = &self.runs[run].work else { return };
+        let Work::Flows(work) = &self.runs[run].work else {
+            return;
+        };
         let initial_window = work.config.initial_window;
         let mut segments = self.tcp.take_scratch();
-        if let Some(connection) = self.tcp.get_mut(slot).filter(|connection| connection.established.is_some()) {
+        if let Some(connection) = self
+            .tcp
+            .get_mut(slot)
+            .filter(|connection| connection.established.is_some())
+        {
             connection.head = tcp::header(&flow, now).to_vec();
             connection.release(now, initial_window, &mut segments);
         }

@@ -1,0 +1,387 @@
+//! A virtio device of a guest, with two queues: what goes to the guest (0) and what comes from it (1).
+//!
+//! The network interface and the console differ only in their number, their configuration space, and the header in front
+//! of each buffer (Virtual I/O Device, version 1.1, sections 5.1 and 5.3).
+
+use crate::GuestError;
+use crate::vhost_user::{self, Header, Region, Request};
+use rustix::net::{RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags, recvmsg};
+use std::collections::VecDeque;
+use std::fs::File;
+use std::io::{IoSliceMut, Read, Write};
+use std::mem::MaybeUninit;
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::os::unix::net::{UnixListener, UnixStream};
+use std::path::Path;
+use virtio_queue::{Queue, QueueOwnedT, QueueT};
+use vm_memory::{FileOffset, GuestAddress, GuestMemoryMmap};
+
+/// Queue of what goes to the guest.
+pub const TO_GUEST: usize = 0;
+/// Queue of what comes from the guest.
+pub const FROM_GUEST: usize = 1;
+const QUEUES: usize = 2;
+/// The most that a queue may hold (kernel/build.sh).
+const QUEUE_SIZE: u16 = 1024;
+
+/// Device feature: the device follows version 1 of the standard.
+const F_VERSION_1: u64 = 1 << 32;
+/// Device feature: both sides say from which entry on they want to be told.
+const F_EVENT_INDEX: u64 = 1 << 29;
+/// Feature of a network interface: its address is in the configuration space.
+const NET_F_MAC: u64 = 1 << 5;
+/// Length of the header in front of each frame, in bytes (section 5.1.6).
+const NET_HEADER_BYTES: usize = 12;
+
+/// What kind of device it is.
+#[derive(Clone, Debug)]
+pub struct Kind {
+    features: u64,
+    protocol_features: u64,
+    config: Vec<u8>,
+    header: usize,
+}
+
+impl Kind {
+    /// A network interface with this address and without offloads.
+    pub fn network(mac: [u8; 6]) -> Self {
+        Self {
+            features: NET_F_MAC,
+            protocol_features: vhost_user::PROTOCOL_FEATURES,
+            config: mac.to_vec(),
+            header: NET_HEADER_BYTES,
+        }
+    }
+
+    /// A console.
+    pub fn console() -> Self {
+        Self {
+            features: 0,
+            // Its driver looks again and again whether the device has taken what it wrote, which takes time.
+            protocol_features: vhost_user::PROTOCOL_FEATURES | vhost_user::PROTOCOL_REPLY_ACK,
+            config: Vec::new(),
+            header: 0,
+        }
+    }
+}
+
+/// One device, from before its driver connects.
+#[derive(Debug)]
+pub struct Device {
+    kind: Kind,
+    listener: UnixListener,
+    requests: Option<UnixStream>,
+    calls: Option<UnixStream>,
+    memory: Option<GuestMemoryMmap>,
+    queues: [Queue; QUEUES],
+    /// What has not found a place in the queue to the guest yet.
+    waiting: VecDeque<Vec<u8>>,
+    call_due: [bool; QUEUES],
+}
+
+impl Device {
+    /// A device whose driver will connect to this socket.
+    ///
+    /// # Errors
+    /// [`GuestError::Io`] if the socket cannot be made.
+    pub fn listen(socket: &Path, kind: Kind) -> Result<Self, GuestError> {
+        let queue = || Queue::new(QUEUE_SIZE).map_err(|error| GuestError::Protocol(error.to_string()));
+        Ok(Self {
+            kind,
+            listener: UnixListener::bind(socket)?,
+            requests: None,
+            calls: None,
+            memory: None,
+            queues: [queue()?, queue()?],
+            waiting: VecDeque::new(),
+            call_due: [false; QUEUES],
+        })
+    }
+
+    /// The descriptor on which the driver's next step shows.
+    pub fn descriptor(&self) -> BorrowedFd<'_> {
+        self.requests
+            .as_ref()
+            .map_or_else(|| self.listener.as_fd(), AsFd::as_fd)
+    }
+
+    /// The descriptor on which the driver answers calls.
+    pub fn call_descriptor(&self) -> Option<BorrowedFd<'_>> {
+        self.calls.as_ref().map(AsFd::as_fd)
+    }
+
+    /// Puts bytes into the queue to the guest, or keeps them until there is a place.
+    ///
+    /// # Errors
+    /// [`GuestError::Protocol`] if the queue makes no sense.
+    pub fn send(&mut self, bytes: Vec<u8>) -> Result<(), GuestError> {
+        self.waiting.push_back(bytes);
+        self.fill()
+    }
+
+    /// Whether there is a queue whose driver must be called.
+    pub fn call_due(&self) -> bool {
+        self.call_due.contains(&true)
+    }
+
+    /// A queue whose driver must be called, if there is one; it counts as called from now on.
+    pub fn take_call(&mut self) -> Option<usize> {
+        let queue = self.call_due.iter().position(|due| *due)?;
+        self.call_due[queue] = false;
+        Some(queue)
+    }
+
+    /// Calls the driver of a queue. It answers on [`Device::call_descriptor`].
+    ///
+    /// # Errors
+    /// [`GuestError::Io`] if the driver is gone, [`GuestError::Protocol`] if it has said nowhere to call it.
+    pub fn call(&mut self, queue: usize) -> Result<(), GuestError> {
+        let calls = self
+            .calls
+            .as_mut()
+            .ok_or_else(|| GuestError::Protocol("a driver cannot be called".into()))?;
+        Ok(calls.write_all(&vhost_user::call(queue))?)
+    }
+
+    /// Takes the driver's answer to a call.
+    ///
+    /// # Errors
+    /// [`GuestError::Io`] if the driver is gone.
+    pub fn take_call_reply(&mut self) -> Result<(), GuestError> {
+        let mut reply = [0; vhost_user::CALL_REPLY_BYTES];
+        if let Some(calls) = &mut self.calls {
+            calls.read_exact(&mut reply)?;
+        }
+        Ok(())
+    }
+
+    /// Handles what shows on [`Device::descriptor`]: a driver that connects, or one request. What the guest sent is
+    /// appended to `sent`.
+    ///
+    /// # Errors
+    /// [`GuestError::Io`] if the driver is gone, [`GuestError::Protocol`] if the request makes no sense.
+    pub fn handle(&mut self, sent: &mut Vec<Vec<u8>>) -> Result<(), GuestError> {
+        let Some(socket) = &mut self.requests else {
+            self.requests = Some(self.listener.accept()?.0);
+            return Ok(());
+        };
+        let mut bytes = [0; vhost_user::HEADER_BYTES];
+        let descriptors = receive(socket, &mut bytes)?;
+        let header = Header::decode(bytes)?;
+        let mut payload = vec![0; header.size as usize];
+        socket.read_exact(&mut payload)?;
+        let request = Request::decode(header, &payload)?;
+        let answer = match self.obey(&request, descriptors, sent)? {
+            Some(number) => Some(vhost_user::reply(header.request, &number.to_ne_bytes())),
+            None if matches!(request, Request::GetConfig(_)) => {
+                let Request::GetConfig(length) = request else {
+                    unreachable!("matched above")
+                };
+                let mut config = self.kind.config.clone();
+                config.resize(length, 0);
+                Some(vhost_user::config_reply(header.request, &config))
+            }
+            None if header.needs_reply() => Some(vhost_user::reply(header.request, &0u64.to_ne_bytes())),
+            None => None,
+        };
+        if let (Some(answer), Some(socket)) = (answer, &mut self.requests) {
+            socket.write_all(&answer)?;
+        }
+        Ok(())
+    }
+
+    /// Does what a request wants; the number that answers it, where it has one.
+    fn obey(
+        &mut self,
+        request: &Request,
+        descriptors: Vec<OwnedFd>,
+        sent: &mut Vec<Vec<u8>>,
+    ) -> Result<Option<u64>, GuestError> {
+        match request {
+            Request::GetFeatures => {
+                return Ok(Some(
+                    F_VERSION_1 | F_EVENT_INDEX | vhost_user::F_PROTOCOL_FEATURES | self.kind.features,
+                ));
+            }
+            Request::GetProtocolFeatures => return Ok(Some(self.kind.protocol_features)),
+            Request::SetFeatures(features) => {
+                for queue in &mut self.queues {
+                    queue.set_event_idx(features & F_EVENT_INDEX != 0);
+                }
+            }
+            Request::SetProtocolFeatures(features) if *features != self.kind.protocol_features => {
+                return Err(GuestError::Protocol(
+                    "the guest's kernel has no in-band notifications".into(),
+                ));
+            }
+            Request::SetMemory(regions) => self.memory = Some(map(regions, descriptors)?),
+            Request::SetQueueSize(queue, size) => self.queue(*queue)?.set_size(*size),
+            Request::SetQueueAddresses {
+                queue,
+                descriptors,
+                available,
+                used,
+            } => {
+                let halves = |address: u64| (Some(address as u32), Some((address >> 32) as u32));
+                let queue = self.queue(*queue)?;
+                let (low, high) = halves(*descriptors);
+                queue.set_desc_table_address(low, high);
+                let (low, high) = halves(*available);
+                queue.set_avail_ring_address(low, high);
+                let (low, high) = halves(*used);
+                queue.set_used_ring_address(low, high);
+            }
+            Request::SetQueueBase(queue, base) => {
+                let queue = self.queue(*queue)?;
+                queue.set_next_avail(*base);
+                queue.set_next_used(*base);
+            }
+            Request::SetQueueEnabled(queue, enabled) => self.queue(*queue)?.set_ready(*enabled),
+            Request::SetBackendSocket => {
+                let socket = descriptors.into_iter().next();
+                self.calls = Some(
+                    socket
+                        .ok_or_else(|| GuestError::Protocol("a socket is missing".into()))?
+                        .into(),
+                );
+            }
+            Request::Kick(TO_GUEST) => self.fill()?,
+            Request::Kick(FROM_GUEST) => self.drain(sent)?,
+            Request::Kick(_) | Request::GetConfig(_) | Request::SetProtocolFeatures(_) | Request::Other => {}
+        }
+        Ok(None)
+    }
+
+    fn queue(&mut self, number: usize) -> Result<&mut Queue, GuestError> {
+        self.queues
+            .get_mut(number)
+            .ok_or_else(|| GuestError::Protocol(format!("there is no queue {number}")))
+    }
+
+    /// Moves what waits into the queue to the guest.
+    fn fill(&mut self) -> Result<(), GuestError> {
+        let Self {
+            kind,
+            memory: Some(memory),
+            queues,
+            waiting,
+            call_due,
+            ..
+        } = self
+        else {
+            return Ok(());
+        };
+        let queue = &mut queues[TO_GUEST];
+        if !queue.ready() {
+            return Ok(());
+        }
+        let mut moved = false;
+        while !waiting.is_empty() {
+            let Some(chain) = queue.iter(&*memory).map_err(broken)?.next() else {
+                // The driver must say when there is room again; it may have made some in between.
+                if queue.enable_notification(memory).map_err(broken)? {
+                    continue;
+                }
+                break;
+            };
+            let bytes = waiting.pop_front().unwrap_or_default();
+            let head = chain.head_index();
+            let mut writer = chain.writer(memory).map_err(broken)?;
+            let mut header = [0; NET_HEADER_BYTES];
+            // One buffer for each frame (num_buffers).
+            header[10] = 1;
+            writer.write_all(&header[..kind.header])?;
+            writer.write_all(&bytes)?;
+            let length = kind.header + bytes.len();
+            queue.add_used(memory, head, length as u32).map_err(broken)?;
+            moved = true;
+        }
+        if moved && queue.needs_notification(memory).map_err(broken)? {
+            call_due[TO_GUEST] = true;
+        }
+        Ok(())
+    }
+
+    /// Takes out what the guest sent.
+    fn drain(&mut self, sent: &mut Vec<Vec<u8>>) -> Result<(), GuestError> {
+        let Self {
+            kind,
+            memory: Some(memory),
+            queues,
+            call_due,
+            ..
+        } = self
+        else {
+            return Ok(());
+        };
+        let queue = &mut queues[FROM_GUEST];
+        let mut moved = false;
+        loop {
+            while let Some(chain) = queue.iter(&*memory).map_err(broken)?.next() {
+                let head = chain.head_index();
+                let mut bytes = Vec::new();
+                chain.reader(memory).map_err(broken)?.read_to_end(&mut bytes)?;
+                bytes.drain(..kind.header.min(bytes.len()));
+                sent.push(bytes);
+                queue.add_used(memory, head, 0).map_err(broken)?;
+                moved = true;
+            }
+            if !queue.enable_notification(memory).map_err(broken)? {
+                break;
+            }
+        }
+        if moved && queue.needs_notification(memory).map_err(broken)? {
+            call_due[FROM_GUEST] = true;
+        }
+        Ok(())
+    }
+}
+
+fn broken(error: virtio_queue::Error) -> GuestError {
+    GuestError::Protocol(format!("a queue of the guest makes no sense: {error}"))
+}
+
+/// Maps the guest's memory.
+fn map(regions: &[Region], descriptors: Vec<OwnedFd>) -> Result<GuestMemoryMmap, GuestError> {
+    if regions.len() != descriptors.len() {
+        return Err(GuestError::Protocol(format!(
+            "{} files for {} regions",
+            descriptors.len(),
+            regions.len()
+        )));
+    }
+    let ranges: Vec<_> = regions
+        .iter()
+        .zip(descriptors)
+        .map(|(region, file)| {
+            let file = FileOffset::new(File::from(file), region.offset);
+            (GuestAddress(region.address), region.size as usize, Some(file))
+        })
+        .collect();
+    GuestMemoryMmap::from_ranges_with_files(&ranges)
+        .map_err(|error| GuestError::Protocol(format!("the guest's memory cannot be mapped: {error}")))
+}
+
+/// Fills `bytes` from the socket; the descriptors that came with the first of them.
+fn receive(socket: &mut UnixStream, bytes: &mut [u8]) -> Result<Vec<OwnedFd>, GuestError> {
+    let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(2))];
+    let mut ancillary = RecvAncillaryBuffer::new(&mut space);
+    let got = recvmsg(
+        &*socket,
+        &mut [IoSliceMut::new(bytes)],
+        &mut ancillary,
+        RecvFlags::CMSG_CLOEXEC,
+    )
+    .map_err(std::io::Error::from)?;
+    if got.bytes == 0 {
+        return Err(std::io::Error::from(std::io::ErrorKind::UnexpectedEof).into());
+    }
+    let mut descriptors = Vec::new();
+    for message in ancillary.drain() {
+        if let RecvAncillaryMessage::ScmRights(files) = message {
+            descriptors.extend(files);
+        }
+    }
+    socket.read_exact(&mut bytes[got.bytes..])?;
+    Ok(descriptors)
+}

@@ -1,0 +1,584 @@
+//! One guest: its process, its calendar and its two devices.
+
+use crate::GuestError;
+use crate::device::{Device, Kind};
+use crate::orders::{Event, Order, START_FOLDER};
+use crate::timetravel::{self, Message, Operation};
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::process::{Pid, Signal, kill_process_group};
+use std::fs::{self, File};
+use std::io::{ErrorKind, Read, Write};
+use std::os::fd::{AsFd, BorrowedFd};
+use std::os::unix::net::{UnixListener, UnixStream};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+use tempfile::TempDir;
+
+/// The guest's time, in ns, at which it is started up and set up, and the world's time is zero.
+pub const BOOT_NS: u64 = 10_000_000_000;
+/// Time of the day at the guest's time 0: 1 January 2020, in ns since 1970.
+const TIME_OF_DAY_NS: u64 = 1_577_836_800_000_000_000;
+/// Variable of the kernel's environment that its randomness follows from (kernel/random.c).
+const SEED_VARIABLE: &str = "P4SCHED_GUEST_SEED";
+/// What the guest's kernel prints, in the guest's folder.
+const KERNEL_LOG: &str = "kernel.log";
+/// How often a guest that says nothing is asked whether it is still there.
+const ALIVE: Duration = Duration::from_millis(200);
+/// What reading the clock takes a program, in ns (arch/um/kernel/time.c).
+const CLOCK_NS: u64 = 256;
+/// A program that has read the clock so often in succession waits for time to pass, as iperf3 does for the end of a test.
+const SPINNING_TICKS: u32 = 16;
+/// How far its time may then go on without asking, in ns.
+const SPINNING_NS: u64 = 20_000;
+/// How far a guest's clock may go ahead to answer a question, in ns. Reading its clock takes a program 256 ns.
+const AHEAD_NS: u64 = 1_000_000;
+/// A guest that waits for nothing asks for this time.
+const NEVER: u64 = i64::MAX as u64;
+
+/// What makes a guest.
+#[derive(Clone, Debug)]
+pub struct Options {
+    /// Its name, also as the name of its machine.
+    pub name: String,
+    /// The guests' kernel: [`crate::kernel()`].
+    pub kernel: PathBuf,
+    /// The guests' first program: [`crate::init()`].
+    pub init: PathBuf,
+    /// Folder of this machine into which the guest writes.
+    pub folder: PathBuf,
+    /// Address of its interface.
+    pub mac: [u8; 6],
+    /// What its randomness follows from.
+    pub seed: u64,
+    /// Its memory in MiB; what it does not touch costs nothing.
+    pub memory_mib: u32,
+    /// How long it may run, by the wall clock, before it waits.
+    pub patience: Duration,
+}
+
+/// A guest that runs.
+#[derive(Debug)]
+pub struct Guest {
+    name: String,
+    folder: PathBuf,
+    patience: Duration,
+    process: Child,
+    listener: UnixListener,
+    calendar: Option<UnixStream>,
+    interface: Device,
+    console: Device,
+    /// Frames that the guest has sent and nobody has taken.
+    frames: Vec<Vec<u8>>,
+    /// Bytes of the console that are not a whole line yet.
+    line: Vec<u8>,
+    events: Vec<Event>,
+    now: u64,
+    /// When the guest wants to run.
+    requested: u64,
+    waiting: bool,
+    /// Calls of drivers that they have not answered.
+    unanswered: usize,
+    /// Whether it has asked for the time since the last call.
+    asked_time: bool,
+    /// How often in succession its time went on by no more than what reading the clock takes.
+    ticks: u32,
+    sequence: u32,
+    /// Sockets of the guest; removed at the end.
+    _sockets: TempDir,
+}
+
+#[derive(Clone, Copy, Debug)]
+enum Which {
+    Interface,
+    Console,
+}
+
+/// Who has something to say.
+#[derive(Clone, Copy)]
+enum Source {
+    Calendar,
+    /// A driver wants something of its device.
+    Request(Which),
+    /// A driver answers its device's call.
+    Answer(Which),
+}
+
+impl Guest {
+    /// Starts a guest and lets it run until it takes orders.
+    ///
+    /// # Errors
+    /// [`GuestError`] if it does not come up.
+    pub fn boot(options: &Options) -> Result<Self, GuestError> {
+        let sockets = tempfile::Builder::new().prefix("p4sched-guest.").tempdir()?;
+        let at = |name: &str| sockets.path().join(name);
+        // The kernel is started in this folder, and finds the rest by links.
+        std::os::unix::fs::symlink(fs::canonicalize(&options.init)?, at("init"))?;
+        fs::create_dir_all(&options.folder)?;
+        std::os::unix::fs::symlink(fs::canonicalize(&options.folder)?, at("folder"))?;
+        let listener = UnixListener::bind(at("calendar"))?;
+        let interface = Device::listen(&at("interface"), Kind::network(options.mac))?;
+        let console = Device::listen(&at("console"), Kind::console())?;
+        let process = start(options, sockets.path())?;
+        let mut guest = Self {
+            name: options.name.clone(),
+            folder: options.folder.clone(),
+            patience: options.patience,
+            process,
+            listener,
+            calendar: None,
+            interface,
+            console,
+            frames: Vec::new(),
+            line: Vec::new(),
+            events: Vec::new(),
+            now: 0,
+            requested: NEVER,
+            waiting: false,
+            unanswered: 0,
+            asked_time: false,
+            ticks: 0,
+            sequence: 0,
+            _sockets: sockets,
+        };
+        guest.serve()?;
+        while guest.events.is_empty() {
+            guest.step()?;
+        }
+        guest.events.clear();
+        Ok(guest)
+    }
+
+    /// Lets a guest that is set up sleep until [`BOOT_NS`].
+    ///
+    /// # Errors
+    /// [`GuestError`] if it does not get there.
+    pub fn settle(&mut self) -> Result<(), GuestError> {
+        while self.next() < BOOT_NS {
+            self.step()?;
+        }
+        if self.now > BOOT_NS {
+            return Err(self.refused(format!("it took {} s of its time to start", self.now / 1_000_000_000)));
+        }
+        self.now = BOOT_NS;
+        // Nothing is on the wire when the world begins.
+        self.frames.clear();
+        Ok(())
+    }
+
+    /// Runs a program while the guest is alone with its clock, before [`Guest::settle`]; what it printed.
+    ///
+    /// # Errors
+    /// [`GuestError::Refused`] with its errors if it fails.
+    pub fn run(&mut self, words: &[&str]) -> Result<String, GuestError> {
+        let output = "setup";
+        let words: Vec<String> = words.iter().map(|word| (*word).to_owned()).collect();
+        let line = words.join(" ");
+        self.order(
+            self.now,
+            &Order::Start {
+                id: 0,
+                words,
+                output: output.to_owned(),
+            },
+        )?;
+        loop {
+            if let Some(event) = self.events.pop() {
+                return match event {
+                    Event::Ended { id: 0, status: 0 } => Ok(fs::read_to_string(self.folder.join(output))?),
+                    Event::Ended { .. } => {
+                        let errors = fs::read_to_string(self.folder.join(format!("{output}.errors")))?;
+                        Err(self.refused(format!("`{line}` failed: {}", errors.trim())))
+                    }
+                    Event::Failed { reason, .. } => Err(self.refused(reason)),
+                    Event::Ready | Event::Text { .. } => continue,
+                };
+            }
+            if self.next() > BOOT_NS {
+                return Err(self.refused(format!("`{line}` does not end")));
+            }
+            self.step()?;
+        }
+    }
+
+    /// Writes a text into a file of the guest, before [`Guest::settle`].
+    ///
+    /// # Errors
+    /// [`GuestError`] if the guest is gone; that the file cannot be written shows in the next command.
+    pub fn write(&mut self, path: &str, text: &str) -> Result<(), GuestError> {
+        self.order(
+            self.now,
+            &Order::Write {
+                path: path.to_owned(),
+                text: text.to_owned(),
+            },
+        )
+    }
+
+    /// Reads a file of the guest while the world stands still; `id` belongs to no other command.
+    ///
+    /// # Errors
+    /// [`GuestError::Refused`] if it cannot be read.
+    pub fn read(&mut self, now: u64, id: u64, path: &str) -> Result<String, GuestError> {
+        let order = Order::Read {
+            id,
+            path: path.to_owned(),
+        };
+        let about = |event: &Event| matches!(event, Event::Text { id: said, .. } | Event::Failed { id: Some(said), .. } if *said == id);
+        self.ask(now, &order, about)?;
+        match self
+            .events
+            .iter()
+            .position(about)
+            .map(|place| self.events.remove(place))
+        {
+            Some(Event::Text { text, .. }) => Ok(text),
+            Some(Event::Failed { reason, .. }) => Err(self.refused(reason)),
+            _ => Err(self.refused(format!("{path} cannot be read"))),
+        }
+    }
+
+    /// Gives the guest an order and lets it run ahead, at most by [`AHEAD_NS`], until it says `wanted`; whether it did.
+    /// Its clock is then later than the world's by what that took.
+    ///
+    /// # Errors
+    /// [`GuestError`] if the guest is gone.
+    pub fn ask(&mut self, now: u64, order: &Order, wanted: impl Fn(&Event) -> bool) -> Result<bool, GuestError> {
+        self.order(now, order)?;
+        loop {
+            if self.events.iter().any(&wanted) {
+                return Ok(true);
+            }
+            if self.next() > now + AHEAD_NS {
+                return Ok(false);
+            }
+            self.step()?;
+        }
+    }
+
+    /// When the guest wants to run, in ns of its time; `None`: only if something comes.
+    pub fn next_event(&self) -> Option<u64> {
+        Some(self.next()).filter(|time| *time < NEVER)
+    }
+
+    fn next(&self) -> u64 {
+        let called = self.interface.call_due() || self.console.call_due();
+        if called { self.now } else { self.requested }
+    }
+
+    /// A frame arrives. The guest sees it when it runs, which it wants at once.
+    ///
+    /// # Errors
+    /// [`GuestError`] if the guest is gone.
+    pub fn receive(&mut self, now: u64, frame: &[u8]) -> Result<(), GuestError> {
+        self.now = self.now.max(now);
+        self.interface.send(frame.to_vec())
+    }
+
+    /// Gives the guest an order. It sees it when it runs, which it wants at once.
+    ///
+    /// # Errors
+    /// [`GuestError`] if the guest is gone.
+    pub fn order(&mut self, now: u64, order: &Order) -> Result<(), GuestError> {
+        self.now = self.now.max(now);
+        let mut line = serde_json::to_vec(order).map_err(std::io::Error::from)?;
+        line.push(b'\n');
+        // A buffer of the console's driver is a page.
+        for part in line.chunks(4096) {
+            self.console.send(part.to_vec())?;
+        }
+        Ok(())
+    }
+
+    /// Lets the guest run if it wants to by now. Frames that it sends leave at this time.
+    ///
+    /// # Errors
+    /// [`GuestError`] if the guest ends or hangs.
+    pub fn advance(&mut self, now: u64) -> Result<(), GuestError> {
+        if self.next() <= now {
+            self.step()?;
+        }
+        Ok(())
+    }
+
+    /// Whether there are frames that the guest has sent and nobody has taken.
+    pub fn has_frames(&self) -> bool {
+        !self.frames.is_empty()
+    }
+
+    /// The frames that the guest has sent.
+    pub fn take_frames(&mut self) -> impl Iterator<Item = Vec<u8>> + '_ {
+        self.frames.drain(..)
+    }
+
+    /// What has happened in the guest.
+    pub fn take_events(&mut self) -> impl Iterator<Item = Event> + '_ {
+        self.events.drain(..)
+    }
+
+    /// Lets the guest run at the time of its next event, until it waits again.
+    fn step(&mut self) -> Result<(), GuestError> {
+        let now = self.next();
+        if now >= NEVER {
+            return Err(self.refused("it waits for something that never comes".into()));
+        }
+        self.now = now;
+        self.call_drivers()?;
+        self.requested = NEVER;
+        self.waiting = false;
+        // What is due at this very time needs no further word.
+        let free = if self.ticks > SPINNING_TICKS { SPINNING_NS } else { 1 };
+        self.tell(Operation::FreeUntil, now + free)?;
+        self.tell(Operation::Run, now)?;
+        self.serve()?;
+        self.ticks = if self.requested <= now + CLOCK_NS.max(free) {
+            self.ticks + 1
+        } else {
+            0
+        };
+        if free > 1 {
+            // Its clock may be anywhere up to there.
+            self.now = self.now.max(now + free);
+        }
+        Ok(())
+    }
+
+    /// Answers the guest until it waits.
+    fn serve(&mut self) -> Result<(), GuestError> {
+        self.handle_until(|guest| guest.waiting)
+    }
+
+    /// Tells the guest's drivers, while it waits, which queues have news. A driver then asks for the time, and asks to run.
+    fn call_drivers(&mut self) -> Result<(), GuestError> {
+        for which in [Which::Interface, Which::Console] {
+            while let Some(queue) = self.device(which).take_call() {
+                self.asked_time = false;
+                self.unanswered += 1;
+                let called = self.device(which).call(queue);
+                self.alive(called)?;
+                // Once the last driver knows the time, it can be told to run.
+                let last = !self.interface.call_due() && !self.console.call_due();
+                self.handle_until(|guest| guest.unanswered == 0 || last && guest.asked_time)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn device(&mut self, which: Which) -> &mut Device {
+        match which {
+            Which::Interface => &mut self.interface,
+            Which::Console => &mut self.console,
+        }
+    }
+
+    /// Handles what the guest says until something is so.
+    fn handle_until(&mut self, done: impl Fn(&Self) -> bool) -> Result<(), GuestError> {
+        let begun = Instant::now();
+        while !done(self) {
+            if let Some(source) = self.poll()? {
+                self.handle(source)?;
+            } else if self.process.try_wait()?.is_some() {
+                return Err(self.ended());
+            } else if begun.elapsed() > self.patience {
+                return Err(GuestError::Hangs {
+                    name: self.name.clone(),
+                    patience: self.patience,
+                });
+            }
+        }
+        Ok(())
+    }
+
+    /// Where the guest says something within [`ALIVE`]. The devices come first: what a guest sends, it sends before it waits.
+    fn poll(&self) -> Result<Option<Source>, GuestError> {
+        let calendar: BorrowedFd<'_> = self
+            .calendar
+            .as_ref()
+            .map_or_else(|| self.listener.as_fd(), AsFd::as_fd);
+        let devices = [(Which::Interface, &self.interface), (Which::Console, &self.console)];
+        let requests = devices
+            .iter()
+            .map(|(which, device)| (Source::Request(*which), device.descriptor()));
+        let answers = devices
+            .iter()
+            .filter_map(|(which, device)| Some((Source::Answer(*which), device.call_descriptor()?)));
+        let sources: Vec<_> = requests.chain(answers).chain([(Source::Calendar, calendar)]).collect();
+        let mut polled: Vec<PollFd<'_>> = sources
+            .iter()
+            .map(|(_, descriptor)| PollFd::from_borrowed_fd(*descriptor, PollFlags::IN))
+            .collect();
+        let timeout = Timespec {
+            tv_sec: 0,
+            tv_nsec: i64::from(ALIVE.subsec_nanos()),
+        };
+        match poll(&mut polled, Some(&timeout)) {
+            Ok(_) => {}
+            Err(rustix::io::Errno::INTR) => return Ok(None),
+            Err(error) => return Err(std::io::Error::from(error).into()),
+        }
+        let ready = polled.iter().position(|descriptor| !descriptor.revents().is_empty());
+        Ok(ready.map(|place| sources[place].0))
+    }
+
+    fn handle(&mut self, source: Source) -> Result<(), GuestError> {
+        let done = match source {
+            Source::Calendar => self.answer_calendar(),
+            Source::Request(Which::Interface) => self.interface.handle(&mut self.frames),
+            Source::Request(Which::Console) => self.read_console(),
+            Source::Answer(which) => {
+                self.unanswered = self.unanswered.saturating_sub(1);
+                self.device(which).take_call_reply()
+            }
+        };
+        self.alive(done)
+    }
+
+    fn read_console(&mut self) -> Result<(), GuestError> {
+        let mut parts = Vec::new();
+        self.console.handle(&mut parts)?;
+        for byte in parts.concat() {
+            if byte != b'\n' {
+                self.line.push(byte);
+                continue;
+            }
+            let event = serde_json::from_slice(&self.line)
+                .map_err(|error| GuestError::Protocol(format!("the guest's first program said nonsense: {error}")))?;
+            self.events.push(event);
+            self.line.clear();
+        }
+        Ok(())
+    }
+
+    /// Takes one message to the calendar. Those that ask for nothing are not answered (kernel/build.sh).
+    fn answer_calendar(&mut self) -> Result<(), GuestError> {
+        let Some(calendar) = &mut self.calendar else {
+            self.calendar = Some(self.listener.accept()?.0);
+            return Ok(());
+        };
+        let mut bytes = [0; timetravel::BYTES];
+        calendar.read_exact(&mut bytes)?;
+        let message = Message::decode(bytes)?;
+        match message.operation {
+            Operation::Ack => Ok(()),
+            Operation::Request => {
+                self.requested = message.time;
+                Ok(())
+            }
+            Operation::Wait => {
+                self.waiting = true;
+                Ok(())
+            }
+            Operation::Update => {
+                self.now = message.time;
+                Ok(())
+            }
+            Operation::Start => self.say(message.ack(0)),
+            Operation::Get => {
+                self.asked_time = true;
+                self.say(message.ack(self.now))
+            }
+            Operation::GetTimeOfDay => self.say(message.ack(TIME_OF_DAY_NS + self.now)),
+            Operation::Run | Operation::FreeUntil => {
+                Err(GuestError::Protocol("the guest wants to be the calendar".into()))
+            }
+        }
+    }
+
+    fn tell(&mut self, operation: Operation, time: u64) -> Result<(), GuestError> {
+        self.sequence += 1;
+        self.say(Message {
+            operation,
+            sequence: self.sequence,
+            time,
+        })
+    }
+
+    fn say(&mut self, message: Message) -> Result<(), GuestError> {
+        let said = self
+            .calendar
+            .as_mut()
+            .map_or(Ok(()), |calendar| calendar.write_all(&message.encode()));
+        self.alive(said.map_err(Into::into))
+    }
+
+    /// Says of an error of a socket that the guest has ended, if that is so.
+    fn alive(&mut self, result: Result<(), GuestError>) -> Result<(), GuestError> {
+        match result {
+            Err(GuestError::Io(error))
+                if matches!(
+                    error.kind(),
+                    ErrorKind::UnexpectedEof | ErrorKind::BrokenPipe | ErrorKind::ConnectionReset
+                ) =>
+            {
+                Err(self.ended())
+            }
+            other => other,
+        }
+    }
+
+    fn refused(&self, reason: String) -> GuestError {
+        GuestError::Refused {
+            name: self.name.clone(),
+            reason,
+        }
+    }
+
+    /// The guest has ended; why, from what its kernel said.
+    fn ended(&self) -> GuestError {
+        let log = self.folder.join(KERNEL_LOG);
+        let text = fs::read(&log)
+            .map(|bytes| String::from_utf8_lossy(&bytes).into_owned())
+            .unwrap_or_default();
+        let panic = text.lines().find(|line| line.contains("Kernel panic"));
+        let last = text.lines().rfind(|line| !line.trim().is_empty());
+        let line = panic.or(last).unwrap_or("it said nothing").trim();
+        GuestError::Ended {
+            name: self.name.clone(),
+            reason: format!("{line} ({} has all that it said)", log.display()),
+        }
+    }
+}
+
+impl Drop for Guest {
+    fn drop(&mut self) {
+        // User-mode Linux leads a group of its own, to which the processes of the guest's programs belong.
+        if let Some(group) = i32::try_from(self.process.id()).ok().and_then(Pid::from_raw) {
+            let _ = kill_process_group(group, Signal::KILL);
+        }
+        let _ = self.process.kill();
+        let _ = self.process.wait();
+    }
+}
+
+fn start(options: &Options, sockets: &Path) -> Result<Child, GuestError> {
+    let log = File::create(options.folder.join(KERNEL_LOG))?;
+    // The kernel takes the room up to its heap for memory of the machine: without randomised addresses it is always the same.
+    Ok(Command::new("setarch")
+        .arg("--addr-no-randomize")
+        .arg(&options.kernel)
+        // The kernel's randomness follows from this line too, so it names no folder but the one that the kernel is started in.
+        .arg(format!("mem={}M", options.memory_mib))
+        .args(["root=/dev/root", "rootfstype=hostfs", "rootflags=/", "ro"])
+        .arg(format!("init={START_FOLDER}/init"))
+        .args([
+            "time-travel=ext:calendar",
+            "virtio_uml.device=interface:1:0",
+            "virtio_uml.device=console:3:1",
+        ])
+        // The seed fills the generator; the kernel does not wait for randomness of its own.
+        .args(["random.trust_cpu=on", "random.trust_bootloader=on"])
+        // A frame is sent when it is handed to the interface, as on a pair of virtual interfaces: nothing calls back.
+        .arg("virtio_net.napi_tx=0")
+        .args(["con=null", "con0=null,fd:2"])
+        .args(["uml_dir=./".to_owned(), format!("umid={}", options.name)])
+        .env_clear()
+        .env("PATH", "/usr/bin:/bin")
+        // The C library registers memory for restartable sequences, which User-mode Linux then takes away from itself.
+        .env("GLIBC_TUNABLES", "glibc.pthread.rseq=0")
+        .env(SEED_VARIABLE, options.seed.to_string())
+        .current_dir(sockets)
+        .stdin(Stdio::null())
+        .stdout(log.try_clone()?)
+        .stderr(log)
+        .spawn()?)
+}

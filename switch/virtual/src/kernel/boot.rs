@@ -1,0 +1,49 @@
+//! All guests of a network.
+
+use std::collections::HashMap;
+use std::env;
+use std::path::Path;
+use std::time::Duration;
+
+use p4sched_guest::{GuestError, Options, init, kernel};
+
+use super::KernelHost;
+use crate::host::HostError;
+use crate::topology::{HostPlace, Mac, Topology};
+
+/// Memory of a guest in MiB. It takes what it touches: some 40 MiB, and what its connections buffer.
+const MEMORY_MIB: u32 = 512;
+const TRAFFIC: &str = "p4sched-traffic";
+
+/// Boots a guest for each host, by name. Each writes into a folder of its name below `folder`. What is random in a guest
+/// follows from the seed and its place among the hosts.
+///
+/// # Errors
+/// [`HostError`] if a program is missing or a guest does not come up.
+pub fn boot_all(
+    topology: &Topology,
+    seed: u64,
+    patience: Duration,
+    folder: &Path,
+) -> Result<HashMap<String, KernelHost>, HostError> {
+    let sentence = |error: GuestError| HostError(error.to_string());
+    let (kernel, init) = (kernel().map_err(sentence)?, init().map_err(sentence)?);
+    let traffic = env::current_exe()
+        .map_err(|error| sentence(error.into()))?
+        .with_file_name(TRAFFIC);
+    let boot = |(number, place): (u64, &HostPlace)| {
+        let Mac(mac) = place.mac;
+        let options = Options {
+            name: place.name.clone(),
+            kernel: kernel.clone(),
+            init: init.clone(),
+            folder: folder.join(&place.name),
+            mac,
+            seed: seed.wrapping_mul(1 << 32).wrapping_add(number),
+            memory_mib: MEMORY_MIB,
+            patience,
+        };
+        Ok((place.name.clone(), KernelHost::boot(place, &options, traffic.clone())?))
+    };
+    (0..).zip(&topology.hosts).map(boot).collect()
+}
