@@ -274,7 +274,11 @@ def test_a_run_needs_no_network_but_one_of_its_own(tmp_path: Path) -> None:
     machine = Ledger(tmp_path / "ledger.json")
     network.allow_congestion_control(machine)
     try:
-        done = subprocess.run([*container, "sh", P4SCHED, *words], capture_output=True, text=True, check=False)
+        for _attempt in range(3):
+            done = subprocess.run([*container, "sh", P4SCHED, *words], capture_output=True, text=True, check=False)
+            # a run refuses to measure where its traffic started too late
+            if "this machine is too busy" not in done.stderr:
+                break
     finally:
         machine.undo()
     assert done.returncode == 0, done.stderr
