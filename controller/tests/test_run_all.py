@@ -12,7 +12,7 @@ from rich.console import Console
 from p4sched.cli import experiments, main
 from p4sched.cli.run_all import Invoke, Options, run_all
 from p4sched.errors import P4schedError
-from p4sched.lab import experiment
+from p4sched.lab import experiment, frame
 from p4sched.results import summaries
 
 VALID: dict[str, Any] = {"experiment": "x", "schemes": {"fifo": {"fidelity": {"doubts": []}}}}
@@ -152,3 +152,17 @@ def test_for_a_tofino_the_experiments_run_that_can_show_one(monkeypatch: pytest.
     assert set(experiment.names()) - set(asked) == in_software
     for words in asked.values():
         assert list(words[2:4]) == ["--target", "t2na"]
+
+
+@pytest.mark.parametrize("name", experiment.names())
+def test_no_experiment_refuses_the_options_that_run_all_passes_on(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    begun: list[str] = []
+    monkeypatch.setattr(frame, "run", lambda found, asked, options: begun.append(found.setting(asked, **options(1.0))))
+
+    def only(_names: Sequence[str], invoke: Invoke, _out: Path, options: Options, _console: Console) -> int:
+        return invoke(["run", name, *options(name)])[0]
+
+    monkeypatch.setattr(main, "run_all", only)
+    for further in ([], ["--virtual"]):
+        assert main.run_command(["run", "--all", "--quick", *further]) == 0
+    assert len(begun) == 2

@@ -122,7 +122,9 @@ def run(
             in_time = (
                 [] if found.simulated or not virtual else ["--virtual", experiments.hosts_option(found), hosts.value]
             )
-            return [*in_time, "--switch", switch.value, *aimed, *scaled, *(["--quick"] if quick else [])]
+            # what is simulated has no switch, and says so
+            switched = [] if found.simulated else ["--switch", switch.value]
+            return [*in_time, *switched, *aimed, *scaled, *(["--quick"] if quick else [])]
 
         names = [name for name in experiment.names() if target in experiment.load(name).targets]
         return run_all(names, _invoke, out, options, Console())
