@@ -137,8 +137,13 @@ _AIFO_K = (
     _PIFO,
 )
 _AIFO_WINDOWS = tuple(
-    Line(f"w={window}/{sampling}", f"|W| = {window}, 1 of {sampling} ranks", ports.aifo(20, window, sampling))
-    for window, sampling in ((20, 1), (20, 50), (100, 10), (1000, 1))
+    Line(f"w={window}/{sampling}", f"|W| = {window}, {ranks}", ports.aifo(20, window, sampling))
+    for window, sampling, ranks in (
+        (20, 1, "each rank"),
+        (20, 50, "1 of 50 ranks"),
+        (100, 10, "1 of 10 ranks"),
+        (1000, 1, "each rank"),
+    )
 )
 _AIFO_LENGTHS = tuple(Line(f"c={length}", f"C = {length}", ports.aifo(length)) for length in (10, 20, 50, 100))
 _RIFO_RANGES = tuple(
