@@ -25,6 +25,7 @@ import org.onosproject.net.pi.model.PiPipeconfId;
 import org.onosproject.net.pi.model.PiPipelineInterpreter;
 import org.onosproject.p4runtime.model.P4InfoParser;
 import org.onosproject.p4runtime.model.P4InfoParserException;
+import org.p4sched.laws.log.FileError;
 
 /**
  * The programs as ONOS takes them: P4Info, what the switch loads, and how to talk to it.
@@ -76,7 +77,8 @@ public final class Pipeconfs {
                     .sorted()
                     .collect(Collectors.toList());
         } catch (IOException e) {
-            throw new IllegalArgumentException(folder + ": cannot read the folder of programs: " + e.getMessage(), e);
+            throw new IllegalArgumentException(
+                    folder + ": cannot read the folder of programs: " + FileError.reason(e), e);
         }
         if (programs.isEmpty()) {
             throw new IllegalArgumentException(folder + ": holds no NAME" + P4INFO + ", so no program");

@@ -24,9 +24,11 @@ import javax.ws.rs.Path;
 import javax.ws.rs.PathParam;
 import javax.ws.rs.Produces;
 import javax.ws.rs.QueryParam;
+import javax.ws.rs.core.Context;
 import javax.ws.rs.core.MediaType;
 import javax.ws.rs.core.Response;
 import javax.ws.rs.core.Response.Status;
+import javax.ws.rs.core.UriInfo;
 import org.onlab.osgi.DefaultServiceDirectory;
 import org.onosproject.net.DeviceId;
 import org.p4sched.onos.SchedulerService;
@@ -242,12 +244,32 @@ public class SchedulerResource {
     public Response decisions(
             @PathParam("device") String device,
             @PathParam("port") int port,
-            @QueryParam("last") @DefaultValue("20") int last) {
+            @QueryParam("last") @DefaultValue("20") String last,
+            @Context UriInfo uri) {
         return answer(() -> {
+            int most = most(last, uri);
             requirePort(device, port);
-            JsonNode found = JSON.valueToTree(service.get().decisions(id(device), port, last));
+            JsonNode found = JSON.valueToTree(service.get().decisions(id(device), port, most));
             return JSON.createObjectNode().set("decisions", found);
         });
+    }
+
+    /** How many decisions are asked for. */
+    private static int most(String last, UriInfo uri) throws Refused {
+        for (String name : uri.getQueryParameters().keySet()) {
+            if (!name.equals("last")) {
+                throw new Refused(Status.BAD_REQUEST, name + ": unknown; there is last");
+            }
+        }
+        try {
+            int most = Integer.parseInt(last);
+            if (most > 0) {
+                return most;
+            }
+        } catch (NumberFormatException e) {
+            // said below
+        }
+        throw new Refused(Status.BAD_REQUEST, "last: \"" + last + "\" is no number of decisions; use 1 or more");
     }
 
     private void requirePort(String device, int port) throws Refused {

@@ -1,12 +1,18 @@
 package org.p4sched.onos.rest;
 
+import java.util.HashSet;
 import java.util.Set;
 import org.onlab.rest.AbstractWebApplication;
+import org.onlab.rest.exceptions.NotFoundMapper;
+import org.onlab.rest.exceptions.WebApplicationExceptionMapper;
 
 /** The REST interface in ONOS's web server, at /onos/p4sched. */
 public class SchedulerWebApplication extends AbstractWebApplication {
     @Override
     public Set<Class<?>> getClasses() {
-        return getClasses(SchedulerResource.class);
+        Set<Class<?>> found = new HashSet<>(getClasses(SchedulerResource.class, OtherErrors.class));
+        // These of ONOS answer in another form.
+        found.removeAll(Set.of(NotFoundMapper.class, WebApplicationExceptionMapper.class));
+        return found;
     }
 }

@@ -13,6 +13,7 @@ import javax.ws.rs.HttpMethod;
 import javax.ws.rs.Path;
 import javax.ws.rs.PathParam;
 import javax.ws.rs.QueryParam;
+import javax.ws.rs.core.Context;
 import org.junit.jupiter.api.Test;
 import org.p4sched.onos.config.Scheduler;
 
@@ -66,7 +67,7 @@ class OpenApiTest {
                                 .append(parameter
                                         .getAnnotation(QueryParam.class)
                                         .value());
-                    } else {
+                    } else if (!parameter.isAnnotationPresent(Context.class)) {
                         line.append(" body");
                     }
                 }

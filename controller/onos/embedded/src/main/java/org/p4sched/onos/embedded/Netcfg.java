@@ -27,6 +27,7 @@ import org.onosproject.net.driver.Driver;
 import org.onosproject.net.driver.DriverService;
 import org.onosproject.net.pi.model.PiPipeconf;
 import org.onosproject.net.pi.service.PiPipeconfService;
+import org.p4sched.laws.log.FileError;
 
 /**
  * A file with ONOS's network configuration. All of it is checked before the first switch is connected to, and stricter than
@@ -88,7 +89,7 @@ final class Netcfg {
         } catch (JsonProcessingException e) {
             throw new BadInput(file + ":" + e.getLocation().getLineNr() + ": no JSON: " + e.getOriginalMessage(), e);
         } catch (IOException e) {
-            throw new BadInput("cannot read " + file + ": " + e.getMessage(), e);
+            throw new BadInput("cannot read " + file + ": " + FileError.reason(e), e);
         }
     }
 

@@ -6,6 +6,7 @@ import javax.ws.rs.ProcessingException;
 import org.glassfish.jersey.jdkhttp.JdkHttpServerFactory;
 import org.glassfish.jersey.server.ResourceConfig;
 import org.p4sched.onos.SchedulerService;
+import org.p4sched.onos.rest.OtherErrors;
 import org.p4sched.onos.rest.SchedulerResource;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -27,17 +28,22 @@ final class RestServer {
         JERSEY.setLevel(java.util.logging.Level.SEVERE);
         try {
             HttpServer server = JdkHttpServerFactory.createHttpServer(
-                    address, new ResourceConfig().register(new SchedulerResource(schedulers)));
-            log.info(
-                    "REST on http://{}:{}/p4sched/v1",
-                    address.getHost(),
-                    server.getAddress().getPort());
-            return new RestServer(server);
+                    address,
+                    new ResourceConfig()
+                            .register(new SchedulerResource(schedulers))
+                            .register(OtherErrors.class));
+            RestServer started = new RestServer(server);
+            log.info("REST on http://{}:{}/p4sched/v1", address.getHost(), started.port());
+            return started;
         } catch (ProcessingException e) {
             String place = address.getHost() + ":" + address.getPort();
             throw new BadInput(
                     "--rest: cannot listen on " + place + ": " + e.getCause().getMessage(), e);
         }
+    }
+
+    int port() {
+        return server.getAddress().getPort();
     }
 
     void stop() {

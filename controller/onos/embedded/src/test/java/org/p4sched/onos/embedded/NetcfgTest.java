@@ -64,6 +64,6 @@ class NetcfgTest {
     void aFileThatIsNotThereIsSaidSo() {
         Path file = folder.resolve("gone.json");
         BadInput mistake = assertThrows(BadInput.class, () -> Netcfg.pipeconfs(file));
-        assertEquals("cannot read " + file + ": " + file, mistake.getMessage());
+        assertEquals("cannot read " + file + ": No such file or directory", mistake.getMessage());
     }
 }

@@ -123,7 +123,7 @@ public final class DecisionLog implements Closeable {
     }
 
     private DecisionLogException cannotWrite(IOException error) {
-        return new DecisionLogException(path + ": cannot write the decision log: " + Lines.reason(error), error);
+        return new DecisionLogException(path + ": cannot write the decision log: " + FileError.reason(error), error);
     }
 
     private static String wallClock() {

@@ -4,11 +4,7 @@ import java.io.BufferedReader;
 import java.io.IOException;
 import java.io.InputStreamReader;
 import java.nio.charset.StandardCharsets;
-import java.nio.file.AccessDeniedException;
-import java.nio.file.FileAlreadyExistsException;
-import java.nio.file.FileSystemException;
 import java.nio.file.Files;
-import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.util.Map;
 import org.p4sched.laws.record.Json;
@@ -38,21 +34,6 @@ final class Lines {
                     ? null
                     : new String(begin, 0, length).lines().findFirst().orElse("");
         }
-    }
-
-    /** Why a file cannot be read or written, without its name. */
-    static String reason(IOException error) {
-        if (error instanceof NoSuchFileException) {
-            return "No such file or directory";
-        }
-        if (error instanceof AccessDeniedException) {
-            return "Permission denied";
-        }
-        if (error instanceof FileAlreadyExistsException) {
-            return "File exists";
-        }
-        String reason = error instanceof FileSystemException ? ((FileSystemException) error).getReason() : null;
-        return reason == null ? error.getMessage() : reason;
     }
 
     /** The line as an object. */

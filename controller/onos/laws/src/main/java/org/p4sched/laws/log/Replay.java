@@ -74,7 +74,7 @@ public final class Replay {
                 }
             }
         } catch (IOException error) {
-            throw new DecisionLogException(path + ": cannot read the decision log: " + Lines.reason(error), error);
+            throw new DecisionLogException(path + ": cannot read the decision log: " + FileError.reason(error), error);
         } catch (IllegalArgumentException error) {
             throw notALine(path, number, error.getMessage(), error);
         } catch (ArithmeticException error) {
