@@ -6,7 +6,9 @@
 //!                      runs: what flows, when, and the reports
 //! ```
 
+mod bulk;
 mod connection;
+mod flows;
 mod runs;
 mod tcp;
 mod udp;

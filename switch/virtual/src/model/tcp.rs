@@ -1,6 +1,7 @@
 //! TCP of a host: its connections, who listens, and what is counted.
 
 use std::collections::HashMap;
+use std::net::Ipv4Addr;
 use std::sync::Arc;
 
 use p4sched_dataplane::Nanos;
@@ -24,6 +25,21 @@ pub(super) struct Tcp {
     /// Connections so far.
     opened: u32,
     scratch: Vec<Segment>,
+}
+
+/// A connection that is to be opened.
+pub(super) struct Opened {
+    /// The run that it belongs to, and which connection of the run it is.
+    pub(super) owner: (usize, usize),
+    pub(super) from: Ipv4Addr,
+    pub(super) to: (Ipv4Addr, u16),
+    pub(super) tos: Tos,
+    /// What it sends.
+    pub(super) bytes: u64,
+    /// The first bytes of that; zeros follow.
+    pub(super) head: Vec<u8>,
+    /// Whether it waits after the handshake until its flow starts.
+    pub(super) held: bool,
 }
 
 /// The congestion control of this name.
@@ -67,6 +83,11 @@ impl Tcp {
             initial_window: self.settings.initial_window.unwrap_or(usual.initial_window),
             ..usual
         })
+    }
+
+    /// The same for the name of a congestion control that was checked.
+    pub(super) fn named_config(&self, name: &str) -> Arc<Config> {
+        self.config(control(name).unwrap_or(Control::Cubic))
     }
 
     /// Adds an end of a connection. `ecn`: whether it takes part in ECN.
@@ -134,20 +155,17 @@ impl Net {
 }
 
 impl ModelHost {
-    /// Opens a connection that sends `bytes` bytes, which begin with `head`.
-    #[expect(clippy::too_many_arguments, reason = "a connection is all of that")]
-    pub(super) fn open(
-        &mut self,
-        now: Nanos,
-        owner: (usize, usize),
-        (from, to): (std::net::Ipv4Addr, (std::net::Ipv4Addr, u16)),
-        config: &Arc<Config>,
-        tos: Tos,
-        bytes: u64,
-        head: Vec<u8>,
-        held: bool,
-        out: &mut Outbox,
-    ) -> usize {
+    /// Opens a connection; its slot.
+    pub(super) fn open(&mut self, now: Nanos, opened: Opened, config: &Arc<Config>, out: &mut Outbox) -> usize {
+        let Opened {
+            owner,
+            from,
+            to,
+            tos,
+            bytes,
+            head,
+            held,
+        } = opened;
         let ends = Ends {
             local: (from, self.net.port()),
             remote: to,
