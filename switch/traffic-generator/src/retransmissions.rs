@@ -6,13 +6,17 @@ use std::os::fd::AsFd;
 use nix::sys::socket::getsockopt;
 use nix::{getsockopt_impl, sockopt_impl};
 
+/// Words of the kernel's `struct tcp_info` up to `tcpi_total_retrans`. Later kernels have more behind it: a kernel fills as much
+/// as it is asked for and knows.
+const WORDS: usize = 26;
+
 sockopt_impl!(
-    /// The state of a connection.
+    /// The beginning of the state of a connection.
     TcpInfo,
     GetOnly,
     libc::IPPROTO_TCP,
     libc::TCP_INFO,
-    libc::tcp_info
+    [u32; WORDS]
 );
 
 /// Segments that this connection has sent again so far.
@@ -20,5 +24,19 @@ sockopt_impl!(
 /// # Errors
 /// If it is no TCP socket.
 pub fn retransmitted(stream: &impl AsFd) -> io::Result<u32> {
-    Ok(getsockopt(stream, TcpInfo)?.tcpi_total_retrans)
+    Ok(getsockopt(stream, TcpInfo)?[WORDS - 1])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::mem::offset_of;
+
+    #[test]
+    fn the_last_word_is_the_number_of_retransmissions() {
+        assert_eq!(
+            offset_of!(libc::tcp_info, tcpi_total_retrans),
+            (WORDS - 1) * size_of::<u32>()
+        );
+    }
 }
