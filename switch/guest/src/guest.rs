@@ -79,8 +79,6 @@ pub struct Guest {
     waiting: bool,
     /// Calls of drivers that they have not answered.
     unanswered: usize,
-    /// Whether it has asked for the time since the last call.
-    asked_time: bool,
     /// How often in succession its time went on by no more than what reading the clock takes.
     ticks: u32,
     sequence: u32,
@@ -136,7 +134,6 @@ impl Guest {
             requested: NEVER,
             waiting: false,
             unanswered: 0,
-            asked_time: false,
             ticks: 0,
             sequence: 0,
             _sockets: sockets,
@@ -324,6 +321,10 @@ impl Guest {
         }
         self.now = now;
         self.call_drivers()?;
+        if self.requested > now {
+            // An interrupt of this device waits already, behind a program that the kernel must not interrupt now.
+            return Ok(());
+        }
         self.requested = NEVER;
         self.waiting = false;
         // What is due at this very time needs no further word.
@@ -352,13 +353,10 @@ impl Guest {
     fn call_drivers(&mut self) -> Result<(), GuestError> {
         for which in [Which::Interface, Which::Console] {
             while let Some(queue) = self.device(which).take_call() {
-                self.asked_time = false;
                 self.unanswered += 1;
                 let called = self.device(which).call(queue);
                 self.alive(called)?;
-                // Once the last driver knows the time, it can be told to run.
-                let last = !self.interface.call_due() && !self.console.call_due();
-                self.handle_until(|guest| guest.unanswered == 0 || last && guest.asked_time)?;
+                self.handle_until(|guest| guest.unanswered == 0)?;
             }
         }
         Ok(())
@@ -389,7 +387,8 @@ impl Guest {
         Ok(())
     }
 
-    /// Where the guest says something within [`ALIVE`]. The devices come first: what a guest sends, it sends before it waits.
+    /// Where the guest says something within [`ALIVE`]. The devices come first: what a guest sends, it sends before it
+    /// waits. Answers come last: a driver asks to run before it answers.
     fn poll(&self) -> Result<Option<Source>, GuestError> {
         let calendar: BorrowedFd<'_> = self
             .calendar
@@ -402,7 +401,7 @@ impl Guest {
         let answers = devices
             .iter()
             .filter_map(|(which, device)| Some((Source::Answer(*which), device.call_descriptor()?)));
-        let sources: Vec<_> = requests.chain(answers).chain([(Source::Calendar, calendar)]).collect();
+        let sources: Vec<_> = requests.chain([(Source::Calendar, calendar)]).chain(answers).collect();
         let mut polled: Vec<PollFd<'_>> = sources
             .iter()
             .map(|(_, descriptor)| PollFd::from_borrowed_fd(*descriptor, PollFlags::IN))
@@ -473,10 +472,7 @@ impl Guest {
                 Ok(())
             }
             Operation::Start => self.say(message.ack(0)),
-            Operation::Get => {
-                self.asked_time = true;
-                self.say(message.ack(self.now))
-            }
+            Operation::Get => self.say(message.ack(self.now)),
             Operation::GetTimeOfDay => self.say(message.ack(TIME_OF_DAY_NS + self.now)),
             Operation::Run | Operation::FreeUntil => {
                 Err(GuestError::Protocol("the guest wants to be the calendar".into()))
