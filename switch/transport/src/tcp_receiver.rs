@@ -109,7 +109,7 @@ impl TcpReceiver {
             ack: self.next,
             sack: self.blocks(),
             window: self.config.window,
-            // DCTCP marks every packet as capable, also this one (RFC 8257 Section 3.5).
+            // DCTCP says of every packet that it is capable, also of this one (Linux, tcp_ecn_send).
             ecn: if is_dctcp { Ecn::Ect } else { Ecn::NotEct },
             ece: self.ece,
             sent_at: now,

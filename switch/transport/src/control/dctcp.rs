@@ -41,7 +41,7 @@ impl Dctcp {
         (self.end, self.delivered, self.marked) = (measurement.next, 0, 0);
     }
 
-    /// RFC 8257 Section 3.4: cwnd (1 - alpha / 2).
+    /// RFC 8257 Section 3.3: cwnd (1 - alpha / 2).
     pub(crate) fn reduced(&self, cwnd: u32) -> u32 {
         cwnd - (u64::from(cwnd) * u64::from(self.alpha) / u64::from(2 * ONE)) as u32
     }

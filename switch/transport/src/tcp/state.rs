@@ -186,7 +186,7 @@ impl TcpSender {
 
     pub(super) fn data(&mut self, now: Nanos, index: u64, is_new: bool, out: &mut Vec<Segment>) {
         self.statistics.sent += 1;
-        // RFC 3168 Section 6.1.5: what is sent again is not ECN-capable. DCTCP's are (RFC 8257 Section 3.5 does not exempt them).
+        // RFC 3168 Section 6.1.5: what is sent again is not ECN-capable. DCTCP's are (Linux, tcp_ecn_send).
         let capable = self.config.ecn && (is_new || self.config.control == Control::Dctcp);
         out.push(Segment {
             seq: self.first_byte(index),

@@ -57,7 +57,7 @@ impl TcpSender {
         }
     }
 
-    /// RFC 8985 Section 6.3: what could have been late is lost.
+    /// RFC 8985 Section 6.2 step 5: what could have been late is lost.
     fn stop_waiting(&mut self, now: Nanos, out: &mut Vec<Segment>) {
         let losses = self.find_losses(now, false);
         if losses.newly == 0 {
