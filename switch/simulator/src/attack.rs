@@ -32,7 +32,7 @@ pub enum Objective {
     Inversions,
     /// Packets lost, each weighted by how far its rank lies below the highest one that arrives.
     Drops,
-    /// How long packets of the lowest rank waited in all; a lost one counts as if it had waited for a full buffer.
+    /// How long packets of rank 0 waited in all; a lost one counts as if it had waited for a full buffer.
     Delay,
 }
 
