@@ -1,4 +1,4 @@
-//! The topologies of `mininet-topos/`, with the same names, ports and addresses; and the fat tree.
+//! The topologies of `mininet-topos/`, with the same names and ports; and the same addresses but in the fat tree.
 
 use serde::Deserialize;
 
