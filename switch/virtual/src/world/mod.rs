@@ -387,6 +387,7 @@ impl World {
     pub fn set_hosts(&mut self, names: &[String], settings: TcpSettings) -> Result<(), String> {
         for place in self.named_hosts(names)? {
             self.hosts[place].host.set_tcp(settings);
+            self.plan(self.switches.len() + place);
         }
         Ok(())
     }
@@ -406,6 +407,8 @@ impl World {
                 }),
                 Err(error) => return Ok(Err(error.into())),
             }
+            // A kernel runs on for a moment to answer, and may then want to go on at another time.
+            self.plan(self.switches.len() + place);
         }
         Ok(Ok(found))
     }
