@@ -235,7 +235,7 @@ impl Guest {
         }
     }
 
-    /// Gives the guest an order and lets it run ahead, at most by [`AHEAD_NS`], until it says `wanted`; whether it did.
+    /// Gives the guest an order and lets it run ahead, at most by a millisecond, until it says `wanted`; whether it did.
     /// Its clock is then later than the world's by what that took.
     ///
     /// # Errors
