@@ -49,6 +49,11 @@ impl Device {
         &mut self.engine
     }
 
+    /// Whether what is behind a port takes no more frames; see [`Engine::hold_port`]. Call [`Device::advance`] first.
+    pub fn hold_port(&mut self, port: Port, held: bool) {
+        self.engine.hold_port(port, held);
+    }
+
     /// What was lost on the way to the controllers.
     pub fn counts(&self) -> Counts {
         self.upcalls.counts

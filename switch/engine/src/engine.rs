@@ -218,6 +218,12 @@ impl Engine {
         Ok(())
     }
 
+    /// While a port is held, its packets wait in their queues, whatever the rate of its link: what is behind the port takes
+    /// no more frames. Everything else goes on. Call [`Engine::advance`] first.
+    pub fn hold_port(&mut self, port: Port, held: bool) {
+        self.queues.hold_port(self.clock, port, held);
+    }
+
     /// Whether a port could be set up like this.
     ///
     /// # Errors

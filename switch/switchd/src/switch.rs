@@ -15,7 +15,7 @@ use rustix::time::Timespec;
 
 use crate::clock::{Clock, thread_cpu_time};
 use crate::log;
-use crate::ports::{Receiver, Transmitter, make_real_time};
+use crate::ports::{Qdiscs, Receiver, Transmitter, make_real_time};
 use crate::stalls::Stalls;
 
 /// Frames taken from the rings before what they caused is sent.
@@ -106,12 +106,17 @@ impl Switch {
         clock: Clock,
         stalls: Option<Stalls>,
     ) -> Switch {
-        let ports = AttachedPorts {
+        let qdiscs = Qdiscs::watch().inspect_err(|error| {
+            log::warn(&format!("changes of queueing disciplines go unnoticed: {error}"));
+        });
+        let mut ports = AttachedPorts {
             receiver,
             transmitter,
+            qdiscs: qdiscs.ok(),
             clock,
             since: Baseline::default(),
         };
+        ports.follow_disciplines(&device);
         Switch {
             device,
             ports,
@@ -168,14 +173,24 @@ impl Switch {
                 device.receive(at, port, frame, transmitter);
             });
             self.busy |= taken;
+            // A frame finds the queue as it is: what the interface does not take must wait there before the next one comes.
+            if taken && transmitter.waits_for_disciplines() {
+                hold(device, transmitter);
+            }
             if !taken {
                 device.advance(sample.now, transmitter);
-                transmitter.flush();
+                self.send();
                 return true;
             }
         }
-        transmitter.flush();
+        self.send();
         false
+    }
+
+    /// Sends what waits, and holds the ports whose interfaces take no more.
+    fn send(&mut self) {
+        self.ports.transmitter.flush();
+        hold(&mut self.device, &mut self.ports.transmitter);
     }
 
     /// Handles requests. Returns false if more may be waiting, an error if there will never be any again.
@@ -189,7 +204,8 @@ impl Switch {
             let now = self.clock.now();
             self.device.advance(now, &mut self.ports.transmitter);
             job(&mut self.device, &mut self.ports, now);
-            self.ports.transmitter.flush();
+            self.ports.follow_disciplines(&self.device);
+            self.send();
             self.gather = gather(self.device.engine().shortest_delay());
         }
         Ok(false)
@@ -216,14 +232,25 @@ impl Switch {
                 .descriptors()
                 .map(|fd| PollFd::from_borrowed_fd(fd, PollFlags::IN)),
         );
+        waited.extend(
+            self.ports
+                .qdiscs
+                .iter()
+                .map(|qdiscs| PollFd::new(qdiscs, PollFlags::IN)),
+        );
+        let blocked = self.ports.transmitter.blocked();
+        waited.extend(blocked.map(|fd| PollFd::from_borrowed_fd(fd, PollFlags::OUT)));
         // An interrupted wait is a short wait.
         let _ = poll(&mut waited, timeout.as_ref());
         let woken = !waited[0].revents().is_empty();
-        let trouble = waited[1..].iter().any(|fd| fd.revents().intersects(!PollFlags::IN));
+        let trouble = waited[1..]
+            .iter()
+            .any(|fd| fd.revents().intersects(!(PollFlags::IN | PollFlags::OUT)));
         drop(waited);
         if woken {
             self.waker.clear();
         }
+        self.ports.look_at_disciplines(&self.device);
         self.follow_interfaces(trouble);
     }
 
@@ -239,6 +266,7 @@ impl Switch {
             for change in receiver.check_interfaces(now) {
                 transmitter.attach(change);
             }
+            self.ports.look_at_disciplines(&self.device);
         }
     }
 
@@ -253,6 +281,14 @@ impl Switch {
             tx_errors: sent.errors,
             unconnected: self.ports.transmitter.without_interface(),
         }
+    }
+}
+
+/// Holds the ports whose interfaces take no more frames, and lets those go on that do again.
+fn hold(device: &mut Device, transmitter: &mut Transmitter) {
+    transmitter.flush_queued();
+    for (port, held) in transmitter.holds_changed() {
+        device.hold_port(port, held);
     }
 }
 
@@ -290,8 +326,25 @@ impl FrameSink for Transmitter {
 struct AttachedPorts {
     receiver: Receiver,
     transmitter: Transmitter,
+    qdiscs: Option<Qdiscs>,
     clock: Clock,
     since: Baseline,
+}
+
+impl AttachedPorts {
+    /// Where `tc` limits an interface and the traffic manager does not shape its port, frames go through what `tc` set up.
+    fn follow_disciplines(&mut self, device: &Device) {
+        self.transmitter
+            .follow_disciplines(|port| device.engine().port(port).config.rate_bps > 0);
+    }
+
+    /// Follows what `tc` changed.
+    fn look_at_disciplines(&mut self, device: &Device) {
+        if self.qdiscs.as_ref().is_some_and(Qdiscs::changed) {
+            self.transmitter.look_at_disciplines();
+        }
+        self.follow_disciplines(device);
+    }
 }
 
 /// Where the current measurement of fidelity began.

@@ -177,6 +177,109 @@ fn a_shaped_port_never_delivers_early() {
     });
 }
 
+fn tc(arguments: &str) -> String {
+    let output = std::process::Command::new("tc")
+        .args(arguments.split_whitespace())
+        .output()
+        .expect("iproute2 is installed");
+    assert!(
+        output.status.success(),
+        "tc {arguments}: {}",
+        String::from_utf8_lossy(&output.stderr)
+    );
+    String::from_utf8_lossy(&output.stdout).into_owned()
+}
+
+/// Bytes that the discipline of an interface has let through.
+fn bytes_through(interface: &str) -> u64 {
+    let shown = tc(&format!("-s qdisc show dev {interface}"));
+    let number = shown.split("Sent ").nth(1).and_then(|rest| rest.split(' ').next());
+    number.and_then(|bytes| bytes.parse().ok()).expect("tc shows the bytes")
+}
+
+/// Sends frames of 1000 bytes in one burst; returns how long the last of those that arrive takes, and how many arrive.
+fn burst(lab: &Lab, frames: u32) -> (Duration, u32) {
+    let (sender, receiver) = (lab.socket(1), lab.socket(2));
+    let started = Instant::now();
+    for _ in 0..frames {
+        sender
+            .send_to(&[0; 958], "10.9.0.2:5000")
+            .expect("the neighbour is known");
+    }
+    receiver
+        .set_read_timeout(Some(Duration::from_millis(400)))
+        .expect("a timeout can be set");
+    let (mut arrived, mut last) = (0, Duration::ZERO);
+    while receiver.recv_from(&mut [0; 1000]).is_ok() {
+        (arrived, last) = (arrived + 1, started.elapsed());
+    }
+    (last, arrived)
+}
+
+#[test]
+fn packets_wait_in_the_switch_for_an_interface_that_tc_limits() {
+    in_lab("h", async |lab| {
+        // 2 Mbit/s: a frame each 4 ms. The discipline itself has room for 100 frames.
+        tc("qdisc add dev s2 root tbf rate 2mbit burst 2kb limit 100kb");
+        let switch = Switch::start(&PROGRAM);
+        let mut controller = Controller::connect(&switch).await;
+        controller.connect_hosts().await;
+        let (last, arrived) = burst(lab, 60);
+        assert!(last >= Duration::from_millis(230), "240 ms at 2 Mbit/s took {last:?}");
+        let stats = controller.port(2).await;
+        let queues = stats.queues.iter();
+        let (most, dropped) = queues.fold((0, 0), |(most, dropped), queue| {
+            (most.max(queue.max_depth_packets), dropped + queue.dropped_packets)
+        });
+        assert_eq!(u64::from(arrived) + dropped, 60, "every frame arrives or is counted");
+        assert!(most >= 30, "of 60 frames at once the queue never held more than {most}");
+
+        // The traffic manager's own rate goes around it.
+        let port = tm::PortConfig {
+            port: 2,
+            rate_bps: Some(80_000_000),
+            ..Default::default()
+        };
+        let set = tm::SetPortsRequest { ports: vec![port] };
+        controller.traffic_manager.set_ports(set).await.expect("port 2 exists");
+        // What the kernel itself sends (ICMPv6) is small.
+        let before = bytes_through("s2");
+        assert!(before >= 50_000);
+        let (_, arrived) = burst(lab, 60);
+        assert_eq!((arrived, bytes_through("s2") - before < 1000), (60, true));
+    });
+}
+
+#[test]
+fn the_switch_follows_what_tc_changes() {
+    in_lab("i", async |lab| {
+        let switch = Switch::start(&PROGRAM);
+        let mut controller = Controller::connect(&switch).await;
+        controller.connect_hosts().await;
+        let limited = async |controller: &mut Controller| {
+            let (_, arrived) = burst(lab, 50);
+            assert_eq!(arrived, 50);
+            let stats = controller.port(2).await;
+            stats.queues.iter().map(|queue| queue.max_depth_packets).max()
+        };
+        let at_once = limited(&mut controller).await;
+        assert!(at_once < Some(10), "without a limit {at_once:?} frames waited");
+        tc("qdisc add dev s2 root handle 1: htb default 1");
+        tc("class add dev s2 parent 1: classid 1:1 htb rate 2mbit");
+        let behind_htb = limited(&mut controller).await;
+        assert!(behind_htb >= Some(20), "behind 2 Mbit/s {behind_htb:?} frames waited");
+        tc("qdisc del dev s2 root");
+        let (last, arrived) = burst(lab, 50);
+        assert_eq!(arrived, 50);
+        assert!(
+            last < Duration::from_millis(45),
+            "without a limit 50 frames took {last:?}"
+        );
+        let stats = controller.port(2).await;
+        assert_eq!((stats.tx_errors, stats.up), (0, true));
+    });
+}
+
 #[test]
 fn an_interface_that_disappears_takes_only_its_port_down() {
     in_lab("c", async |lab| {

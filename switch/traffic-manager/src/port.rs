@@ -109,6 +109,8 @@ pub(crate) struct PortQueues<P> {
     before: (Pace, Nanos),
     /// When the buffer last became non-empty. The packets of a one-buffer discipline may leave from then on.
     backlogged_since: Nanos,
+    /// What is behind the port takes no frame: nothing departs.
+    held: bool,
     backlog: u32,
     arrivals: u64,
     stats: PortStats,
@@ -125,6 +127,7 @@ impl<P> PortQueues<P> {
             last_arrival_ns: 0,
             before: (Pace::default(), 0),
             backlogged_since: 0,
+            held: false,
             backlog: 0,
             arrivals: 0,
             stats: PortStats::default(),
@@ -152,8 +155,11 @@ impl<P> PortQueues<P> {
         self.buffer.length(queue)
     }
 
-    /// Ideal start of the next transmission, [`NEVER`] without a packet.
+    /// Ideal start of the next transmission, [`NEVER`] without a packet and while the port is held.
     pub fn due(&self) -> Nanos {
+        if self.held {
+            return NEVER;
+        }
         let ready = match &self.buffer {
             Buffer::Strict(strict) => strict.ready(),
             _ => (self.backlog > 0).then_some(self.backlogged_since),
@@ -257,6 +263,14 @@ impl<P> PortQueues<P> {
     pub fn resize_departure(&mut self, len: u32) -> Nanos {
         (self.link, self.last_arrival_ns) = self.before;
         self.carry(len)
+    }
+
+    /// Lets nothing depart until the port is no longer held; then the link is free from `now` on.
+    pub fn hold(&mut self, now: Nanos, held: bool) {
+        if self.held && !held {
+            self.link.begin(now);
+        }
+        self.held = held;
     }
 
     /// Takes a new configuration. Packets that wait stay, even beyond a smaller room, and keep their order of arrival

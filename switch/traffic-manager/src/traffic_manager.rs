@@ -52,6 +52,14 @@ impl<P> TrafficManager<P> {
         Ok(())
     }
 
+    /// While a port is held, nothing leaves its queues: what is behind it takes no frame. Arrivals find the queues as they
+    /// are. Once it is no longer held, transmissions start at `now` or later.
+    pub fn hold_port(&mut self, now: Nanos, port: Port, held: bool) {
+        let place = self.place(port);
+        self.ports[place].hold(now, held);
+        self.due[place] = self.ports[place].due();
+    }
+
     /// Configuration of a port.
     pub fn port_config(&self, port: Port) -> PortConfig {
         self.existing(port)

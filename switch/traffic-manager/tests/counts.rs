@@ -20,6 +20,7 @@ enum Step {
     Wait(u64),
     Configure(u16, PortConfig),
     Reclassify(u16),
+    Hold(u16, bool),
     Flush,
 }
 
@@ -74,6 +75,7 @@ fn step() -> impl Strategy<Value = Step> {
         10 => (0..100_000u64).prop_map(Step::Wait),
         2 => (0..3u16, config()).prop_map(|(port, config)| Step::Configure(port, config)),
         1 => (0..3u16).prop_map(Step::Reclassify),
+        2 => (0..3u16, any::<bool>()).prop_map(|(port, held)| Step::Hold(port, held)),
         1 => Just(Step::Flush),
     ]
 }
@@ -81,8 +83,9 @@ fn step() -> impl Strategy<Value = Step> {
 /// Packets that should be inside, by item: port and enqueueing time.
 type Inside = HashMap<u32, (u16, u64)>;
 
-fn depart(tm: &mut TrafficManager<u32>, now: u64, inside: &mut Inside, last_start: &mut u64) {
+fn depart(tm: &mut TrafficManager<u32>, now: u64, inside: &mut Inside, last_start: &mut u64, held: [bool; 3]) {
     while let Some(departure) = tm.dequeue(now) {
+        assert!(!held[usize::from(departure.port)], "a held port sends nothing");
         assert_eq!(inside.remove(&departure.item), Some((departure.port, departure.enq_ns)));
         assert!(
             (*last_start..=now).contains(&departure.start_ns),
@@ -114,7 +117,7 @@ proptest! {
         let mut tm = TrafficManager::new();
         let mut inside = Inside::new();
         let mut offered = 0;
-        let (mut now, mut last_start) = (0, 0);
+        let (mut now, mut last_start, mut held) = (0, 0, [false; 3]);
         for (number, step) in steps.into_iter().enumerate() {
             let item = number as u32;
             match step {
@@ -131,10 +134,14 @@ proptest! {
                 }
                 Step::Wait(time) => {
                     now += time;
-                    depart(&mut tm, now, &mut inside, &mut last_start);
+                    depart(&mut tm, now, &mut inside, &mut last_start, held);
                 }
                 Step::Configure(port, config) => tm.set_port(now, port, config).unwrap(),
                 Step::Reclassify(port) => tm.reclassify(port, |&item| (u64::from(item % 3), u64::from(item % 5))),
+                Step::Hold(port, hold) => {
+                    tm.hold_port(now, port, hold);
+                    held[usize::from(port)] = hold;
+                }
                 Step::Flush => {
                     tm.flush(|removed| {
                         inside.remove(&removed.item).unwrap();
@@ -144,7 +151,10 @@ proptest! {
             }
             check(&tm, &inside);
         }
-        depart(&mut tm, now + 1000 * SECOND, &mut inside, &mut last_start);
+        for port in 0..3 {
+            tm.hold_port(now, port, false);
+        }
+        depart(&mut tm, now + 1000 * SECOND, &mut inside, &mut last_start, [false; 3]);
         prop_assert!(inside.is_empty(), "a packet never left");
         prop_assert_eq!(tm.next_departure(), None);
         let seen: u64 = (0..3)

@@ -118,6 +118,26 @@ fn an_unshaped_port_sends_at_once() {
 }
 
 #[test]
+fn a_held_port_keeps_its_packets_and_then_sends_them_from_that_instant_on() {
+    let mut tm = port_1(PortConfig {
+        rate_bps: 8_000_000,
+        ..Default::default()
+    });
+    tm.hold_port(0, 1, true);
+    for item in 0..3 {
+        tm.enqueue(1000, packet(0, 1000, item));
+    }
+    assert!(departures(&mut tm, SECOND).is_empty());
+    assert_eq!((tm.next_departure(), tm.length(1, 0)), (None, 3));
+    tm.hold_port(SECOND, 1, false);
+    let starts: Vec<_> = departures(&mut tm, 2 * SECOND)
+        .iter()
+        .map(|departure| departure.start_ns - SECOND)
+        .collect();
+    assert_eq!(starts, [0, 1_000_000, 2_000_000]);
+}
+
+#[test]
 fn a_shaped_frame_arrives_after_transmission_and_delay() {
     let mut tm = port_1(PortConfig {
         rate_bps: 10_000_000,

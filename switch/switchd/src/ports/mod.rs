@@ -3,12 +3,15 @@
 mod capture;
 mod frame;
 mod priority;
+mod qdisc;
+mod queued;
 mod receive;
 mod socket;
 mod transmit;
 
 pub use capture::{Capture, Direction};
 pub use priority::make_real_time;
+pub use qdisc::Qdiscs;
 pub use receive::{PortSpec, Receiver};
 pub use socket::interface_index;
 pub use transmit::Transmitter;

@@ -1,12 +1,17 @@
 //! Transmission on all ports, in the order in which frames are due.
 
+use std::os::fd::{AsFd, BorrowedFd};
+
 use p4sched_dataplane::{Nanos, Port};
 
 use super::capture::Capture;
+use super::qdisc::Qdiscs;
+use super::queued::QueuedPort;
 use super::receive::{Attachment, PortSpec};
 use super::socket::{SEND_BATCH, TxSocket};
 use crate::clock::Clock;
 use crate::lateness::Lateness;
+use crate::log;
 
 /// What one port sent.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -25,6 +30,18 @@ struct TxPort {
     interface: i32,
     sent: Sent,
     capture: Option<Capture>,
+    /// Whether the interface has a queueing discipline that limits frames.
+    discipline: bool,
+}
+
+impl TxPort {
+    fn account(&mut self, frame: &[u8], wall: Option<u64>) {
+        self.sent.packets += 1;
+        self.sent.bytes += frame.len() as u64;
+        if let (Some(capture), Some(wall)) = (&mut self.capture, wall) {
+            capture.frame(wall, frame);
+        }
+    }
 }
 
 struct Pending {
@@ -45,6 +62,10 @@ pub struct Transmitter {
     lateness: Lateness,
     /// Whether ports record what they send.
     records: bool,
+    /// Ports whose frames go through the discipline of their interface.
+    queued: Vec<(Port, QueuedPort)>,
+    /// Ports that no longer wait for a discipline, until somebody asks.
+    freed: Vec<Port>,
     /// Frames for ports without an interface.
     without_interface: u64,
 }
@@ -72,6 +93,8 @@ impl Transmitter {
             clock,
             lateness: Lateness::default(),
             records: false,
+            queued: Vec::new(),
+            freed: Vec::new(),
             without_interface: 0,
         }
     }
@@ -106,7 +129,54 @@ impl Transmitter {
         if index >= self.ports.len() {
             self.ports.resize_with(index + 1, || None);
         }
-        self.ports[index].get_or_insert_default().interface = attachment.interface.unwrap_or(0);
+        let port = self.ports[index].get_or_insert_default();
+        port.interface = attachment.interface.unwrap_or(0);
+        port.discipline = Qdiscs::is_set(port.interface);
+    }
+
+    /// Looks again at the queueing disciplines of all interfaces.
+    pub fn look_at_disciplines(&mut self) {
+        for port in self.ports.iter_mut().flatten() {
+            port.discipline = Qdiscs::is_set(port.interface);
+        }
+    }
+
+    /// Sends through a discipline where one is set, but on ports that the traffic manager shapes (`shaped`) around it.
+    pub fn follow_disciplines(&mut self, shaped: impl Fn(Port) -> bool) {
+        let through = |ports: &[Option<TxPort>], number: Port| {
+            let port = ports[usize::from(number)].as_ref();
+            port.is_some_and(|port| port.discipline) && !shaped(number)
+        };
+        let around: Vec<_> = self
+            .queued
+            .extract_if(.., |(number, _)| !through(&self.ports, *number))
+            .collect();
+        for (number, port) in around {
+            port.into_waiting()
+                .for_each(|frame| self.push(number, &frame, self.clock.now()));
+            self.freed.push(number);
+        }
+        for number in 0..self.ports.len() as Port {
+            if through(&self.ports, number) && self.queued.iter().all(|(other, _)| *other != number) {
+                match QueuedPort::open() {
+                    Ok(port) => self.queued.push((number, port)),
+                    Err(error) => log::warn(&format!("port {number}: its queueing discipline is not used: {error}")),
+                }
+            }
+        }
+    }
+
+    /// The ports that are to be held from now on (true) or no longer, because their discipline takes no frame.
+    pub fn holds_changed(&mut self) -> impl Iterator<Item = (Port, bool)> {
+        let freed = self.freed.drain(..).map(|number| (number, false));
+        let queued = self.queued.iter_mut();
+        freed.chain(queued.filter_map(|(number, port)| Some((*number, port.hold_changed()?))))
+    }
+
+    /// Descriptors of ports whose discipline takes no frame: writable when it does again.
+    pub fn blocked(&self) -> impl Iterator<Item = BorrowedFd<'_>> {
+        let ports = self.queued.iter().map(|(_, port)| port);
+        ports.filter(|port| port.is_blocked()).map(AsFd::as_fd)
     }
 
     /// Takes a frame that is due on the port; it leaves with the next [`Transmitter::flush`], or at once if the batch
@@ -115,6 +185,9 @@ impl Transmitter {
         if self.ports.get(usize::from(port)).is_none_or(Option::is_none) {
             self.without_interface += 1;
             return;
+        }
+        if let Some((_, queued)) = self.queued.iter_mut().find(|(number, _)| *number == port) {
+            return queued.push(frame);
         }
         self.bytes.extend_from_slice(frame);
         self.pending.push(Pending {
@@ -157,17 +230,35 @@ impl Transmitter {
         self.bytes.clear();
     }
 
+    /// Whether any port's frames wait for a queueing discipline.
+    pub fn waits_for_disciplines(&self) -> bool {
+        self.blocked().next().is_some()
+    }
+
+    /// Hands the queueing disciplines what they take. How late such a frame is says nothing about the switch.
+    pub fn flush_queued(&mut self) {
+        for (number, queued) in &mut self.queued {
+            let Some(port) = &mut self.ports[usize::from(*number)] else {
+                continue;
+            };
+            let wall = self.records.then(|| self.clock.sample().wall_time(self.clock.now()));
+            queued.send(port.interface, |frame, taken| {
+                if taken {
+                    port.account(frame, wall);
+                } else {
+                    port.sent.errors += 1;
+                }
+            });
+        }
+    }
+
     fn account_taken(&mut self, range: std::ops::Range<usize>, mut start: usize) {
         let now = self.clock.now();
         let wall = self.records.then(|| self.clock.sample().wall_time(now));
         for pending in &self.pending[range] {
             self.lateness.record(now.saturating_sub(pending.due));
             if let Some(port) = &mut self.ports[usize::from(pending.port)] {
-                port.sent.packets += 1;
-                port.sent.bytes += (pending.end - start) as u64;
-                if let (Some(capture), Some(wall)) = (&mut port.capture, wall) {
-                    capture.frame(wall, &self.bytes[start..pending.end]);
-                }
+                port.account(&self.bytes[start..pending.end], wall);
             }
             start = pending.end;
         }

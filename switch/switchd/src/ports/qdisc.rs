@@ -1,0 +1,89 @@
+//! Queueing disciplines that somebody (`tc`, Mininet's `TCLink`) put on the switch's interfaces.
+
+use std::io;
+use std::os::fd::{AsFd, BorrowedFd};
+
+use netlink_packet_core::{NLM_F_REQUEST, NetlinkHeader, NetlinkMessage, NetlinkPayload};
+use netlink_packet_route::RouteNetlinkMessage;
+use netlink_packet_route::link::{LinkAttribute, LinkMessage};
+use netlink_sys::protocols::NETLINK_ROUTE;
+use netlink_sys::{Socket, SocketAddr};
+
+/// `RTNLGRP_TC`: changes of queueing disciplines, rtnetlink(7).
+const TRAFFIC_CONTROL: u32 = 4;
+/// What interfaces have by default. None of these limits the rate of a virtual link.
+const DEFAULTS: [&str; 6] = ["noop", "noqueue", "pfifo_fast", "mq", "fq", "fq_codel"];
+
+/// Tells which interfaces have a queueing discipline that a frame should go through.
+pub struct Qdiscs {
+    changes: Socket,
+}
+
+impl Qdiscs {
+    /// Watches the interfaces of this network namespace.
+    ///
+    /// # Errors
+    /// Those of netlink(7) sockets.
+    pub fn watch() -> io::Result<Qdiscs> {
+        let mut changes = Socket::new(NETLINK_ROUTE)?;
+        changes.bind_auto()?;
+        changes.add_membership(TRAFFIC_CONTROL)?;
+        changes.set_non_blocking(true)?;
+        Ok(Qdiscs { changes })
+    }
+
+    /// Whether any discipline changed since the last call.
+    pub fn changed(&self) -> bool {
+        let mut any = false;
+        loop {
+            match self.changes.recv_from_full() {
+                Ok(_) => any = true,
+                // More changes than the socket holds are a change too.
+                Err(error) if error.raw_os_error() == Some(libc::ENOBUFS) => any = true,
+                Err(_) => return any,
+            }
+        }
+    }
+
+    /// Whether frames for this interface should go through its discipline. False if there is no such interface.
+    pub fn is_set(interface: i32) -> bool {
+        root_discipline(interface).is_ok_and(|kind| kind.is_some_and(|kind| !DEFAULTS.contains(&kind.as_str())))
+    }
+}
+
+impl AsFd for Qdiscs {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        self.changes.as_fd()
+    }
+}
+
+/// Name of the discipline at the interface's root, as `ip link` shows it.
+fn root_discipline(interface: i32) -> io::Result<Option<String>> {
+    let mut link = LinkMessage::default();
+    link.header.index = interface.cast_unsigned();
+    let mut request = NetlinkMessage::new(
+        NetlinkHeader::default(),
+        NetlinkPayload::from(RouteNetlinkMessage::GetLink(link)),
+    );
+    request.header.flags = NLM_F_REQUEST;
+    request.finalize();
+    let mut bytes = vec![0; request.buffer_len()];
+    request.serialize(&mut bytes);
+
+    let mut socket = Socket::new(NETLINK_ROUTE)?;
+    socket.bind_auto()?;
+    socket.connect(&SocketAddr::new(0, 0))?;
+    socket.send(&bytes, 0)?;
+    let (answer, _) = socket.recv_from_full()?;
+    let answer = NetlinkMessage::<RouteNetlinkMessage>::deserialize(&answer).map_err(io::Error::other)?;
+    match answer.payload {
+        NetlinkPayload::InnerMessage(RouteNetlinkMessage::NewLink(link)) => {
+            Ok(link.attributes.into_iter().find_map(|attribute| match attribute {
+                LinkAttribute::Qdisc(kind) => Some(kind),
+                _ => None,
+            }))
+        }
+        NetlinkPayload::Error(error) => Err(error.to_io()),
+        _ => Err(io::ErrorKind::InvalidData.into()),
+    }
+}
