@@ -9,7 +9,10 @@ from p4sched.errors import P4schedError
 ROOT = Path(__file__).resolve().parents[2]
 """Root of the repository (the package is installed editable from it)."""
 
-P4_DIR = ROOT / "p4"
+P4_DIR = Path(os.environ.get("P4SCHED_P4", ROOT / "p4"))
+"""The programs for v1model. The environment variable names another folder: a copy with some files changed."""
+P4_BUILD = ROOT / "build" / "p4" if P4_DIR == ROOT / "p4" else P4_DIR.parent / "build"
+"""Where they are compiled to."""
 TOFINO_DIR = ROOT / "tofino-port"
 EXPERIMENTS_DIR = ROOT / "experiments"
 PROTO_DIR = ROOT / "switch" / "proto"

@@ -16,7 +16,7 @@ from rich.table import Table
 from typer.core import TyperCommand, TyperGroup
 from typer.exceptions import TyperException
 
-from p4sched.cli import control, experiments, replay
+from p4sched.cli import control, experiments, lab, replay
 from p4sched.cli.attack import attack
 from p4sched.cli.given import folder, given
 from p4sched.cli.report import report
@@ -83,6 +83,7 @@ run_app = typer.Typer(
     subcommand_metavar="EXPERIMENT [OPTIONS] | --all [OPTIONS]",
 )
 app.add_typer(run_app)
+app.add_typer(lab.app)
 
 
 @run_app.callback()

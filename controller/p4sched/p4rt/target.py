@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
 
-from p4sched.paths import P4_DIR, ROOT, TOFINO_DIR
+from p4sched.paths import P4_BUILD, P4_DIR, ROOT, TOFINO_DIR
 
 
 class Target(StrEnum):
@@ -50,7 +50,7 @@ class Programs:
 
 
 PROGRAMS: Mapping[Target, Programs] = {
-    Target.V1MODEL: Programs(P4_DIR, (P4_DIR,), ROOT / "build" / "p4", (), "v1model", 510, 32),
+    Target.V1MODEL: Programs(P4_DIR, (P4_DIR,), P4_BUILD, (), "v1model", 510, 32),
     Target.TNA: Programs(
         TOFINO_DIR,
         (TOFINO_DIR, P4_DIR),

@@ -26,6 +26,7 @@ pub mod adversary;
 pub mod arrivals;
 pub mod attack;
 pub mod controlled;
+pub mod decisions;
 pub mod flow_sizes;
 pub mod frames;
 pub mod inversions;

@@ -1,0 +1,109 @@
+"""`p4sched lab`: the classroom labs."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.console import Console
+from rich.markdown import Markdown
+from rich.markup import escape
+from rich.table import Table
+
+from p4sched.cli.given import folder
+from p4sched.labs import catalogue, checking, told, workspace
+from p4sched.labs.page import page
+from p4sched.labs.sandbox import Sandbox
+
+HERE = Path()
+RESULTS = "check"
+"""Folder of a check's results, below the student's folder."""
+EXPECTED = "expected.png"
+
+app = typer.Typer(
+    name="lab", help="Labs for a class: start one, check your work, get hints.", no_args_is_help=True,
+    add_completion=False, pretty_exceptions_enable=False,
+)  # fmt: skip
+
+Work = Annotated[Path, typer.Argument(parser=folder, metavar="[DIR]", help="Folder of the lab; default: this one.")]
+
+
+@app.command("list")
+def list_labs() -> None:
+    """List the labs."""
+    table = Table("lab", "what you do", "minutes", box=None, header_style="bold")
+    for entry in catalogue.labs():
+        lab = entry.load()
+        table.add_row(entry.folder.name, escape(lab.title), str(lab.minutes))
+    Console().print(table)
+
+
+@app.command("start")
+def start(
+    which: Annotated[str, typer.Argument(metavar="LAB", help="Number or name of the lab, for example 04.")],
+    where: Annotated[
+        Path | None, typer.Argument(parser=folder, metavar="[DIR]", help="Folder to make; default: that of the lab.")
+    ] = None,
+) -> None:
+    """Make a folder with the files of a lab."""
+    entry = catalogue.find(which)
+    made = workspace.start(entry, where or Path(entry.folder.name))
+    files = ", ".join(entry.load().files)
+    typer.echo(f"{made.folder}: read README.md, then edit {files}, then: p4sched lab check {made.folder}")
+
+
+@app.command("check")
+def check(
+    where: Work = HERE,
+    live: Annotated[
+        bool, typer.Option("--live", help="Emulate the run with TCP in real time, in namespaces; needs root.")
+    ] = False,
+    no_tcp: Annotated[bool, typer.Option("--no-tcp", help="Leave the run with TCP out.")] = False,
+) -> int:
+    """Check your work: what is right, and what is wrong and why.
+
+    Writes DIR/check/report.html. The exit code is 0 if all marks are given.
+    """
+    work = workspace.opened(where)
+    lab = work.entry.load()
+    results = where / RESULTS
+    checked, problem = checking.check(work.entry, where, Sandbox(), figures=None if no_tcp else results, live=live)
+    typer.echo(told.text(checked))
+    results.mkdir(exist_ok=True)
+    report = results / "report.html"
+    heading = checking.title(work.entry, lab)
+    report.write_text(page(heading, lab, checked, work.entry.folder / EXPECTED, problem), encoding="utf-8")
+    if problem is not None:
+        typer.echo(problem)
+    elif checked.figure is not None and lab.tcp is not None:
+        typer.echo(f"figure: {checked.figure}   beside the expected one: {report}\n{lab.tcp.shows}")
+    return 0 if checked.full else 1
+
+
+@app.command("hint")
+def hint(where: Work = HERE) -> None:
+    """Show the next hint."""
+    text, number, count = workspace.next_hint(workspace.opened(where))
+    Console().print(Markdown(f"## Hint {number} of {count}. {text}"))
+
+
+@app.command("solution")
+def solution(
+    where: Work = HERE,
+    write: Annotated[bool, typer.Option("--write", help="Also put it into the folder; your files are kept.")] = False,
+) -> None:
+    """Show the solution."""
+    work = workspace.opened(where)
+    for name in work.entry.load().files:
+        text = (work.entry.solution / name).read_text(encoding="utf-8")
+        Console().print(Markdown(f"**{name}**\n```\n{text}\n```"))
+    if write:
+        kept = workspace.reset(work, work.entry.solution)
+        typer.echo(f"the solution is in {where}; your files are in {kept}")
+
+
+@app.command("reset")
+def reset(where: Work = HERE) -> None:
+    """Put the files of the start back. Your own are kept in a folder beside them."""
+    work = workspace.opened(where)
+    kept = workspace.reset(work, work.entry.start)
+    typer.echo(f"{where} is as at the start; your files are in {kept}")

@@ -1,0 +1,35 @@
+"""Checks a submission: marks for each task, then the run with TCP."""
+
+import tempfile
+from dataclasses import replace
+from pathlib import Path
+
+from p4sched.labs import tcp
+from p4sched.labs.catalogue import Entry
+from p4sched.labs.lab import Checked, Lab
+from p4sched.labs.sandbox import Sandbox, SubmissionError
+
+
+def check(
+    entry: Entry, work: Path, sandbox: Sandbox, *, figures: Path | None = None, live: bool = False
+) -> tuple[Checked, str | None]:
+    """Checks the files in `work`; the second value says why there is no figure of a run with TCP.
+
+    figures: where the figure goes; without it there is no run with TCP.
+    """
+    lab = entry.load()
+    with tempfile.TemporaryDirectory(prefix="p4sched-lab-") as made:
+        scratch = Path(made)
+        checked = Checked(entry.folder.name, lab.check(work, scratch, sandbox))
+        if lab.tcp is None or figures is None:
+            return checked, None
+        try:
+            figure = tcp.run(lab.tcp, lab.programs(work, scratch), scratch, sandbox, live=live)
+        except SubmissionError as error:
+            return checked, str(error)
+        return replace(checked, figure=tcp.kept(figure, figures)), None
+
+
+def title(entry: Entry, lab: Lab) -> str:
+    """For a head line."""
+    return f"Lab {entry.number}. {lab.title}"

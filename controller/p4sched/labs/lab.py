@@ -1,0 +1,83 @@
+"""A lab, its tasks, and the marks that a check gives."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from p4sched.labs.sandbox import Sandbox
+
+
+@dataclass(frozen=True)
+class Marks:
+    """What a student gets for one task, and why."""
+
+    task: str
+    given: int
+    of: int
+    says: tuple[str, ...] = ()
+    """Why it is not all of them, for the student: a line each."""
+    mistake: str | None = None
+    """The name of the mistake, if it is one of the typical ones."""
+
+    @property
+    def full(self) -> bool:
+        """Whether the task is done."""
+        return self.given == self.of
+
+
+@dataclass(frozen=True)
+class Checked:
+    """A check of one submission. It holds no time and no place, so the same submission gives an equal one."""
+
+    lab: str
+    marks: tuple[Marks, ...]
+    figure: Path | None = field(default=None, compare=False)
+    """Of the run with TCP."""
+
+    @property
+    def given(self) -> int:
+        """Marks of all tasks."""
+        return sum(marks.given for marks in self.marks)
+
+    @property
+    def of(self) -> int:
+        """Marks that there are."""
+        return sum(marks.of for marks in self.marks)
+
+    @property
+    def full(self) -> bool:
+        """Whether all tasks are done."""
+        return all(marks.full for marks in self.marks)
+
+
+@dataclass(frozen=True)
+class TcpRun:
+    """The run with TCP at the end of a check: an experiment with the student's program."""
+
+    experiment: str
+    options: Sequence[str]
+    shows: str
+    """What to look at in the figure: a sentence."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Lab(ABC):
+    """A lab. `labs/NN-name/check.py` makes one."""
+
+    title: str
+    minutes: int
+    files: tuple[str, ...]
+    """What the student hands in."""
+    tcp: TcpRun | None = None
+
+    @abstractmethod
+    def check(self, work: Path, scratch: Path, sandbox: Sandbox) -> tuple[Marks, ...]:
+        """Marks for the files in `work`.
+
+        `scratch` is an empty folder. Whatever reads or runs the student's files does so in the sandbox.
+        """
+
+    def programs(self, work: Path, scratch: Path) -> Path | None:
+        """The folder that stands in place of p4/ in the run with TCP."""
+        return None

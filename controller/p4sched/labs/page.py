@@ -1,0 +1,29 @@
+"""A check as one HTML page: marks, why, and the figure of the run with TCP beside the expected one."""
+
+import base64
+from pathlib import Path
+
+from jinja2 import Environment, PackageLoader, StrictUndefined, select_autoescape
+
+from p4sched.labs.lab import Checked, Lab
+
+
+def page(heading: str, lab: Lab, checked: Checked, expected: Path | None, problem: str | None = None) -> str:
+    """One file without links to others. `problem`: a sentence on what kept the check from its end."""
+    environment = Environment(
+        loader=PackageLoader("p4sched.labs"), autoescape=select_autoescape(["jinja"]), undefined=StrictUndefined
+    )
+    return environment.get_template("checked.html.jinja").render(
+        heading=heading,
+        lab=lab,
+        checked=checked,
+        figure=_embedded(checked.figure),
+        expected=_embedded(expected),
+        problem=problem,
+    )
+
+
+def _embedded(figure: Path | None) -> str | None:
+    if figure is None or not figure.is_file():
+        return None
+    return f"data:image/png;base64,{base64.b64encode(figure.read_bytes()).decode()}"

@@ -1,0 +1,176 @@
+"""A lab in which a student writes a part of a P4 program: the check in stepped time.
+
+The program and the model get the same packets. At the first difference the check stops, and shows what both saw.
+Then it looks for the mistake: each candidate is the rule with one mistake in it. The one that decides as the student's
+program on every packet is named.
+"""
+
+import re
+import shutil
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from p4sched.errors import P4schedError
+from p4sched.labs.decisions import Decided, Decision, Trial, decided
+from p4sched.labs.lab import Lab, Marks
+from p4sched.labs.rules import MOST_URGENT, Rule
+from p4sched.labs.sandbox import Sandbox, SubmissionError
+from p4sched.labs.trace import LINK_BPS
+from p4sched.paths import P4_DIR
+
+MakeRule = Callable[[Sequence[int]], Rule]
+"""A port with these parameters."""
+MOST_LINES = 24
+"""Of the student's file that a message shows."""
+
+
+@dataclass(frozen=True)
+class Task:
+    """A part of the program, and the trials that need it."""
+
+    title: str
+    marks: int
+    trials: tuple[Trial, ...]
+    marker: str
+    """The comment in the student's file that the part stands behind."""
+
+
+@dataclass(frozen=True)
+class Mistake:
+    """A typical mistake: the rule with it, and what to tell."""
+
+    name: str
+    says: str
+    """Sentences for the student; they do not give the solution away."""
+    rule: MakeRule
+
+
+@dataclass(frozen=True, kw_only=True)
+class SteppedLab(Lab):
+    """A lab with a P4 program."""
+
+    places: Mapping[str, str]
+    """Where each file of the student belongs below p4/."""
+    program: str
+    """NAME of NAME.p4."""
+    scheme: str
+    rule: MakeRule
+    tasks: tuple[Task, ...]
+    mistakes: tuple[Mistake, ...]
+    has_model: bool = True
+    one_queue: bool = False
+
+    def check(self, work: Path, scratch: Path, sandbox: Sandbox) -> tuple[Marks, ...]:
+        """See `Lab`."""
+        try:
+            program = self.programs(work, scratch) / f"{self.program}.p4"
+            trials = [trial for task in self.tasks for trial in task.trials]
+            runs = decided(program, self.scheme, trials, sandbox, model=self.has_model)
+        except SubmissionError as error:
+            first, *others = self.tasks
+            told = Marks(first.title, 0, first.marks, tuple(str(error).splitlines()))
+            return (told, *(Marks(task.title, 0, task.marks) for task in others))
+        everywhere = list(zip(trials, runs, strict=True))
+        given, done = [], 0
+        for task in self.tasks:
+            own = everywhere[done : done + len(task.trials)]
+            done += len(task.trials)
+            given.append(self._marks(task, own, everywhere, work))
+        return tuple(given)
+
+    def programs(self, work: Path, scratch: Path) -> Path:
+        """The programs of the laboratory with the student's files in their places.
+
+        Raises:
+            SubmissionError: a file is not there.
+        """
+        tree = scratch / "p4"
+        shutil.copytree(P4_DIR, tree, dirs_exist_ok=True)
+        for name, place in self.places.items():
+            if not (work / name).is_file():
+                raise SubmissionError(f"there is no file {name}")
+            shutil.copyfile(work / name, tree / place)
+        return tree
+
+    def _marks(
+        self,
+        task: Task,
+        own: Sequence[tuple[Trial, Decided]],
+        everywhere: Sequence[tuple[Trial, Decided]],
+        work: Path,
+    ) -> Marks:
+        for trial, run in own:
+            found = self._first_difference(trial, run)
+            if found is None:
+                continue
+            number, expected, lines = found
+            mistake = self._mistake(everywhere) or self._mistake(own)
+            says = [
+                f"Packet {number + 1} of {len(trial.packets)} is the first one that your program decides differently.",
+                *lines,
+                f"  {'model':<8} {self._in_words(expected)}",
+                f"  {'program':<8} {self._in_words(run.program[number])}",
+            ]
+            if mistake is not None:
+                says += ["", f"Likely mistake: {mistake.says}"]
+            says += ["", *self._lines(task, work)]
+            return Marks(task.title, 0, task.marks, tuple(says), mistake.name if mistake else None)
+        return Marks(task.title, task.marks, task.marks)
+
+    def _first_difference(self, trial: Trial, run: Decided) -> tuple[int, Decision, list[str]] | None:
+        """Number of the packet, what the model decides on it, and why."""
+        rule = self.rule(trial.parameters)
+        for number, (packet, lengths) in enumerate(zip(trial.packets, run.lengths, strict=True)):
+            expected = rule.decide(packet, lengths)
+            if run.model is not None and run.model[number] != expected:
+                raise P4schedError(f"{self.program}: rule and model differ at packet {number + 1}; the lab is wrong")
+            if expected != run.program[number]:
+                who = f"user {packet.user}" if packet.user else f"rank {packet.rank}"
+                at_us = packet.at_ns / 1000
+                told = [
+                    ("packet", f"{who}, {packet.frame_bytes} bytes, at {at_us:.3f} us, link {LINK_BPS / 1e9:g} Gbit/s")
+                ]
+                told += rule.explain()
+                return number, expected, [f"  {what:<8} {value}" for what, value in told]
+        return None
+
+    def _mistake(self, runs: Sequence[tuple[Trial, Decided]]) -> Mistake | None:
+        """The first mistake with which the rule decides as the program on every packet."""
+        return next((mistake for mistake in self.mistakes if all(_agree(mistake, *run) for run in runs)), None)
+
+    def _lines(self, task: Task, work: Path) -> list[str]:
+        """The lines of the student's file that the task is about."""
+        for name in self.places:
+            lines = (work / name).read_text(errors="replace").splitlines()
+            first = next((number for number, line in enumerate(lines) if task.marker in line), None)
+            if first is None:
+                first = next((number for number, line in enumerate(lines) if re.match(r"\s*apply\b", line)), None)
+            if first is not None:
+                rest = lines[first + 1 :]
+                others = [other.marker for other in self.tasks if other.marker not in lines[first]]
+                length = next((n for n, line in enumerate(rest) if any(marker in line for marker in others)), len(rest))
+                shown = lines[first : first + 1 + min(length, MOST_LINES)]
+                return [f"{name}:", *(f"{first + n + 1:4} | {line}" for n, line in enumerate(shown))]
+        return []
+
+    def _in_words(self, decision: Decision) -> str:
+        match decision:
+            case int(priority) if not self.one_queue or priority != 0:
+                return f"the packet enters queue {MOST_URGENT + 1 - priority} (priority {priority})"
+            case int():
+                return "the packet enters the queue: verdict ADMITTED"
+            case "refused":
+                return "the packet is refused: verdict REFUSED"
+            case "full":
+                return "the packet is dropped because its queue is full: verdict FULL"
+            case _:
+                return "the packet is neither in a queue nor counted as dropped"
+
+
+def _agree(mistake: Mistake, trial: Trial, run: Decided) -> bool:
+    rule = mistake.rule(trial.parameters)
+    return all(
+        rule.decide(packet, lengths) == did
+        for packet, lengths, did in zip(trial.packets, run.lengths, run.program, strict=True)
+    )

@@ -1,0 +1,35 @@
+"""The end of a check: a short experiment with the student's program, in virtual time or emulated."""
+
+import os
+import shutil
+import sys
+from pathlib import Path
+
+from p4sched.labs.lab import TcpRun
+from p4sched.labs.sandbox import Sandbox, SubmissionError
+
+FIGURE = "figure.png"
+P4SCHED = "from p4sched.cli.start import main; main()"
+"""The command, in this interpreter."""
+
+
+def run(asked: TcpRun, programs: Path | None, scratch: Path, sandbox: Sandbox, *, live: bool = False) -> Path:
+    """Runs the experiment; returns its figure. `programs`: the folder that stands in place of p4/.
+
+    Raises:
+        SubmissionError: the experiment failed.
+    """
+    out = scratch / "tcp"
+    command = [sys.executable, "-c", P4SCHED, "run", asked.experiment, "--quick", "--out", str(out), *asked.options]
+    variables = {**os.environ, "P4SCHED_P4": str(programs)} if programs else dict(os.environ)
+    result = sandbox.run([*command, *([] if live else ["--virtual"])], "", scratch, variables)
+    if result.returncode != 0:
+        last = (result.stderr.strip().splitlines() or ["it said nothing"])[-1]
+        raise SubmissionError(f"the run with TCP failed: {last}")
+    return out / FIGURE
+
+
+def kept(figure: Path, folder: Path) -> Path:
+    """The figure in a folder that stays."""
+    folder.mkdir(parents=True, exist_ok=True)
+    return Path(shutil.copyfile(figure, folder / FIGURE))

@@ -1,0 +1,43 @@
+"""The packets of a check. The same seed gives the same packets on every machine."""
+
+import random
+from collections.abc import Sequence
+from typing import NamedTuple
+
+LINK_BPS = 8_000_000_000
+"""A byte each nanosecond, so that times are easy to read."""
+GAPS_NS = (300, 700, 1000, 1600, 3000)
+"""Mean gaps. A frame of 1000 bytes takes 1000 ns of the link, so the queue grows and shrinks."""
+PHASE = 40
+"""Packets between two changes of the mean gap."""
+
+
+class Packet(NamedTuple):
+    """A packet that arrives at the port."""
+
+    at_ns: int
+    rank: int
+    user: int = 0
+    """0: nobody. Only FDPA knows users."""
+    frame_bytes: int = 1000
+
+
+def bursts(count: int, seed: int, ranks: Sequence[int], gaps_ns: Sequence[int] = GAPS_NS) -> list[Packet]:
+    """Packets with ranks out of `ranks`, each as often, in bursts and pauses."""
+    source = random.Random(seed)
+    packets, now, gap = [], 0, 0
+    for number in range(count):
+        if number % PHASE == 0:
+            gap = gaps_ns[int(source.random() * len(gaps_ns))]
+        now += int(2 * gap * source.random())
+        packets.append(Packet(now, ranks[int(source.random() * len(ranks))]))
+    return packets
+
+
+def by_hand(*packets: tuple[int, int]) -> list[Packet]:
+    """Packets of 1000 bytes: (nanoseconds after the one before, rank)."""
+    now, made = 0, []
+    for gap, rank in packets:
+        now += gap
+        made.append(Packet(now, rank))
+    return made

@@ -1,0 +1,82 @@
+"""A student's folder: the files of the lab, its README, and which lab it is."""
+
+import json
+import shutil
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from p4sched.errors import P4schedError, UsageError
+from p4sched.labs import catalogue
+from p4sched.labs.catalogue import Entry
+from p4sched.paths import ROOT
+
+STATE = ".p4sched-lab.json"
+BEFORE_RESET = "before-reset"
+
+
+@dataclass(frozen=True)
+class Workspace:
+    """A student's folder."""
+
+    folder: Path
+    entry: Entry
+    hints_shown: int = 0
+
+    def save(self) -> None:
+        """Remembers which lab it is and how many hints were shown."""
+        state = {"lab": self.entry.folder.name, "hints_shown": self.hints_shown}
+        (self.folder / STATE).write_text(f"{json.dumps(state)}\n", encoding="utf-8")
+
+
+def start(entry: Entry, folder: Path) -> Workspace:
+    """Makes the folder.
+
+    Raises:
+        UsageError: there is something in it already.
+    """
+    if folder.exists() and any(folder.iterdir()):
+        raise UsageError(f"'{folder}' is not empty; name another folder: p4sched lab start {entry.number} DIR")
+    shutil.copytree(entry.start, folder, dirs_exist_ok=True)
+    text = (entry.folder / "README.md").read_text(encoding="utf-8")
+    # links to the rest of the project hold in the student's folder, too
+    (folder / "README.md").write_text(text.replace("](../../", f"]({ROOT}/"), encoding="utf-8")
+    made = Workspace(folder, entry)
+    made.save()
+    return made
+
+
+def opened(folder: Path) -> Workspace:
+    """The folder of a lab that was started.
+
+    Raises:
+        UsageError: it is none.
+    """
+    file = folder / STATE
+    if not file.is_file():
+        raise UsageError(f"'{folder}' is no lab: 'p4sched lab start 04' makes one, 'p4sched lab list' shows all")
+    try:
+        state = json.loads(file.read_text(encoding="utf-8"))
+        return Workspace(folder, catalogue.find(str(state["lab"])), int(state["hints_shown"]))
+    except (ValueError, KeyError, TypeError) as error:
+        raise P4schedError(f'{file} is damaged; write {{"lab": "04", "hints_shown": 0}} into it') from error
+
+
+def next_hint(workspace: Workspace) -> tuple[str, int, int]:
+    """The next hint, its number, and how many there are. The last one is shown again and again."""
+    hints = workspace.entry.hints()
+    number = min(workspace.hints_shown + 1, len(hints))
+    replace(workspace, hints_shown=number).save()
+    return hints[number - 1], number, len(hints)
+
+
+def reset(workspace: Workspace, source: Path) -> Path:
+    """Puts the files of `source` in place. The student's files go to a folder before-reset-N; returns it."""
+    number = 1
+    while (kept := workspace.folder / f"{BEFORE_RESET}-{number}").exists():
+        number += 1
+    kept.mkdir()
+    for name in workspace.entry.load().files:
+        if (workspace.folder / name).is_file():
+            shutil.move(workspace.folder / name, kept / name)
+    shutil.copytree(source, workspace.folder, dirs_exist_ok=True)
+    return kept

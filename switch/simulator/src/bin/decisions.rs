@@ -1,0 +1,40 @@
+//! What a program and its model decide on each packet of a trace. Each line of standard input is a request, a JSON object
+//! (`decisions.rs`); each is answered by a line of standard output: the decisions, or `{"error": "..."}`.
+
+use std::io::{self, BufRead, Write as _};
+use std::process::ExitCode;
+
+use clap::Parser;
+use p4sched_simulator::decisions::{Request, answer};
+use serde_json::json;
+
+/// What a program and its model decide on each packet of a trace: requests as JSON lines on standard input, answers as JSON
+/// lines on standard output.
+#[derive(Debug, Parser)]
+#[command(name = "p4sched-decisions", version)]
+struct Args {}
+
+fn main() -> ExitCode {
+    Args::parse();
+    // What a program lacks is an answer; it needs no trace of the stack.
+    std::panic::set_hook(Box::new(|_| {}));
+    match run() {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            // Nobody is left to be told when that fails too.
+            let _ = writeln!(io::stderr(), "p4sched-decisions: {error}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn run() -> io::Result<()> {
+    let mut output = io::stdout().lock();
+    for line in io::stdin().lock().lines() {
+        let request = serde_json::from_str::<Request>(&line?).map_err(|error| error.to_string());
+        let answered = request.and_then(|request| answer(&request));
+        writeln!(output, "{}", answered.unwrap_or_else(|error| json!({"error": error})))?;
+        output.flush()?;
+    }
+    Ok(())
+}

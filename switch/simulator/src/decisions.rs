@@ -1,0 +1,214 @@
+//! What a program decides on each packet of a trace, packet by packet, and what the model decides on the same packets.
+//!
+//! The program may be anybody's: what it lacks is an error and no panic of the caller.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::{Path, PathBuf};
+
+use p4sched_dataplane::{MatchKey, Port};
+use p4sched_schedulers::{Nanos, Packet, Scheme, Target};
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+use crate::frames::{Datagram, MIN_FRAME};
+use crate::model::{Decision, ModelPort};
+use crate::parameters::Parameters;
+use crate::program::Program;
+use crate::switch::{Counts, Sent, Switch};
+
+const PORT: Port = 1;
+const MAX_FRAME: u32 = 1514;
+
+/// A trace, and who decides on it.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Request {
+    /// The program's file, `NAME.p4`.
+    pub program: PathBuf,
+    /// The scheme whose table, action and counters the program has.
+    pub scheme: String,
+    /// The arguments of the action.
+    pub parameters: Vec<u64>,
+    /// Rate of the link in bit/s.
+    pub rate_bps: u64,
+    /// Users 1, 2, ... of FDPA: 256 over the weight of each.
+    #[serde(default)]
+    pub scales: Vec<u32>,
+    /// In order of time.
+    pub packets: Vec<Arrives>,
+    /// False if the program has no model.
+    #[serde(default = "yes")]
+    pub model: bool,
+}
+
+/// A packet: when in ns, its rank, its user (0: nobody), and Ethernet bytes.
+#[derive(Clone, Copy, Debug, Deserialize)]
+pub struct Arrives(pub Nanos, pub u32, pub u32, pub u32);
+
+fn yes() -> bool {
+    true
+}
+
+impl Arrives {
+    fn datagram(self, id: u64) -> Datagram {
+        let Arrives(_, rank, user, len) = self;
+        Datagram {
+            source: source(user),
+            ..Datagram::ranked(id, rank, len)
+        }
+    }
+}
+
+/// The host of a user.
+fn source(user: u32) -> [u8; 4] {
+    [10, 0, user as u8, 1]
+}
+
+/// Answers one request: `program`, `model` (or null) and `lengths` have an item for each packet. A decision is the priority of
+/// the queue, `"refused"`, `"full"`, `"pushed out"`, or null if the counters do not tell of exactly one decision. `lengths` are
+/// those of the eight queues before the packet, by priority.
+///
+/// # Errors
+/// A sentence, if the request makes no sense, or the program does not compile or load, or lacks a table or a counter.
+pub fn answer(request: &Request) -> Result<Value, String> {
+    let scheme = Scheme::ALL.iter().find(|scheme| scheme.name() == request.scheme);
+    let &scheme = scheme.ok_or_else(|| format!("no scheme {}", request.scheme))?;
+    let config = scheme.from_arguments(&request.parameters);
+    let parameters = Parameters::new(config.map_err(|error| error.to_string())?, Target::V1model);
+    let mut before = 0;
+    for &Arrives(at, _, user, len) in &request.packets {
+        if at < before || user > 255 || !(MIN_FRAME..=MAX_FRAME).contains(&len) {
+            return Err("packets are in order of time, users are 0 to 255, a frame has 54 to 1514 bytes".to_owned());
+        }
+        before = at;
+    }
+    let directory = request.program.parent().unwrap_or(Path::new("."));
+    let name = request.program.file_stem().and_then(|name| name.to_str());
+    let name = name.ok_or("the program has no name")?;
+    let program = Program::compile(directory, name, Target::V1model).map_err(|error| error.to_string())?;
+    // A table or a counter that is not there is a panic in `switch.rs`, with a sentence.
+    let run = AssertUnwindSafe(|| by_program(&program, scheme, &parameters, request));
+    let (decided, lengths) = catch_unwind(run).map_err(|panic| {
+        let text = panic.downcast_ref::<String>().cloned();
+        text.unwrap_or_else(|| "the program cannot run here".to_owned())
+    })??;
+    let model = match request.model {
+        true => Some(by_model(scheme, &parameters, request)?),
+        false => None,
+    };
+    Ok(json!({
+        "program": decided.into_iter().map(told).collect::<Vec<_>>(),
+        "model": model.map(|model| model.into_iter().map(|decision| told(Some(decision))).collect::<Vec<_>>()),
+        "lengths": lengths,
+    }))
+}
+
+fn told(decision: Option<Decision>) -> Value {
+    match decision {
+        Some(Decision::Queued { priority }) => json!(priority),
+        Some(Decision::Refused) => json!("refused"),
+        Some(Decision::Full) => json!("full"),
+        Some(Decision::PushedOut) => json!("pushed out"),
+        None => Value::Null,
+    }
+}
+
+type Decided = (Vec<Option<Decision>>, Vec<[u64; 8]>);
+
+fn by_program(
+    program: &Program,
+    scheme: Scheme,
+    parameters: &Parameters,
+    request: &Request,
+) -> Result<Decided, String> {
+    let mut switch = Switch::new(program, scheme).map_err(|error| error.to_string())?;
+    if scheme.p4().ranks {
+        switch.route_ranked(PORT);
+    } else {
+        let route = [MatchKey::Lpm(vec![10, 200, 0, 0], 16)];
+        switch.set_entry("forwarding.ipv4_routes", &route, "forward", &[u64::from(PORT), 1]);
+    }
+    for (user, &scale) in (1..).zip(&request.scales) {
+        let prefix = [MatchKey::Lpm(source(user).to_vec(), 24)];
+        let data = [u64::from(user), u64::from(scale)];
+        switch.set_entry("users.users_by_prefix", &prefix, "set_user", &data);
+    }
+    switch.set_port(PORT, parameters, true, request.rate_bps);
+    let (mut sent, mut frame) = (Sent::default(), Vec::new());
+    let (mut decided, mut lengths) = (Vec::new(), Vec::new());
+    for (id, packet) in (0..).zip(&request.packets) {
+        switch.advance(packet.0, &mut sent);
+        let before: Counts = switch.counts(PORT);
+        packet.datagram(id).write(&mut frame);
+        switch.receive(packet.0, &frame, &mut sent);
+        decided.push(switch.counts(PORT).decision_since(&before));
+        lengths.push(before.lengths);
+        for (_, _, _, frame) in std::mem::take(&mut sent.frames) {
+            sent.recycle(frame);
+        }
+    }
+    Ok((decided, lengths))
+}
+
+fn by_model(scheme: Scheme, parameters: &Parameters, request: &Request) -> Result<Vec<Decision>, String> {
+    let port = ModelPort::new(&parameters.config, request.rate_bps, false);
+    let mut port = port.map_err(|error| error.to_string())?;
+    let p4 = scheme.p4();
+    let decide = |(id, &Arrives(at, rank, user, len))| {
+        port.advance(at);
+        while port.next_departed().is_some() {}
+        let flow = crate::frames::flow_cell(&p4, Arrives(at, rank, user, len).datagram(id).flow_hash());
+        let scale = (user as usize).checked_sub(1).and_then(|user| request.scales.get(user));
+        let packet = Packet {
+            id,
+            rank,
+            user: if scale.is_some() { user } else { 0 },
+            flow,
+            len,
+        };
+        port.enqueue(at, packet, scale.copied().unwrap_or(256))
+    };
+    Ok((0..).zip(&request.packets).map(decide).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn request(text: &str) -> Request {
+        let program = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../p4/aifo.p4");
+        let text = text.replace("AIFO", &program.display().to_string());
+        serde_json::from_str(&text).unwrap()
+    }
+
+    #[test]
+    fn program_and_model_decide_alike_and_the_queue_is_told_before_each_packet() {
+        // A frame of 1000 bytes leaves each millisecond; C = 3 and a window of one rank.
+        let packets = "[[0,5,0,1000],[0,5,0,1000],[0,5,0,1000],[0,9,0,1000],[0,5,0,1000],[1000000,5,0,1000]]";
+        let answered = answer(&request(&format!(
+            r#"{{"program":"AIFO","scheme":"aifo","parameters":[3,3,0,1,1],"rate_bps":8000000,"packets":{packets}}}"#
+        )))
+        .unwrap();
+        assert_eq!(answered["program"], answered["model"]);
+        assert_eq!(answered["program"], json!([0, 0, 0, 0, "full", 0]));
+        let in_queue: Vec<&Value> = answered["lengths"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(|all| &all[0])
+            .collect();
+        assert_eq!(in_queue, [0, 0, 1, 2, 3, 2]);
+    }
+
+    #[test]
+    fn a_request_that_makes_no_sense_is_a_sentence() {
+        let wrong = |from: &str, to: &str| {
+            let text = r#"{"program":"AIFO","scheme":"aifo","parameters":[3,3,0,1,1],"rate_bps":8000000,"packets":[[0,5,0,1000]]}"#;
+            answer(&request(&text.replace(from, to))).unwrap_err()
+        };
+        assert!(wrong("[[0,5,0,1000]]", "[[0,5,0,10]]").contains("54 to 1514"));
+        assert!(wrong("\"aifo\"", "\"aifos\"").contains("no scheme aifos"));
+        assert!(wrong("AIFO\"", "none/aifo.p4\"").contains("cannot read"));
+        assert!(wrong("\"aifo\",\"parameters\":[3,3,0,1,1]", "\"rifo\",\"parameters\":[3,0,1]").contains("has no"));
+    }
+}
