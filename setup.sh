@@ -10,6 +10,8 @@ LAB_PACKAGES=(ca-certificates ethtool gcc iperf3 iproute2 iputils-ping libc6-dev
 RUST_PACKAGES=(cargo-web rustc-web)
 RUST_LINT_PACKAGES=(rust-web-clippy rustfmt-web)
 KERNEL_PACKAGES=(bc bison flex xz-utils)
+# The browser that tests of the live page drive.
+BROWSER_PACKAGES=(chromium)
 ONOS_PACKAGES=(maven openjdk-17-jdk-headless)
 # The oldest Rust that builds the workspace: rust-version in switch/Cargo.toml.
 RUST_MINIMUM=$(sed -n 's/^rust-version = "\(.*\)"/\1/p' switch/Cargo.toml)
@@ -116,7 +118,7 @@ python_package
 case "$1" in
   dev)
     rust_lints
-    debian "${ONOS_PACKAGES[@]}"
+    debian "${ONOS_PACKAGES[@]}" "${BROWSER_PACKAGES[@]}"
     environment .venv-docker requirements-docker.lock
     ;;
   onos) debian "${ONOS_PACKAGES[@]}" ;;

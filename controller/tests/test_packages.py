@@ -18,6 +18,7 @@ ORDER = (
     "p4sched.sweep",
     "p4sched.lab",
     "p4sched.labs",
+    "p4sched.live",
     "p4sched.cli",
 )
 """From below. `p4sched` stands for the modules that are in no package, but for the registry of schemes."""

@@ -22,6 +22,7 @@ from p4sched.cli.given import folder, given
 from p4sched.cli.report import report
 from p4sched.cli.run_all import run_all
 from p4sched.cli.sweep import sweep
+from p4sched.cli.watch import watch
 from p4sched.errors import INTERRUPTED, P4schedError, UsageError, unknown_name
 from p4sched.lab import experiment
 from p4sched.lab.experiment import HostKind, SwitchKind
@@ -234,6 +235,7 @@ def clean() -> None:
 
 app.command("control")(control.control)
 app.command("replay")(replay.replay)
+app.command("watch")(watch)
 app.command("report")(report)
 app.command("sweep")(sweep)
 app.command("attack")(attack)

@@ -224,6 +224,8 @@ def _measure_all(
             tell = _line(progress, key)
             stage = Stage(scheme, asked.switch.value, asked.out / key, lab, tell, asked.target, controller)
             tell("starting")
+            if lab is not None:
+                lab.heading = f"{experiment.name}: {title(key)}" if key else experiment.name
             with asyncio.Runner(loop_factory=VirtualLoop if asked.virtual else None) as runner:
                 outcome, found[key] = runner.run(measured(experiment, ready, stage))
                 virtual_s += runner.get_loop().time()

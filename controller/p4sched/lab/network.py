@@ -163,6 +163,9 @@ class Lab(ABC):
     """Makes networks. Their switches run and have no program yet. Whatever happens while they stand, they are taken
     down at the end. Raises LabError when they cannot be brought up."""
 
+    heading = ""
+    """What runs in it now, for whoever looks."""
+
     @abstractmethod
     def dumbbell(self, users: int, folder: Path, hosts: int = USER_HOSTS) -> AbstractAsyncContextManager[Dumbbell]:
         """A dumbbell with so many users; logs go to the folder."""

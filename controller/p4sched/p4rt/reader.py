@@ -38,6 +38,10 @@ class SwitchGoneError(SessionError):
     """The switch does not answer: it does not run, or it cannot be reached."""
 
 
+class NoProgramError(SessionError):
+    """The switch runs no program yet."""
+
+
 @dataclass(frozen=True)
 class Count:
     """A counter's value."""
@@ -101,7 +105,7 @@ class Reader:
         """Takes the P4Info from the switch."""
         config = await self._pipeline(p4r.GetForwardingPipelineConfigRequest.P4INFO_AND_COOKIE)
         if config is None:
-            raise SessionError(f"switch {self.address}: runs no program yet")
+            raise NoProgramError(f"switch {self.address}: runs no program yet")
         self.schema.set_p4info(config.p4info)
 
     async def _pipeline(
@@ -199,6 +203,17 @@ class Reader:
             ids = {self.schema.counters[name].id: name for name in cells}
             entities = encode_entities(wanted, self.schema)
         return CounterCells(p4r.ReadRequest(device_id=self.device_id, entities=entities), ids)
+
+    def request(self, wanted: Sequence[P4Entity]) -> p4r.ReadRequest:
+        """A Read of these entities, encoded once, to be sent again and again."""
+        with clear_errors(self.address, "encode what to read"):
+            return p4r.ReadRequest(device_id=self.device_id, entities=encode_entities(wanted, self.schema))
+
+    async def answer(self, request: p4r.ReadRequest) -> list[p4r.Entity]:
+        """The entities of one Read, as the switch sent them: to decode thousands a second takes a loop made for it."""
+        async with one_sentence(self.address, "read"):
+            replies = [reply async for reply in self._stub.Read(request, timeout=READ_TIMEOUT_S)]
+        return [entity for reply in replies for entity in reply.entities]
 
     async def counters(self, wanted: CounterCells, clock: Callable[[], int] = now_ns) -> TimedCounts:
         """These cells, in one Read, with the time that it took."""

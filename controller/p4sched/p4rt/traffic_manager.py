@@ -134,11 +134,20 @@ class EmbeddedTrafficManager:
         async with one_sentence(self.address, "configure its ports"):
             await self._stub.SetPorts(request, timeout=TIMEOUT_S)
 
+    async def ports(self) -> list[PortSettings]:
+        """The settings of all ports."""
+        async with one_sentence(self.address, "read the settings of its ports"):
+            reply = await self._stub.GetPorts(pb.GetPortsRequest(), timeout=TIMEOUT_S)
+        return [_port_settings(port) for port in reply.ports]
+
     async def stats(self, ports: Sequence[int] = ()) -> Mapping[int, pb.PortStats]:
         """Counters of these ports (none named: all), by port, read at one instant."""
+        return {port.port: port for port in (await self.report(ports)).ports}
+
+    async def report(self, ports: Sequence[int] = ()) -> pb.GetStatsResponse:
+        """The same, with the switch's time at that instant."""
         async with one_sentence(self.address, "read its statistics"):
-            reply = await self._stub.GetStats(pb.GetStatsRequest(ports=ports), timeout=TIMEOUT_S)
-        return {port.port: port for port in reply.ports}
+            return await self._stub.GetStats(pb.GetStatsRequest(ports=ports), timeout=TIMEOUT_S)
 
     async def fidelity(self, *, reset: bool = False) -> Fidelity:
         """How faithful the emulation was since the last reset."""
@@ -249,3 +258,17 @@ def _port_message(port: PortSettings) -> pb.PortConfig:
     if port.discipline is not None:
         message.discipline = pb.Discipline.Value(f"DISCIPLINE_{port.discipline.name}")
     return message
+
+
+def _port_settings(message: pb.PortConfig) -> PortSettings:
+    """The inverse of `_port_message`, for all that a port has whatever its discipline is."""
+    queues = {each.queue: QueueSettings(each.depth_packets, each.rate_pps) for each in message.queues}
+    discipline = Discipline[pb.Discipline.Name(message.discipline).removeprefix("DISCIPLINE_")]
+    return PortSettings(
+        message.port,
+        rate_bps=message.rate_bps,
+        delay_ns=message.delay_ns,
+        discipline=discipline,
+        queues=queues,
+        buffer_packets=message.buffer_packets,
+    )

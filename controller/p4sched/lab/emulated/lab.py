@@ -5,6 +5,8 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 
 from mininet_topos.leaf_spine import Shape
+from p4sched.clock import now_ns
+from p4sched.lab.announcement import announced
 from p4sched.lab.emulated import network
 from p4sched.lab.ledger import Ledger
 from p4sched.lab.network import USER_HOSTS, Dumbbell, Fabric, Lab
@@ -19,15 +21,24 @@ class EmulatedLab(Lab):
 
     @asynccontextmanager
     async def dumbbell(self, users: int, folder: Path, hosts: int = USER_HOSTS) -> AsyncIterator[Dumbbell]:
-        with network.dumbbell(self.ledger, users, self._switch, folder, hosts) as up:
+        with (
+            network.dumbbell(self.ledger, users, self._switch, folder, hosts) as up,
+            announced(self.heading, up, folder, now_ns()),
+        ):
             yield up
 
     @asynccontextmanager
     async def incast(self, senders: int, folder: Path) -> AsyncIterator[Dumbbell]:
-        with network.incast(self.ledger, senders, self._switch, folder) as up:
+        with (
+            network.incast(self.ledger, senders, self._switch, folder) as up,
+            announced(self.heading, up, folder, now_ns()),
+        ):
             yield up
 
     @asynccontextmanager
     async def leaf_spine(self, shape: Shape, folder: Path) -> AsyncIterator[Fabric]:
-        with network.leaf_spine(self.ledger, shape, self._switch, folder) as up:
+        with (
+            network.leaf_spine(self.ledger, shape, self._switch, folder) as up,
+            announced(self.heading, up, folder, now_ns()),
+        ):
             yield up

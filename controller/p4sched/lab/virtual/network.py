@@ -1,15 +1,17 @@
 """Networks in virtual time: dumbbell, incast, leaves and spines, each a process of its own."""
 
-from collections.abc import AsyncIterator, Mapping, Sequence
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
+from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TypeVar
 
 from mininet_topos.dumbbell import dumbbell_sides
 from mininet_topos.incast import incast_sides
 from mininet_topos.leaf_spine import Shape
 from mininet_topos.star import Sides
 from p4sched.lab import network
+from p4sched.lab.announcement import announced
 from p4sched.lab.experiment import HostKind
 from p4sched.lab.fidelity import Exact, Health
 from p4sched.lab.network import USER_HOSTS, Destination, Lab, node_errors
@@ -20,6 +22,8 @@ from p4sched.lab.virtual.topology import Topology, leaves_and_spines, star
 from p4sched.lab.virtual.traffic import Runs, VirtualGeneratedTraffic, VirtualLongTraffic, VirtualProbe
 from p4sched.p4rt.traffic_manager import Fidelity as SwitchFidelity
 from p4sched.proto import simulation_pb2 as pb
+
+AnyNetwork = TypeVar("AnyNetwork", bound=network.Network)
 
 
 @dataclass(frozen=True)
@@ -136,19 +140,27 @@ class VirtualLab(Lab):
         with node_errors():
             sides = dumbbell_sides(hosts, users)
         async with self._brought(star(sides, cpu_port=True), folder) as brought:
-            yield Dumbbell(brought, sides)
+            with self._announced(Dumbbell(brought, sides), brought, folder) as up:
+                yield up
 
     @asynccontextmanager
     async def incast(self, senders: int, folder: Path) -> AsyncIterator[network.Dumbbell]:
         with node_errors():
             sides = incast_sides(senders)
         async with self._brought(star(sides, cpu_port=False), folder) as brought:
-            yield Dumbbell(brought, sides)
+            with self._announced(Dumbbell(brought, sides), brought, folder) as up:
+                yield up
 
     @asynccontextmanager
     async def leaf_spine(self, shape: Shape, folder: Path) -> AsyncIterator[network.Fabric]:
         async with self._brought(leaves_and_spines(shape), folder) as brought:
-            yield Fabric(brought, shape)
+            with self._announced(Fabric(brought, shape), brought, folder) as up:
+                yield up
+
+    @contextmanager
+    def _announced(self, up: AnyNetwork, brought: Brought, folder: Path) -> Iterator[AnyNetwork]:
+        with announced(self.heading, up, folder, brought.origin_ns, brought.process.address):
+            yield up
 
     @asynccontextmanager
     async def _brought(self, topology: Topology, folder: Path) -> AsyncIterator[Brought]:

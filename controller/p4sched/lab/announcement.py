@@ -1,0 +1,161 @@
+"""What a running network tells other processes of its user: where its switches are, how it is wired, where it logs.
+
+Each run has a file of its own, which is gone when its network is. A file whose run has crashed is ignored.
+"""
+
+import itertools
+import json
+import os
+import tempfile
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any, TypeAlias
+
+from p4sched.control.controller import SwitchAddress
+from p4sched.errors import P4schedError
+from p4sched.lab.ledger import FOLDER
+from p4sched.lab.network import Dumbbell, Fabric, Network
+from p4sched.lab.processes import ProcessIdentity, identify
+
+Topology: TypeAlias = Mapping[str, Any]
+"""{"nodes": [{"name": "s1", "kind": "switch", "layer": 1}, ...], "links": [[END, END], ...]}, where an END is
+{"node": "s1", "port": 5}, or has no port. Layers are drawn one above the other, 0 at the bottom."""
+
+_NUMBERS = itertools.count(1)
+
+
+@dataclass(frozen=True)
+class Announcement:
+    """A running network."""
+
+    run: ProcessIdentity
+    number: int
+    """Of the network among those of its run."""
+    heading: str
+    """What runs, as "fdpa_fairness: FDPA"."""
+    folder: str
+    """Where decision logs are written."""
+    origin_ns: int
+    """The network's time 0 on the clock of its logs."""
+    simulation: str | None
+    """Where the service of the simulation is, in virtual time."""
+    switches: Mapping[str, SwitchAddress]
+    topology: Topology
+
+    @property
+    def desk(self) -> Path:
+        """The socket of whoever controls the switches."""
+        return runs_folder() / f"{self.run.pid}.socket"
+
+
+def runs_folder() -> Path:
+    """Where the files are: nobody but the user may write there."""
+    if os.geteuid() == 0:
+        return FOLDER / "runs"
+    home = os.environ.get("XDG_RUNTIME_DIR")
+    return Path(home) / "p4sched" if home else Path(tempfile.gettempdir()) / f"p4sched-{os.geteuid()}"
+
+
+def announcements() -> list[Announcement]:
+    """All running networks of this user, the newest run last."""
+    found = []
+    for path in runs_folder().glob("*.json"):
+        announced = _read(path)
+        if announced is not None and announced.run.alive():
+            found.append((announced.run.start_ticks, announced))
+    return [announced for _, announced in sorted(found, key=lambda pair: pair[0])]
+
+
+def of_run(pid: int) -> Announcement | None:
+    """The network that a run has now; None if it has none."""
+    return _read(runs_folder() / f"{pid}.json")
+
+
+@contextmanager
+def announced(
+    heading: str, network: Network, folder: Path, origin_ns: int, simulation: str | None = None
+) -> Iterator[None]:
+    """Others may find the network while it runs."""
+    run = identify(os.getpid())
+    assert run is not None
+    path = runs_folder() / f"{run.pid}.json"
+    switches = {name: SwitchAddress(switch.address, switch.device_id) for name, switch in network.switches.items()}
+    _own_folder(path.parent)
+    _write(
+        path,
+        Announcement(
+            run,
+            next(_NUMBERS),
+            heading,
+            str(folder.resolve()),
+            origin_ns,
+            simulation,
+            switches,
+            topology(network),
+        ),
+    )
+    try:
+        yield
+    finally:
+        path.unlink(missing_ok=True)
+
+
+def topology(network: Network) -> Topology:
+    """How it is wired."""
+    if isinstance(network, Fabric):
+        return _leaves_and_spines(network)
+    assert isinstance(network, Dumbbell)
+    name = network.switch.name
+    hosts = [
+        {"name": station.name, "kind": "host", "layer": 2 if station.name == network.server_name else 0}
+        for station in network.stations()
+    ]
+    links = [_link(_end(name, station.port), _end(station.name)) for station in network.stations()]
+    return {"nodes": [{"name": name, "kind": "switch", "layer": 1}, *hosts], "links": links}
+
+
+def _leaves_and_spines(network: Fabric) -> Topology:
+    shape = network.shape
+    nodes = [{"name": leaf, "kind": "switch", "layer": 1} for leaf in shape.leaf_names()]
+    nodes += [{"name": spine, "kind": "switch", "layer": 2} for spine in shape.spine_names()]
+    links = []
+    for leaf, rack in network.racks.items():
+        nodes += [{"name": station.name, "kind": "host", "layer": 0} for station in rack]
+        links += [_link(_end(leaf, station.port), _end(station.name)) for station in rack]
+        for spine, port in shape.uplinks().items():
+            links.append(_link(_end(leaf, port), _end(spine, shape.downlinks()[leaf])))
+    return {"nodes": nodes, "links": links}
+
+
+def _end(node: str, port: int | None = None) -> dict[str, Any]:
+    return {"node": node, "port": port}
+
+
+def _link(*ends: dict[str, Any]) -> Sequence[dict[str, Any]]:
+    return list(ends)
+
+
+def _own_folder(folder: Path) -> None:
+    """Makes the folder. Raises P4schedError for one in which others could put files."""
+    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    found = folder.stat()
+    if found.st_uid != os.geteuid() or found.st_mode & 0o022:
+        raise P4schedError(f"{folder}: others can write there; remove it")
+
+
+def _write(path: Path, found: Announcement) -> None:
+    new = path.with_suffix(".new")
+    new.write_text(json.dumps(asdict(found)))
+    os.replace(new, path)
+
+
+def _read(path: Path) -> Announcement | None:
+    try:
+        found = json.loads(path.read_text())
+        found["run"] = ProcessIdentity(**found["run"])
+        found["switches"] = {name: SwitchAddress(**at) for name, at in found["switches"].items()}
+        return Announcement(**found)
+    except (OSError, ValueError, KeyError, TypeError, AttributeError):
+        return None

@@ -1,0 +1,89 @@
+"""Decisions of a control law as marks on a chart, from the log that the controller is writing."""
+
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+COUNTERS = ("users", "read_ns", "admitted", "refused", "full", "ranks", "depths")
+"""What of a line the law was given (p4sched.control.decision_log)."""
+BESIDES = ("kind", "time_ns", "wall", "changed", "parameters")
+PATTERNS = ("decisions.jsonl", "port-*.jsonl", "*/decisions.jsonl", "*/port-*.jsonl")
+CHANGED = '"changed":true'
+
+
+@dataclass
+class LogTail:
+    """Follows one decision log."""
+
+    path: Path
+    switch: str
+    port: int | None
+    """None: the law sets the parameters of all ports."""
+    origin_ns: int
+    _read: int = 0
+    _before: Mapping[str, int] | None = None
+
+    def marks(self) -> Iterator[dict[str, Any]]:
+        """The decisions that were written since the last time, and that changed something."""
+        with self.path.open(encoding="utf-8") as file:
+            file.seek(self._read)
+            # the last line may be about to be written
+            while (text := file.readline()).endswith("\n"):
+                if CHANGED in text or '"kind":"start"' in text:
+                    yield from self._mark(json.loads(text))
+                self._read += len(text.encode())
+
+    def _mark(self, line: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
+        if line["kind"] == "start":
+            self._before = line["found"] if self._before is None else self._before
+            return
+        after = line["parameters"]
+        yield {
+            "kind": "decision",
+            "t": round((line["time_ns"] - self.origin_ns) / 1e9, 4),
+            "switch": self.switch,
+            "port": self.port,
+            "text": _text(line, self._before),
+            "before": self._before,
+            "after": after,
+            "counters": {name: line[name] for name in COUNTERS if name in line},
+            "outcome": {name: value for name, value in line.items() if name not in (*COUNTERS, *BESIDES)},
+        }
+        self._before = after
+
+
+@dataclass
+class Logs:
+    """The decision logs in the folder of a scheme; more may come."""
+
+    folder: Path
+    switch: str
+    """Whose logs lie in the folder itself."""
+    origin_ns: int
+    _tails: dict[Path, LogTail] = field(default_factory=dict)
+
+    def marks(self) -> Iterator[dict[str, Any]]:
+        """New decisions of all logs."""
+        for pattern in PATTERNS:
+            for path in sorted(self.folder.glob(pattern)):
+                if path not in self._tails:
+                    switch = self.switch if path.parent == self.folder else path.parent.name
+                    port = path.stem.removeprefix("port-")
+                    number = int(port) if port.isdecimal() else None
+                    self._tails[path] = LogTail(path, switch, number, self.origin_ns)
+        for tail in self._tails.values():
+            if tail.path.exists():
+                yield from tail.marks()
+
+
+def _text(line: Mapping[str, Any], before: Mapping[str, int] | None) -> str:
+    """What a decision is about, in a few words."""
+    if "active" in line:
+        return f"{len(line['active'])} active users, fair share {line['fair_share_bps'] / 1e6:.3g} Mbit/s"
+    after = line["parameters"]
+    changed = [f"{name} {value}" for name, value in after.items() if before is None or before.get(name) != value]
+    traffic = line.get("traffic")
+    load = "" if traffic is None else f"load {traffic['load']:.2f}: "
+    return load + ", ".join(changed)

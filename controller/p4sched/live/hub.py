@@ -1,0 +1,69 @@
+"""Hands messages on to everybody who looks, and keeps what somebody who comes later must know."""
+
+import asyncio
+import json
+from collections import deque
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from typing import Any, TypeAlias
+
+Message: TypeAlias = Mapping[str, Any]
+"""What a page gets; `docs/WATCH.md` lists the kinds."""
+Command: TypeAlias = Callable[[str], Awaitable[None]]
+"""Does what a page asks for, in JSON."""
+KEPT_FRAMES = 1200
+"""A minute at 20 a second."""
+KEPT_MARKS = 2000
+BEHIND = 200
+"""Messages that wait for a slow page, before the oldest ones are left out."""
+MARKS = ("decision", "change", "note")
+
+
+class Hub:
+    """What has been said since the scene was set, and who listens."""
+
+    def __init__(self) -> None:
+        self._scene: str | None = None
+        self._state: dict[tuple[object, ...], str] = {}
+        self._frames: deque[str] = deque(maxlen=KEPT_FRAMES)
+        self._marks: deque[str] = deque(maxlen=KEPT_MARKS)
+        self._listeners: set[asyncio.Queue[str]] = set()
+        self.command: Command | None = None
+        """Who does what a page asks for; None: nobody."""
+
+    @property
+    def watched(self) -> bool:
+        """Whether somebody looks."""
+        return bool(self._listeners)
+
+    def say(self, message: Message) -> None:
+        """To everybody."""
+        text = json.dumps(message, separators=(",", ":"))
+        kind = message["kind"]
+        if kind == "scene":
+            if not message.get("same"):
+                self._state.clear()
+                self._frames.clear()
+                self._marks.clear()
+            self._scene = text
+        elif kind == "frame":
+            self._frames.append(text)
+        elif kind in MARKS:
+            self._marks.append(text)
+        else:
+            self._state[(kind, message.get("switch"), message.get("port"))] = text
+        for queue in self._listeners:
+            if queue.qsize() >= BEHIND:
+                queue.get_nowait()
+            queue.put_nowait(text)
+
+    async def listen(self) -> AsyncIterator[str]:
+        """All that is known, as a list, and then every message: JSON."""
+        queue: asyncio.Queue[str] = asyncio.Queue()
+        self._listeners.add(queue)
+        try:
+            known = [] if self._scene is None else [self._scene]
+            yield f"[{','.join([*known, *self._state.values(), *self._marks, *self._frames])}]"
+            while True:
+                yield await queue.get()
+        finally:
+            self._listeners.discard(queue)

@@ -1,0 +1,114 @@
+"""The messages that a page gets, made of what was read (docs/WATCH.md lists them)."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from p4sched.lab.fidelity import fidelity_of_all
+from p4sched.lab.machine import MachineUse
+from p4sched.live.collector import Collector, Reading, quantiles
+from p4sched.live.view import SwitchView
+from p4sched.p4rt.traffic_manager import Fidelity
+from p4sched.schemes import title
+
+ACTIVE_BPS = 1000 * 8 / 0.6
+"""Who sends faster is active: 1000 bytes in 0.6 s, as FDPA's law has it."""
+
+
+def scene(heading: str, views: Sequence[SwitchView], topology: Mapping[str, Any], **further: Any) -> dict[str, Any]:
+    """What there is: switches with their ports and users, and the network around them."""
+    return {
+        "kind": "scene",
+        "title": heading,
+        "switches": {view.name: _switch(view) for view in views},
+        "topology": topology,
+        **further,
+    }
+
+
+def _switch(view: SwitchView) -> dict[str, Any]:
+    busy = {port.port for port in view.busy}
+    return {
+        "scheme": None if view.scheme is None else view.scheme.name,
+        "label": "another program" if view.scheme is None else title(view.scheme.name),
+        "target": view.target,
+        "rtt_s": view.rtt_ns / 1e9,
+        "users": list(view.users),
+        "weights": list(view.users.values()),
+        "ports": [
+            {
+                "port": port.port,
+                "rate": port.rate_bps,
+                "discipline": port.discipline.value,
+                "busy": port.port in busy,
+                "sizes": {str(queue): size for queue, size in port.sizes.items()},
+            }
+            for port in view.ports
+        ],
+    }
+
+
+def frame(time_s: float, collectors: Mapping[str, Collector], readings: Mapping[str, Reading]) -> dict[str, Any]:
+    """One update. Rates in kbit/s and packets/s, lengths in packets."""
+    found = {name: _of_switch(collectors[name], reading) for name, reading in readings.items()}
+    return {"kind": "frame", "t": round(time_s, 4), "s": found}
+
+
+def _of_switch(collector: Collector, reading: Reading) -> dict[str, Any]:
+    view = collector.view
+    flow = collector.flow(reading)
+    rates = collector.rates(reading)
+    found: dict[str, Any] = {
+        "q": {port.port: reading.lengths.get(port.port, ()) for port in view.ports},
+        "tx": {port.port: round(flow[port.port][0] / 1e3) for port in view.ports if port.port in flow},
+        "drop": {port.port: [round(lost) for lost in flow[port.port][1]] for port in view.busy if port.port in flow},
+    }
+    if view.users:
+        found["u"] = [round(rates.get(user, 0.0) / 1e3) for user in view.users]
+        share = fair_share_bps(view, rates)
+        if share is not None:
+            found["fair"] = round(share / 1e3)
+    ranks = {port: _ranks(read, collector.window) for port, read in reading.ranks.items() if read}
+    if ranks:
+        found["r"] = ranks
+    return found
+
+
+def fair_share_bps(view: SwitchView, rates: Mapping[int, float]) -> float | None:
+    """Of a user of weight 1, if the switch has one shaped port and somebody sends."""
+    shaped = [port for port in view.ports if port.rate_bps]
+    weight = sum(weight for user, weight in view.users.items() if rates.get(user, 0.0) >= ACTIVE_BPS)
+    return shaped[0].rate_bps / weight if len(shaped) == 1 and weight else None
+
+
+def _ranks(read: Mapping[str, Any], window: int) -> dict[str, Any]:
+    found = dict(read)
+    if "window" in found:
+        cells = found.pop("window")
+        found["window"] = quantiles(sorted(cells[number] for number in cells if number < window))
+    return found
+
+
+def parameters(time_s: float, switch: str, port: int | None, values: Mapping[str, int]) -> dict[str, Any]:
+    """What is in force at a port; without a number: at all that have none of their own."""
+    return {"kind": "parameters", "t": round(time_s, 4), "switch": switch, "port": port, "values": dict(values)}
+
+
+def note(time_s: float, text: str) -> dict[str, Any]:
+    """What somebody who looks should know."""
+    return {"kind": "note", "t": round(time_s, 4), "text": text}
+
+
+def exact() -> dict[str, Any]:
+    """The verdict in virtual time."""
+    return {"kind": "health", "valid": True, "text": "exact: virtual time", "doubts": []}
+
+
+def health(reports: Sequence[tuple[SwitchView, Fidelity]], use: MachineUse) -> dict[str, Any]:
+    """The verdict so far, by the rule for a whole run (p4sched.lab.fidelity). `use` is that of the machine since
+    somebody looks; the switches report since the run began to measure."""
+    rtt_ns = max((view.rtt_ns for view, _ in reports), default=0)
+    found = fidelity_of_all(rtt_ns, use, [report for _, report in reports])
+    doubts = found.ill_health() if rtt_ns else []
+    late = "" if found.lateness_p99_ns is None else f"99 % of frames at most {found.lateness_p99_ns / 1e6:.2f} ms late"
+    verdict = "INVALID so far" if doubts else "valid so far" if rtt_ns else "not judged: no link is shaped"
+    return {"kind": "health", "valid": not doubts, "text": f"{verdict}; {late}", "doubts": doubts}

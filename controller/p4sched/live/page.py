@@ -1,0 +1,169 @@
+"""Serves the page, and hands messages to it over a WebSocket.
+
+A page of somebody else must not reach it: whoever asks names this server as it is called here, and from another
+machine also the token.
+"""
+
+import asyncio
+import secrets
+import socket
+from collections.abc import Iterator, Mapping
+from contextlib import AbstractContextManager, nullcontext, suppress
+from dataclasses import dataclass, field
+from http import HTTPStatus
+from pathlib import Path
+from typing import Any
+
+import uvicorn
+import youplot.vendor
+from starlette.applications import Starlette
+from starlette.requests import HTTPConnection, Request
+from starlette.responses import FileResponse, JSONResponse, PlainTextResponse, Response
+from starlette.routing import Route, WebSocketRoute
+from starlette.websockets import WebSocket, WebSocketDisconnect
+
+from p4sched.errors import P4schedError
+from p4sched.live.hub import Hub
+
+STATIC = Path(__file__).parent / "static"
+VENDOR = Path(youplot.vendor.__file__).parent
+VENDORED = {"uplot.js": VENDOR / "uplot.iife.min.js", "uplot.css": VENDOR / "uplot.min.css"}
+"""The chart library, from the Python package that carries it."""
+LOOPBACK = ("127.0.0.1", "localhost", "::1")
+COOKIE = "p4sched_token"
+POLICY = "default-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data: blob:; connect-src 'self' ws: wss:"
+MOST_COMMAND_BYTES = 4096
+
+
+class NotListeningError(P4schedError):
+    """The address or the port is not free."""
+
+
+def files() -> Iterator[tuple[str, Path]]:
+    """All files of the page, by the names under which they are served."""
+    yield from ((path.name, path) for path in sorted(STATIC.iterdir()) if path.is_file())
+    yield from VENDORED.items()
+
+
+@dataclass
+class Page:
+    """The server of one page."""
+
+    hub: Hub
+    host: str = "127.0.0.1"
+    port: int = 0
+    """0: any that is free."""
+    config: Mapping[str, Any] = field(default_factory=lambda: {"mode": "live"})
+    """What the page is told of itself."""
+    recording: Path | None = None
+    """Messages of a finished run, for a page that plays them."""
+    token: str = ""
+
+    def __post_init__(self) -> None:
+        if self.host not in LOOPBACK and not self.token:
+            self.token = secrets.token_urlsafe(16)
+
+    @property
+    def address(self) -> str:
+        """For a browser."""
+        host = f"[{self.host}]" if ":" in self.host else self.host
+        return f"http://{host}:{self.port}/" + (f"?token={self.token}" if self.token else "")
+
+    def app(self) -> Starlette:
+        """The routes."""
+        routes = [
+            Route("/", self._index),
+            Route("/config.json", self._config),
+            WebSocketRoute("/messages", self._messages),
+        ]
+        if self.recording is not None:
+            routes.append(Route("/replay.json", self._recording))
+        routes.append(Route("/{name}", self._file))
+        return Starlette(routes=routes)
+
+    async def serve(self, ready: asyncio.Event | None = None) -> None:
+        """Serves until cancelled. Raises NotListeningError."""
+        config = uvicorn.Config(self.app(), log_level="error", lifespan="off", ws_per_message_deflate=False)
+        server = _Server(config)
+        try:
+            family = socket.AF_INET6 if ":" in self.host else socket.AF_INET
+            listening = socket.create_server((self.host, self.port), family=family)
+        except OSError as error:
+            reason = error.strerror or str(error)
+            raise NotListeningError(
+                f"cannot listen on {self.host}:{self.port}: {reason}; 0 is any free port"
+            ) from error
+        self.port = listening.getsockname()[1]
+        if ready is not None:
+            ready.set()
+        try:
+            await server.serve(sockets=[listening])
+        finally:
+            listening.close()
+
+    def _refused(self, asked: HTTPConnection) -> bool:
+        """Whether the request comes from a page of somebody else, or without the token."""
+        origin, host = asked.headers.get("origin"), asked.headers.get("host", "")
+        if origin is not None and origin.partition("://")[2] != host:
+            return True
+        if not self.token:
+            # a name that resolves to this machine, but is none of its own, was made up by somebody else
+            return host.rpartition(":")[0].strip("[]") not in LOOPBACK
+        given = asked.query_params.get("token") or asked.cookies.get(COOKIE, "")
+        return not secrets.compare_digest(given, self.token)
+
+    async def _index(self, request: Request) -> Response:
+        response = await self._answer(request, STATIC / "index.html")
+        if self.token and response.status_code == HTTPStatus.OK:
+            response.set_cookie(COOKIE, self.token, httponly=True, samesite="strict")
+        return response
+
+    async def _file(self, request: Request) -> Response:
+        found = dict(files()).get(request.path_params["name"])
+        return (
+            PlainTextResponse("not found", HTTPStatus.NOT_FOUND)
+            if found is None
+            else await self._answer(request, found)
+        )
+
+    async def _recording(self, request: Request) -> Response:
+        assert self.recording is not None
+        return await self._answer(request, self.recording)
+
+    async def _config(self, request: Request) -> Response:
+        return self._forbidden() if self._refused(request) else JSONResponse(dict(self.config))
+
+    async def _answer(self, request: Request, path: Path) -> Response:
+        if self._refused(request):
+            return self._forbidden()
+        headers = {"Content-Security-Policy": POLICY, "Cache-Control": "no-cache", "X-Content-Type-Options": "nosniff"}
+        return FileResponse(path, headers=headers)
+
+    def _forbidden(self) -> Response:
+        return PlainTextResponse("open the address that 'p4sched watch' printed", HTTPStatus.FORBIDDEN)
+
+    async def _messages(self, connection: WebSocket) -> None:
+        if self._refused(connection):
+            await connection.close()
+            return
+        await connection.accept()
+        sending = asyncio.create_task(self._send(connection))
+        with suppress(WebSocketDisconnect):
+            while True:
+                text = await connection.receive_text()
+                if self.hub.command is not None and len(text) <= MOST_COMMAND_BYTES:
+                    await self.hub.command(text)
+        sending.cancel()
+
+    async def _send(self, connection: WebSocket) -> None:
+        with suppress(WebSocketDisconnect, RuntimeError):
+            async for text in self.hub.listen():
+                await connection.send_text(text)
+
+
+class _Server(uvicorn.Server):
+    """Leaves signals to whoever runs it."""
+
+    def capture_signals(self) -> AbstractContextManager[None]:  # type: ignore[override]
+        """None."""
+        return nullcontext()

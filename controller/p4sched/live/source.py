@@ -1,0 +1,224 @@
+"""What a page of running switches gets, round after round: of one switch, or of a run and each of its networks."""
+
+import asyncio
+import time
+from abc import ABC, abstractmethod
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager, suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from p4sched.control.controller import SwitchAddress
+from p4sched.errors import P4schedError
+from p4sched.lab.announcement import Announcement, of_run
+from p4sched.lab.machine import read_machine
+from p4sched.lab.processes import ProcessIdentity
+from p4sched.lab.virtual.client import Client
+from p4sched.live import messages
+from p4sched.live.collector import Collector, collecting
+from p4sched.live.decisions import Logs
+from p4sched.live.hub import Hub
+from p4sched.p4rt.reader import NoProgramError
+
+EVERY_S = 0.05
+LOOK_S = 1.0
+"""Between two looks at program, ports, users, parameters and fidelity."""
+LOGS_S = 0.2
+"""Between two looks at the decision logs."""
+RETRY_S = 0.5
+NEXT_S = 0.1
+"""Between two looks for the next network of a run."""
+
+
+class Clock(ABC):
+    """The time of what is shown, and when the next round is due."""
+
+    every_s: float
+
+    @abstractmethod
+    def now_s(self) -> float:
+        """Since the network was there, or since somebody looks."""
+
+    @abstractmethod
+    async def next(self) -> None:
+        """Waits for the next round."""
+
+
+class WallClock(Clock):
+    """Of switches that run by the wall clock."""
+
+    def __init__(self, origin_ns: int | None = None, every_s: float = EVERY_S) -> None:
+        """`origin_ns`: time 0, as `time.monotonic_ns` has it."""
+        self.every_s = every_s
+        self._origin_ns = time.monotonic_ns() if origin_ns is None else origin_ns
+        self._due = time.monotonic()
+
+    def now_s(self) -> float:
+        return (time.monotonic_ns() - self._origin_ns) / 1e9
+
+    async def next(self) -> None:
+        """After a late round the next ones keep their distance."""
+        self._due = max(self._due + self.every_s, time.monotonic())
+        await asyncio.sleep(self._due - time.monotonic())
+
+
+@dataclass
+class Pace:
+    """How fast virtual time may go, as somebody who looks wants it."""
+
+    factor: float = 1.0
+    """Virtual seconds a second; 0: time stands."""
+
+
+class LockStep(Clock):
+    """Of a simulation, as a participant in its lock step: time stands while a round is read."""
+
+    def __init__(self, client: Client, now_ns: int, pace: Pace, every_s: float = EVERY_S) -> None:
+        self.every_s = every_s
+        self._client = client
+        self._now_ns = now_ns
+        self._pace = pace
+        self._due = time.monotonic()
+
+    def now_s(self) -> float:
+        return self._now_ns / 1e9
+
+    async def next(self) -> None:
+        while self._pace.factor == 0:
+            # whoever neither waits nor asks is taken for dead
+            await self._client.describe()
+            await asyncio.sleep(0.1)
+        self._due = max(self._due + self.every_s / self._pace.factor, time.monotonic() - self.every_s)
+        await asyncio.sleep(max(0.0, self._due - time.monotonic()))
+        step_ns = round(self.every_s * 1e9)
+        waiting = asyncio.create_task(self._client.wait((self._now_ns // step_ns + 1) * step_ns))
+        failed = self._client.failed
+        failed.add_done_callback(lambda _: waiting.cancel())
+        try:
+            self._now_ns = await waiting
+        except asyncio.CancelledError:
+            if failed.done():
+                raise failed.result() from None
+            raise
+
+
+@dataclass
+class Shown:
+    """What is shown at a time: some switches and what is known about them."""
+
+    heading: str
+    switches: Mapping[str, SwitchAddress]
+    clock: Clock
+    topology: Mapping[str, Any] = field(default_factory=dict)
+    logs: Logs | None = None
+    virtual: bool = False
+
+
+class Rounds:
+    """Reads switches that answer, and says what it has read."""
+
+    def __init__(self, hub: Hub, shown: Shown, collectors: Mapping[str, Collector]) -> None:
+        self._hub = hub
+        self._shown = shown
+        self._collectors = collectors
+        self._parameters: dict[tuple[str, int | None], dict[str, int]] = {}
+        self._machine = read_machine()
+
+    async def go_on(self, *, same: bool = False) -> None:
+        """Until a switch no longer answers. `same`: what was said before holds on."""
+        clock = self._shown.clock
+        self._set_scene(same=same)
+        looked_s = logs_s = float("-inf")
+        while True:
+            now_s = clock.now_s()
+            if now_s - looked_s >= LOOK_S:
+                looked_s = now_s
+                await self._look(now_s)
+            if now_s - logs_s >= LOGS_S and self._shown.logs is not None:
+                logs_s = now_s
+                for mark in self._shown.logs.marks():
+                    self._hub.say(mark)
+            before_s = clock.now_s()
+            readings = {name: await collector.read() for name, collector in self._collectors.items()}
+            self._hub.say(messages.frame((before_s + clock.now_s()) / 2, self._collectors, readings))
+            await clock.next()
+
+    async def _look(self, now_s: float) -> None:
+        """Program, ports, users and parameters, where they have changed; fidelity in any case."""
+        changed = [await collector.look() for collector in self._collectors.values()]
+        if any(changed):
+            self._set_scene(same=True)
+        reports = []
+        for name, collector in self._collectors.items():
+            for port, values in (await collector.parameters()).items():
+                if self._parameters.get((name, port)) != values:
+                    self._parameters[name, port] = values
+                    self._hub.say(messages.parameters(now_s, name, port, values))
+            reports.append((collector.view, await collector.fidelity()))
+        if self._shown.virtual:
+            self._hub.say(messages.exact())
+        else:
+            self._hub.say(messages.health(reports, read_machine().since(self._machine)))
+
+    def _set_scene(self, *, same: bool) -> None:
+        views = [collector.view for collector in self._collectors.values()]
+        time_kind = "virtual" if self._shown.virtual else "wall"
+        more = {"same": True} if same else {}
+        self._hub.say(messages.scene(self._shown.heading, views, self._shown.topology, time=time_kind, **more))
+
+
+async def switch(hub: Hub, shown: Shown) -> None:
+    """Reads switches until cancelled. Goes on when one vanishes, and looks for it."""
+    gone = False
+    while True:
+        try:
+            async with collecting(shown.switches) as collectors:
+                if gone:
+                    hub.say(messages.note(shown.clock.now_s(), "the switch is back"))
+                await Rounds(hub, shown, collectors).go_on(same=gone)
+        except P4schedError as error:
+            if not gone:
+                hub.say(messages.note(shown.clock.now_s(), str(error)))
+            gone = True
+            await asyncio.sleep(RETRY_S)
+
+
+async def run(hub: Hub, process: ProcessIdentity, pace: Pace) -> None:
+    """Reads the networks of a run, one after the other, until the run has ended."""
+    said = 0
+    while process.alive():
+        announced = of_run(process.pid)
+        if announced is not None and announced.number != said:
+            # a network that is taken down no longer answers
+            with suppress(P4schedError):
+                await _network(hub, announced, pace)
+            said = announced.number
+        await asyncio.sleep(NEXT_S)
+    hub.say({"kind": "end"})
+
+
+async def _network(hub: Hub, announced: Announcement, pace: Pace) -> None:
+    only = next(iter(announced.switches), "")
+    logs = Logs(Path(announced.folder), only, announced.origin_ns)
+    async with _clock(announced, pace) as clock:
+        shown = Shown(
+            announced.heading, announced.switches, clock, announced.topology, logs, bool(announced.simulation)
+        )
+        while True:
+            with suppress(NoProgramError):
+                async with collecting(shown.switches) as collectors:
+                    await Rounds(hub, shown, collectors).go_on()
+            await clock.next()
+
+
+@asynccontextmanager
+async def _clock(announced: Announcement, pace: Pace) -> AsyncIterator[Clock]:
+    if announced.simulation is None:
+        yield WallClock(announced.origin_ns)
+        return
+    client = Client(announced.simulation)
+    try:
+        yield LockStep(client, await client.participate(), pace)
+    finally:
+        await client.close()

@@ -1,0 +1,171 @@
+// What the charts of a port show: for each chart its series, and how their values come out of a frame.
+import { colour, colourOf } from "./theme.js";
+
+const UNUSED_EDGE = 0xffffffff;
+const HEADROOM_UNIT = 256;
+const FEW_USERS = 8;
+const DASH = [6, 4];
+
+/** Upper edges of FDPA's bands in Mbit/s for a user of weight 1. */
+export function edgesOf(values) {
+  if (!values?.interval_us) return [];
+  const edges = [];
+  for (let q = 1; q <= 7; q++) {
+    const edge = values[`edge_${q}`];
+    if (edge !== undefined && edge !== UNUSED_EDGE) edges.push((edge * 8) / values.interval_us);
+  }
+  return edges;
+}
+
+/** Numbers of the queues that packets can be in, the most urgent first. */
+export function queuesOf(port, values) {
+  if (port.discipline !== "strict") return [0];
+  const sized = [];
+  for (let i = 1; i <= 8; i++) {
+    const size = values?.[`size_${i}`] ?? values?.[`depth_${i}`];
+    if (size) sized.push(8 - i);
+  }
+  return sized.length ? sized : Object.keys(port.sizes).map(Number).filter((queue) => port.sizes[queue]).sort((a, b) => b - a);
+}
+
+/** Packets that a queue can hold: what the program allows, or what is behind it. */
+export function sizeOf(port, values, queue) {
+  return values?.[`size_${8 - queue}`] || values?.[`depth_${8 - queue}`] || values?.capacity_packets || port.sizes[queue] || 0;
+}
+
+export function nameOf(scheme, port, queue) {
+  if (port.discipline !== "strict") return "queue";
+  return scheme === "fdpa" ? `band ${8 - queue}` : `queue ${8 - queue}`;
+}
+
+/** Users whose lines are drawn unless others were chosen. */
+export function firstUsers(each) {
+  return each.users.slice(0, FEW_USERS);
+}
+
+const line = (label, stroke, more = {}) => ({ label, stroke, width: 1.5, ...more });
+const bound = (label, stroke) => line(label, stroke, { dash: DASH, width: 1 });
+
+function queues(each, port, values) {
+  const shown = queuesOf(port, values);
+  const limits = limitsOf(each.scheme);
+  return {
+    id: "queues",
+    title: "Queue lengths",
+    unit: "packets",
+    wide: true,
+    marks: true,
+    series: [
+      ...shown.map((queue, place) => line(nameOf(each.scheme, port, queue), colourOf(place))),
+      ...limits.map(([label], place) => bound(label, colourOf(6 + place))),
+    ],
+    pick(frame, found) {
+      const lengths = frame.q[port.port] ?? [];
+      return [...shown.map((queue) => lengths[queue] ?? null), ...limits.map(([, of]) => (found ? of(found) : null))];
+    },
+  };
+}
+
+/** Lines of a scheme's own in the chart of its queue, from the parameters in force. */
+function limitsOf(scheme) {
+  if (scheme === "aifo") {
+    return [["C", (v) => v.target_packets], ["k C", (v) => (v.target_packets * v.headroom_256) / HEADROOM_UNIT]];
+  }
+  if (scheme === "rifo") {
+    return [["B", (v) => v.capacity_packets], ["k B", (v) => (v.capacity_packets * v.headroom_256) / HEADROOM_UNIT]];
+  }
+  return [];
+}
+
+function drops(port) {
+  return {
+    id: "drops",
+    title: "Drops by reason",
+    unit: "packets/s",
+    series: [line("refused by rank", colourOf(1)), line("full, says the program", colourOf(0)), line("full queue", colourOf(3))],
+    pick: (frame) => frame.drop?.[port.port] ?? [null, null, null],
+  };
+}
+
+function link(port) {
+  const series = [line("sent", colourOf(0))];
+  if (port.rate) series.push(bound("rate of the link", colourOf(7)));
+  return {
+    id: "link",
+    title: `Link of port ${port.port}`,
+    unit: "Mbit/s",
+    series,
+    pick: (frame) => [(frame.tx[port.port] ?? 0) / 1e3, port.rate / 1e6].slice(0, series.length),
+  };
+}
+
+function rates(each, chosen) {
+  const places = chosen.map((user) => each.users.indexOf(user));
+  const weights = each.weights;
+  const edges = each.scheme === "fdpa" ? 7 : 0;
+  return {
+    id: "rates",
+    title: "Rates of users",
+    unit: weights.every((weight) => weight === 1) ? "Mbit/s" : "Mbit/s for weight 1",
+    marks: true,
+    series: [
+      ...chosen.map((user, place) => line(`user ${user}`, colourOf(place))),
+      bound("fair share", colourOf(7)),
+      ...Array.from({ length: edges }, (_, q) => line(`edge ${q + 1}`, colour("soft"), { dash: [2, 4], width: 1 })),
+    ],
+    pick(frame, found) {
+      const lines = edgesOf(found);
+      return [
+        ...places.map((place) => (frame.u ? frame.u[place] / weights[place] / 1e3 : null)),
+        frame.fair === undefined ? null : frame.fair / 1e3,
+        ...Array.from({ length: edges }, (_, q) => lines[q] ?? null),
+      ];
+    },
+  };
+}
+
+function ranks(each, port) {
+  const read = (frame) => frame.r?.[port.port];
+  if (each.scheme === "aifo" || each.scheme === "packs") {
+    const names = ["smallest", "25 %", "median", "75 %", "largest"];
+    return {
+      id: "ranks",
+      title: "Ranks in the window",
+      unit: "quantiles",
+      series: names.map((name, place) => line(name, colourOf([5, 0, 7, 0, 5][place]), { dash: [2, 2, 0, 2, 2][place] ? [place + 2, 3] : undefined })),
+      bands: [{ series: [5, 1], fill: colour("select") }, { series: [4, 2], fill: colour("select") }],
+      pick: (frame) => (read(frame)?.window?.length ? read(frame).window : names.map(() => null)),
+    };
+  }
+  if (each.scheme === "rifo") {
+    return {
+      id: "ranks",
+      title: "Range of ranks",
+      unit: "rank",
+      series: [line("Max", colourOf(1)), line("Min", colourOf(0))],
+      bands: [{ series: [1, 2], fill: colour("select") }],
+      pick: (frame) => [read(frame)?.highest ?? null, read(frame)?.lowest ?? null],
+    };
+  }
+  if (each.scheme === "sp_pifo") {
+    return {
+      id: "ranks",
+      title: "Bounds of the queues",
+      unit: "rank",
+      series: Array.from({ length: 8 }, (_, i) => line(`queue ${i + 1}`, colourOf(i))),
+      pick: (frame) => Array.from({ length: 8 }, (_, i) => read(frame)?.bounds?.[i + 1] ?? null),
+    };
+  }
+  return null;
+}
+
+/** The charts of a port, in their order. */
+export function panelsOf(each, port, values, users) {
+  const found = [queues(each, port, values)];
+  if (port.busy) found.push(drops(port));
+  found.push(link(port));
+  if (each.users.length) found.push(rates(each, users ?? firstUsers(each)));
+  const own = port.busy ? ranks(each, port) : null;
+  if (own) found.push(own);
+  return found;
+}

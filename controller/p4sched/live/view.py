@@ -1,0 +1,134 @@
+"""What there is to see of a switch: its ports and queues, its scheme, and the cells that tell of them."""
+
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+import finsy as fy
+from finsy.p4entity import P4Entity
+
+from p4sched.control.parameters import Parameters
+from p4sched.p4rt.reader import Reader
+from p4sched.p4rt.target import written_for
+from p4sched.p4rt.traffic_manager import QUEUES, Discipline, PortSettings
+from p4sched.p4rt.users import DEPARTURES
+from p4sched.schemes import SCHEMES, Scheme
+
+REFUSED, FULL = "dropped_by_admission", "dropped_full"
+"""Counters of the ranked programs, by (port << 3) | priority."""
+TAIL_DROPS = "port_dropped"
+"""Counter of the other programs, by port."""
+WINDOW_CELL = re.compile(r"\bcell_(\d+)\.entry$")
+RANGE = {"min_rank": ("lowest", 0), "max_rank": ("highest", 0), "lowered_by": ("lowered", 0)}
+RAISED_BOUND = re.compile(r"\bqueue_(\d)\.raised_bound$")
+MOST_PORTS = 64
+"""Whose counters are read."""
+
+
+@dataclass(frozen=True)
+class PortView:
+    """A port and the queues behind it."""
+
+    port: int
+    rate_bps: int
+    """0: not shaped."""
+    delay_ns: int
+    discipline: Discipline
+    sizes: Mapping[int, int]
+    """Packets that each queue can hold, by priority. A discipline with one buffer has queue 0 alone."""
+
+    @classmethod
+    def of(cls, settings: PortSettings) -> "PortView":
+        """From the settings in force."""
+        discipline = settings.discipline or Discipline.STRICT
+        sizes = {0: settings.buffer_packets or 0}
+        if discipline is Discipline.STRICT:
+            sizes = {number: queue.depth_packets or 0 for number, queue in settings.queues.items()}
+        return cls(settings.port, settings.rate_bps or 0, settings.delay_ns or 0, discipline, sizes)
+
+
+@dataclass(frozen=True)
+class SwitchView:
+    """One switch as it is now."""
+
+    name: str
+    scheme: Scheme | None
+    """None: a program of somebody else."""
+    target: str
+    ports: tuple[PortView, ...]
+    users: Mapping[int, float]
+    """Weights by user id."""
+
+    @property
+    def busy(self) -> tuple[PortView, ...]:
+        """The ports whose queues can grow: the shaped ones; all, if none is shaped."""
+        shaped = tuple(port for port in self.ports if port.rate_bps)
+        return (shaped or self.ports)[:MOST_PORTS]
+
+    @property
+    def rtt_ns(self) -> int:
+        """What the propagation delays of the ports add up to: there and back."""
+        return 2 * max((port.delay_ns for port in self.ports), default=0)
+
+
+def scheme_of(reader: Reader, ports: Iterable[PortView]) -> Scheme | None:
+    """Whose program runs: the one that has the table of its parameters. An ideal is told by its discipline."""
+    disciplines = {port.discipline for port in ports if port.rate_bps}
+    found = [
+        scheme
+        for scheme in SCHEMES.values()
+        if reader.schema.tables.get(scheme.parameters.table) is not None and issubclass(scheme.parameters, Parameters)
+    ]
+    ideal = next(
+        (scheme for scheme in found if scheme.discipline in disciplines and scheme.program != scheme.name), None
+    )
+    return ideal or next((scheme for scheme in found if scheme.program == scheme.name), None)
+
+
+def architecture(reader: Reader) -> str:
+    """Whose program runs: v1model, tna or t2na."""
+    return written_for(reader.schema.arch).value
+
+
+@dataclass(frozen=True)
+class Cells:
+    """Which counters and registers are read for every frame."""
+
+    entities: tuple[P4Entity, ...]
+    counters: Mapping[int, str]
+    """Names by P4Info id."""
+    registers: Mapping[int, tuple[str, int]]
+    """What a register holds, "window", "bound", "lowest", "highest" or "lowered", and its number among these."""
+
+    @classmethod
+    def of(cls, reader: Reader, view: SwitchView) -> "Cells":
+        """What the program of this switch has."""
+        entities: list[P4Entity] = []
+        counters = {}
+        ports = [port.port for port in view.busy]
+        for name, cells in _counter_cells(ports, list(view.users)):
+            found = reader.schema.counters.get(name)
+            if found is not None and cells:
+                counters[found.id] = name
+                entities += [fy.P4CounterEntry(name, index=cell) for cell in cells]
+        registers = {}
+        for register in reader.schema.registers:
+            kind = _kind(register.alias)
+            if kind is not None:
+                registers[register.id] = kind
+                entities += [fy.P4RegisterEntry(register.alias, index=port) for port in ports]
+        return cls(tuple(entities), counters, registers)
+
+
+def _counter_cells(ports: list[int], users: list[int]) -> list[tuple[str, list[int]]]:
+    queues = [cell for port in ports for cell in range(port << 3, (port << 3) + QUEUES)]
+    return [*((name, queues) for name in (REFUSED, FULL)), (TAIL_DROPS, ports), (DEPARTURES, users)]
+
+
+def _kind(register: str) -> tuple[str, int] | None:
+    cell, bound = WINDOW_CELL.search(register), RAISED_BOUND.search(register)
+    if cell is not None:
+        return "window", int(cell[1])
+    if bound is not None:
+        return "bound", int(bound[1])
+    return RANGE.get(register.rpartition(".")[2])
