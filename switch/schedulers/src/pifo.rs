@@ -9,21 +9,23 @@
 //!
 //! Neither BMv2 nor Tofino can do it; every other scheme is measured against it.
 
-use std::collections::VecDeque;
 use std::slice;
 
 use rand::RngCore;
 
 use crate::config::{ConfigError, MAX_PACKETS, Sizes, in_range};
 use crate::fifo::Fifo;
-use crate::scheduler::{Nanos, Packet, Scheduler, Verdict};
+use crate::scheduler::{Nanos, Packet, Rank, Scheduler, Verdict};
 use crate::scheme::{Discipline, P4, Reference, TailDrop};
 
 /// A sorted queue that pushes out its least urgent packet when full.
 #[derive(Clone, Debug)]
 pub struct Pifo {
-    /// By rank, then by order of arrival. A switch has room for so few packets that moving some of them costs less than a tree.
-    queue: VecDeque<Packet>,
+    /// The first packet to leave is the last one. A switch has room for so few packets that moving some of them costs less than
+    /// a tree.
+    queue: Vec<Packet>,
+    /// Their ranks once more, close together: here a packet looks for its place.
+    ranks: Vec<Rank>,
     capacity: usize,
 }
 
@@ -35,43 +37,44 @@ impl Pifo {
     pub fn new(capacity: usize) -> Result<Pifo, ConfigError> {
         in_range("queue size C", capacity, 1, MAX_PACKETS, "packets")?;
         Ok(Pifo {
-            queue: VecDeque::new(),
+            queue: Vec::new(),
+            ranks: Vec::new(),
             capacity,
         })
     }
 
-    /// Behind every packet of the same or a smaller rank.
-    fn insert(&mut self, packet: Packet) {
-        let last = self.queue.back();
-        if last.is_none_or(|last| last.rank <= packet.rank) {
-            self.queue.push_back(packet);
-        } else {
-            let place = self.queue.partition_point(|other| other.rank <= packet.rank);
-            self.queue.insert(place, packet);
-        }
+    /// How many packets leave after one of this rank that arrives now.
+    fn behind(&self, rank: Rank) -> usize {
+        self.ranks.partition_point(|&other| other > rank)
     }
 }
 
 impl Scheduler for Pifo {
     #[inline]
     fn enqueue(&mut self, _now: Nanos, packet: Packet) -> Verdict {
+        let behind = self.behind(packet.rank);
         if self.queue.len() < self.capacity {
-            self.insert(packet);
+            self.queue.insert(behind, packet);
+            self.ranks.insert(behind, packet.rank);
             return Verdict::Queued { queue: 0 };
         }
-        match self.queue.back().copied() {
-            Some(victim) if victim.rank > packet.rank => {
-                self.queue.pop_back();
-                self.insert(packet);
+        // Those that leave after it move into the place of the last one.
+        match self.queue[..behind].first().copied() {
+            None => Verdict::DroppedFull,
+            Some(victim) => {
+                self.queue.copy_within(1..behind, 0);
+                self.queue[behind - 1] = packet;
+                self.ranks.copy_within(1..behind, 0);
+                self.ranks[behind - 1] = packet.rank;
                 Verdict::PushedOut { queue: 0, victim }
             }
-            _ => Verdict::DroppedFull,
         }
     }
 
     #[inline]
     fn dequeue(&mut self, _now: Nanos) -> Option<Packet> {
-        self.queue.pop_front()
+        self.ranks.pop();
+        self.queue.pop()
     }
 
     fn len(&self) -> usize {

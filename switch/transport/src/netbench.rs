@@ -344,10 +344,12 @@ impl Endpoint for NetbenchSender {
         }
     }
 
+    #[inline]
     fn next_timer(&self) -> Option<Nanos> {
         self.expires
     }
 
+    #[inline]
     fn finished(&self) -> bool {
         self.acknowledged == self.bytes
     }
@@ -463,10 +465,12 @@ impl Endpoint for NetbenchReceiver {
         }
     }
 
+    #[inline]
     fn next_timer(&self) -> Option<Nanos> {
         self.expires
     }
 
+    #[inline]
     fn finished(&self) -> bool {
         self.received == self.bytes
     }

@@ -64,6 +64,7 @@ impl Endpoint for Receiver {
         each!(&mut self.0, transport => transport.start(now, out));
     }
 
+    #[inline]
     fn receive(&mut self, now: Nanos, segment: &Segment, out: &mut Vec<Segment>) {
         each!(&mut self.0, transport => transport.receive(now, segment, out));
     }
@@ -72,10 +73,12 @@ impl Endpoint for Receiver {
         each!(&mut self.0, transport => transport.timer(now, out));
     }
 
+    #[inline]
     fn next_timer(&self) -> Option<Nanos> {
         each!(&self.0, transport => transport.next_timer())
     }
 
+    #[inline]
     fn finished(&self) -> bool {
         each!(&self.0, transport => transport.finished())
     }

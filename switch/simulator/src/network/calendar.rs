@@ -1,7 +1,8 @@
 //! What happens when: events in the order of their time, and at the same time in the order in which they were planned.
 //!
-//! A wheel of slots holds what happens soon: a slot is a quarter of a microsecond, the wheel 65 µs. A slot's
-//! events are sorted when its turn comes. What is further away waits in a heap, until the wheel has come so near.
+//! A wheel of slots holds what happens soon. A slot is so short that few events share it, and they are sorted when its turn
+//! comes. What is further away waits in a heap, until the wheel has come so near (Varghese and Lauck, "Hashed and
+//! Hierarchical Timing Wheels", SOSP 1987).
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -23,43 +24,62 @@ pub enum Event {
     Switch(u32),
 }
 
-/// Nanoseconds of a slot, as a power of 2.
-const SLOT_BITS: u32 = 8;
 /// Slots of the wheel. More would not stay in the processor's cache.
-const SLOTS: usize = 256;
+const SLOTS: usize = 1024;
 /// Slots that share a word of the bits.
 const WORD: usize = u64::BITS as usize;
+const _: () = assert!(SLOTS <= WORD * WORD, "one word has a bit for each word");
+/// No node.
+const NONE: u32 = u32::MAX;
+const EMPTY: Slot = Slot {
+    at: 0,
+    event: Event::FlowStart,
+    last: NONE,
+};
+
+/// A slot of the wheel, if it has events.
+#[derive(Clone, Copy, Debug)]
+struct Slot {
+    /// The event that was planned first.
+    at: Nanos,
+    event: Event,
+    /// The node of the one that was planned last, if there are several.
+    last: u32,
+}
+
+/// An event that shares its slot with one that was planned before it.
+#[derive(Clone, Copy, Debug)]
+struct Node {
+    at: Nanos,
+    event: Event,
+    /// The node that was planned before it in the same slot, or free before it.
+    earlier: u32,
+}
 
 /// Planned events.
 #[derive(Clone, Debug)]
 pub struct Calendar {
     /// Nothing is planned before.
     now: Nanos,
+    /// Nanoseconds of a slot, as a power of 2.
+    slot_bits: u32,
     /// Number of the slot whose turn it is, counted from time 0.
-    present: u64,
-    /// Slot `n` has place `n % SLOTS`. Only the present one is in order.
-    slots: Vec<Vec<(Nanos, Event)>>,
-    /// By place: whether the slot has events; not of the present one.
+    turn: u64,
+    /// Events of this slot, the next one last.
+    present: Vec<(Nanos, Event)>,
+    /// Slot `n` has place `n % SLOTS`. Most have one event: to read them in turn is quicker than to follow links.
+    slots: Vec<Slot>,
+    /// By place: whether the slot has events. Those of the present slot are elsewhere.
     filled: [u64; SLOTS / WORD],
-    /// Events of the present slot that have happened.
-    happened: usize,
+    /// By word of `filled`: whether it has a bit.
+    filled_words: u64,
+    nodes: Vec<Node>,
+    free: u32,
     /// Events behind the end of the wheel, each with the number of events that were planned here before it.
     far: BinaryHeap<Reverse<(Nanos, u64, Event)>>,
+    /// Slot of the first of them.
+    first_far: u64,
     planned_far: u64,
-}
-
-impl Default for Calendar {
-    fn default() -> Calendar {
-        Calendar {
-            now: 0,
-            present: 0,
-            slots: vec![Vec::new(); SLOTS],
-            filled: [0; SLOTS / WORD],
-            happened: 0,
-            far: BinaryHeap::new(),
-            planned_far: 0,
-        }
-    }
 }
 
 /// Place of a slot on the wheel.
@@ -68,17 +88,36 @@ fn place(slot: u64) -> usize {
 }
 
 impl Calendar {
+    /// Nothing is planned. It is quickest if there is an event every `gap` nanoseconds or so.
+    pub fn new(gap: Nanos) -> Calendar {
+        Calendar {
+            now: 0,
+            slot_bits: gap.max(1).ilog2(),
+            turn: 0,
+            present: Vec::new(),
+            slots: vec![EMPTY; SLOTS],
+            filled: [0; SLOTS / WORD],
+            filled_words: 0,
+            nodes: Vec::new(),
+            free: NONE,
+            far: BinaryHeap::new(),
+            first_far: u64::MAX,
+            planned_far: 0,
+        }
+    }
+
     /// Plans an event. A time that has passed counts as the present.
     pub fn plan(&mut self, at: Nanos, event: Event) {
         let at = at.max(self.now);
-        let slot = at >> SLOT_BITS;
-        if slot == self.present {
-            let events = &mut self.slots[place(slot)];
-            let earlier = events[self.happened..].partition_point(|&(other, _)| other <= at);
-            events.insert(self.happened + earlier, (at, event));
-        } else if slot - self.present < SLOTS as u64 {
+        let slot = at >> self.slot_bits;
+        // It may be earlier, where a run has paused in front of an event of its slot.
+        if slot <= self.turn {
+            let later = self.present.partition_point(|&(other, _)| other > at);
+            self.present.insert(later, (at, event));
+        } else if slot - self.turn < SLOTS as u64 {
             self.push(slot, at, event);
         } else {
+            self.first_far = self.first_far.min(slot);
             self.far.push(Reverse((at, self.planned_far, event)));
             self.planned_far += 1;
         }
@@ -86,23 +125,40 @@ impl Calendar {
 
     fn push(&mut self, slot: u64, at: Nanos, event: Event) {
         let place = place(slot);
-        self.slots[place].push((at, event));
-        self.filled[place / WORD] |= 1 << (place % WORD);
+        let (word, bit) = (&mut self.filled[place / WORD], 1 << (place % WORD));
+        let slot = &mut self.slots[place];
+        if *word & bit == 0 {
+            *word |= bit;
+            self.filled_words |= 1 << (place / WORD);
+            *slot = Slot { at, event, last: NONE };
+            return;
+        }
+        let earlier = slot.last;
+        let node = Node { at, event, earlier };
+        slot.last = self.free;
+        match self.nodes.get_mut(self.free as usize) {
+            Some(free) => self.free = std::mem::replace(free, node).earlier,
+            None => {
+                slot.last = self.nodes.len() as u32;
+                self.nodes.push(node);
+            }
+        }
     }
 
     /// The next event, if it comes by `end`; removed.
+    #[inline]
     pub fn next(&mut self, end: Nanos) -> Option<(Nanos, Event)> {
         loop {
-            if let Some(&next) = self.slots[place(self.present)].get(self.happened) {
+            if let Some(&next) = self.present.last() {
                 if next.0 > end {
                     return None;
                 }
-                self.happened += 1;
+                self.present.pop();
                 self.now = next.0;
                 return Some(next);
             }
             let next = self.next_slot()?;
-            if next << SLOT_BITS > end {
+            if next << self.slot_bits > end {
                 return None;
             }
             self.turn_to(next);
@@ -111,41 +167,62 @@ impl Calendar {
 
     /// The next slot that has events. The present one has none left.
     fn next_slot(&self) -> Option<u64> {
-        let first = self.present + 1;
+        let first = self.turn + 1;
         let from = place(first);
-        // The word of the first slot comes twice: at last for the slots in front of it.
-        for turn in 0..=self.filled.len() {
-            let index = (from / WORD + turn) % self.filled.len();
-            let mut word = self.filled[index];
-            if turn == 0 {
-                word &= !0 << (from % WORD);
+        let mut index = from / WORD;
+        let mut word = self.filled[index] & (!0 << (from % WORD));
+        if word == 0 {
+            // The words behind this one, and then those in front of it with its own first bits.
+            let behind = self.filled_words & (!1 << index);
+            let words = if behind == 0 { self.filled_words } else { behind };
+            if words == 0 {
+                return (self.first_far != u64::MAX).then_some(self.first_far);
             }
-            if word != 0 {
-                let found = index * WORD + word.trailing_zeros() as usize;
-                let ahead = (found + SLOTS - from) % SLOTS;
-                return Some(first + ahead as u64);
-            }
+            index = words.trailing_zeros() as usize;
+            word = self.filled[index];
         }
-        let &Reverse((at, ..)) = self.far.peek()?;
-        Some(at >> SLOT_BITS)
+        let found = index * WORD + word.trailing_zeros() as usize;
+        Some(first + ((found + SLOTS - from) % SLOTS) as u64)
     }
 
     /// Makes a slot the present one.
     fn turn_to(&mut self, slot: u64) {
-        self.slots[place(self.present)].clear();
-        self.happened = 0;
-        self.present = slot;
+        self.turn = slot;
+        if self.first_far - slot < SLOTS as u64 {
+            self.fetch();
+        }
+        let place = place(slot);
+        let word = &mut self.filled[place / WORD];
+        *word &= !(1 << (place % WORD));
+        if *word == 0 {
+            self.filled_words &= !(1 << (place / WORD));
+        }
+        let Slot { at, event, last } = self.slots[place];
+        let mut number = last;
+        while let Some(node) = self.nodes.get_mut(number as usize) {
+            self.present.push((node.at, node.event));
+            let earlier = std::mem::replace(&mut node.earlier, self.free);
+            self.free = std::mem::replace(&mut number, earlier);
+        }
+        self.present.push((at, event));
+        if last != NONE {
+            // Those of one instant stay as they are: the one that was planned last comes first.
+            self.present.sort_by_key(|&(at, _)| Reverse(at));
+        }
+    }
+
+    /// Brings what is not far away any more to the wheel.
+    fn fetch(&mut self) {
+        self.first_far = u64::MAX;
         while let Some(&Reverse((at, _, event))) = self.far.peek() {
-            let slot = at >> SLOT_BITS;
-            if slot - self.present >= SLOTS as u64 {
-                break;
+            let slot = at >> self.slot_bits;
+            if slot - self.turn >= SLOTS as u64 {
+                self.first_far = slot;
+                return;
             }
             self.far.pop();
             self.push(slot, at, event);
         }
-        let place = place(slot);
-        self.filled[place / WORD] &= !(1 << (place % WORD));
-        self.slots[place].sort_by_key(|&(at, _)| at);
     }
 }
 
@@ -157,8 +234,11 @@ mod tests {
 
     proptest! {
         #[test]
-        fn events_come_by_time_and_then_in_the_order_of_planning(delays in prop::collection::vec(0_u64..64, 1..200)) {
-            let mut calendar = Calendar::default();
+        fn events_come_by_time_and_then_in_the_order_of_planning(
+            delays in prop::collection::vec(0_u64..64, 1..200),
+            gap in 0_u64..300,
+        ) {
+            let mut calendar = Calendar::new(gap);
             let mut planned = Vec::new();
             let mut happened = Vec::new();
             let mut now = 0;
@@ -190,7 +270,7 @@ mod tests {
 
     #[test]
     fn what_comes_after_the_end_stays() {
-        let mut calendar = Calendar::default();
+        let mut calendar = Calendar::new(4);
         calendar.plan(10, Event::Arrival(1));
         assert_eq!(calendar.next(9), None);
         calendar.plan(5, Event::Arrival(2));

@@ -86,33 +86,20 @@ impl Connections {
         out: &mut Vec<Segment>,
     ) -> Option<Nanos> {
         // Copies of segments may come when both ends have all they want.
-        let connection = self.under_way[flow as usize].as_deref_mut()?;
-        let endpoint: &mut dyn Endpoint = match side {
-            Side::Sender => &mut connection.sender,
-            Side::Receiver => &mut connection.receiver,
+        let Connection {
+            sender,
+            receiver,
+            planned,
+        } = self.under_way[flow as usize].as_deref_mut()?;
+        let planned = &mut planned[side as usize];
+        let (timer, finished) = match side {
+            Side::Sender => told(sender, planned, now, input, out),
+            Side::Receiver => told(receiver, planned, now, input, out),
         };
-        let planned = &mut connection.planned[side as usize];
-        match input {
-            Input::Start => endpoint.start(now, out),
-            Input::Segment(segment) => endpoint.receive(now, segment, out),
-            Input::Timer => {
-                // A timer that was put off stays in the calendar where it was.
-                if *planned == now {
-                    *planned = NEVER;
-                }
-                if endpoint.next_timer().is_some_and(|at| at <= now) {
-                    endpoint.timer(now, out);
-                }
-            }
-        }
-        let timer = endpoint.next_timer().filter(|at| at < planned);
-        if let Some(at) = timer {
-            *planned = at.max(now);
-        }
-        if endpoint.finished() {
+        if finished {
             self.finish(now, flow, side);
         }
-        timer.map(|at| at.max(now))
+        timer
     }
 
     /// Notes that a side has nothing left to do; forgets the flow when both sides have not.
@@ -141,4 +128,32 @@ impl Connections {
             },
         }
     }
+}
+
+/// Tells an end something. Returns when its timer is to be called, if that is to be planned, and whether the end has nothing
+/// left to do.
+#[inline]
+fn told(
+    end: &mut impl Endpoint,
+    planned: &mut Nanos,
+    now: Nanos,
+    input: Input<'_>,
+    out: &mut Vec<Segment>,
+) -> (Option<Nanos>, bool) {
+    match input {
+        Input::Start => end.start(now, out),
+        Input::Segment(segment) => end.receive(now, segment, out),
+        Input::Timer => {
+            // A timer that was put off stays in the calendar where it was.
+            if *planned == now {
+                *planned = NEVER;
+            }
+            if end.next_timer().is_some_and(|at| at <= now) {
+                end.timer(now, out);
+            }
+        }
+    }
+    let timer = end.next_timer().filter(|at| at < planned).map(|at| at.max(now));
+    *planned = timer.unwrap_or(*planned);
+    (timer, end.finished())
 }

@@ -4,6 +4,7 @@ use p4sched_transport::Segment;
 
 /// What switches look at.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(align(32))]
 pub struct Header {
     /// Number of the host that it goes to.
     pub destination: u32,

@@ -101,23 +101,41 @@ pub struct PortConfig {
     pub measured: bool,
 }
 
-/// See the head of this file. A run looks at another port with each event: what each packet needs lies together.
+/// A packet on the wire.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct InTransit {
+    /// When the far end has all of it.
+    pub arrival: Nanos,
+    /// Its number.
+    pub number: u32,
+    /// Bytes of its frame.
+    pub len: u32,
+}
+
+/// See the head of this file. A run looks at another port with each event: what each packet needs lies together, in this
+/// order.
 #[derive(Clone, Debug)]
-#[repr(align(64))]
+#[repr(C)]
 pub struct Port {
     link: Link,
-    delay_ns: Nanos,
+    /// The first packet on the wire, if there is one.
+    first: InTransit,
+    on_wire: u32,
     waiting: u32,
+    delay_ns: Nanos,
+    /// Bytes that wait or are on the wire.
+    held_bytes: u64,
+    sent_packets: u64,
+    sent_bytes: u64,
+    queue: Queue,
     mark_at: u32,
-    waiting_bytes: u64,
     /// A packet that finds no other one leaves no trace in the scheduler.
     forgets: bool,
-    in_transit_bytes: u64,
-    /// Packets on the wire, and when the far end has all of each.
-    in_transit: VecDeque<(Nanos, u32)>,
-    queue: Queue,
-    counts: Box<Counts>,
     lengths: Option<Box<Lengths>>,
+    /// The packets on the wire behind the first one. Most wires are too short for any.
+    behind: VecDeque<InTransit>,
+    /// All but what was sent.
+    counts: Box<Counts>,
 }
 
 impl Port {
@@ -133,9 +151,12 @@ impl Port {
             delay_ns,
             mark_at: config.mark_at.unwrap_or(u32::MAX),
             waiting: 0,
-            waiting_bytes: 0,
-            in_transit: VecDeque::new(),
-            in_transit_bytes: 0,
+            held_bytes: 0,
+            sent_packets: 0,
+            sent_bytes: 0,
+            first: InTransit::default(),
+            on_wire: 0,
+            behind: VecDeque::new(),
             lengths: config.measured.then(Box::default),
             counts: Box::default(),
         })
@@ -157,12 +178,15 @@ impl Port {
         };
         let verdict = self.queue.enqueue(now, packet, header.scale);
         if verdict.is_queued() {
-            self.enter(now, header.len);
+            self.note(now);
+            self.waiting += 1;
+            self.held_bytes += u64::from(header.len);
         }
         match verdict {
-            Verdict::Queued { .. } => {}
+            Verdict::Queued { .. } => return verdict,
             Verdict::PushedOut { victim, .. } => {
-                self.leave(now, victim.len);
+                self.waiting -= 1;
+                self.held_bytes -= u64::from(victim.len);
                 self.counts.pushed_out += 1;
             }
             Verdict::DroppedByAdmission => self.counts.refused += 1,
@@ -179,13 +203,25 @@ impl Port {
 
     /// A packet goes straight to the wire: what [`Port::offer`] and [`Port::send`] do where [`Port::is_open`]. Returns when it
     /// arrives, if it is the only one on the wire.
+    #[inline]
     pub fn pass(&mut self, now: Nanos, number: u32, len: u32) -> Option<Nanos> {
+        self.held_bytes += u64::from(len);
+        self.transmit(now, number, len)
+    }
+
+    #[inline]
+    fn transmit(&mut self, now: Nanos, number: u32, len: u32) -> Option<Nanos> {
         let arrival = self.link.send(now, len) + self.delay_ns;
-        self.counts.sent_packets += 1;
-        self.counts.sent_bytes += u64::from(len);
-        self.in_transit_bytes += u64::from(len);
-        self.in_transit.push_back((arrival, number));
-        (self.in_transit.len() == 1).then_some(arrival)
+        self.sent_packets += 1;
+        self.sent_bytes += u64::from(len);
+        let packet = InTransit { arrival, number, len };
+        self.on_wire += 1;
+        if self.on_wire > 1 {
+            self.behind.push_back(packet);
+            return None;
+        }
+        self.first = packet;
+        Some(arrival)
     }
 
     /// Notes that a packet which was offered got its mark.
@@ -193,24 +229,17 @@ impl Port {
         self.counts.marked += 1;
     }
 
-    fn enter(&mut self, now: Nanos, len: u32) {
+    /// The length of the queue is about to change.
+    #[inline]
+    fn note(&mut self, now: Nanos) {
         if let Some(lengths) = &mut self.lengths {
             lengths.note(now, self.waiting);
         }
-        self.waiting += 1;
-        self.waiting_bytes += u64::from(len);
-    }
-
-    fn leave(&mut self, now: Nanos, len: u32) {
-        if let Some(lengths) = &mut self.lengths {
-            lengths.note(now, self.waiting);
-        }
-        self.waiting -= 1;
-        self.waiting_bytes -= u64::from(len);
     }
 
     /// Every departure that is due, of packets that found the wire busy. At the same instant, a departure comes before an
     /// arrival.
+    #[inline]
     pub fn catch_up(&mut self, now: Nanos) {
         while self.waiting > 0 && self.link.free() <= now {
             self.send(self.link.free());
@@ -218,36 +247,47 @@ impl Port {
     }
 
     /// If the wire is free and a packet waits, sends it. Returns when it arrives, if it is the only one on the wire.
+    #[inline]
     pub fn send(&mut self, now: Nanos) -> Option<Nanos> {
         if self.link.free() > now {
             return None;
         }
         let packet = self.queue.dequeue(now)?;
-        self.leave(now, packet.len);
-        self.pass(now, packet.id as u32, packet.len)
+        self.note(now);
+        self.waiting -= 1;
+        self.transmit(now, packet.id as u32, packet.len)
     }
 
-    /// The first packet on the wire has arrived, and has `len` bytes. Returns when the one behind it arrives.
-    pub fn arrived(&mut self, now: Nanos, len: u32) -> Option<Nanos> {
+    /// The first packet on the wire arrives. Returns it, and when the one behind it arrives.
+    #[inline]
+    pub fn arrive(&mut self, now: Nanos) -> (InTransit, Option<Nanos>) {
+        let arrived = self.first;
+        self.held_bytes -= u64::from(arrived.len);
+        self.on_wire -= 1;
+        if self.on_wire > 0 {
+            self.first = self.behind.pop_front().unwrap_or_default();
+        }
         self.catch_up(now);
-        self.in_transit.pop_front();
-        self.in_transit_bytes -= u64::from(len);
-        self.in_transit.front().map(|&(at, _)| at)
+        (arrived, (self.on_wire > 0).then_some(self.first.arrival))
     }
 
-    /// When the first packet on the wire arrives, and its number.
-    pub fn first_in_transit(&self) -> Option<(Nanos, u32)> {
-        self.in_transit.front().copied()
+    /// The first packet on the wire.
+    pub fn first_in_transit(&self) -> Option<InTransit> {
+        (self.on_wire > 0).then_some(self.first)
     }
 
     /// What it has counted.
-    pub fn counts(&self) -> &Counts {
-        &self.counts
+    pub fn counts(&self) -> Counts {
+        Counts {
+            sent_packets: self.sent_packets,
+            sent_bytes: self.sent_bytes,
+            ..*self.counts
+        }
     }
 
     /// Bytes that wait or are on the wire.
     pub fn held_bytes(&self) -> u64 {
-        self.waiting_bytes + self.in_transit_bytes
+        self.held_bytes
     }
 
     /// Packets that wait.

@@ -34,10 +34,8 @@ pub struct Routes {
     down: Vec<u32>,
     /// By number of an edge: the switch.
     edges: Vec<u32>,
-    /// By (switch, edge): a set of wires.
-    sets: Vec<u32>,
-    /// The sets, each as a range of `members`.
-    ranges: Vec<(u32, u32)>,
+    /// By (switch, edge): a range of `members`.
+    sets: Vec<(u32, u32)>,
     members: Vec<u32>,
     multipath: Multipath,
     /// By switch: whether it has hosts.
@@ -72,9 +70,8 @@ impl Routes {
         let mut routes = Routes {
             edge,
             down,
-            sets: vec![0; topology.switches.len() * edges.len()],
+            sets: vec![(0, 0); topology.switches.len() * edges.len()],
             edges,
-            ranges: Vec::new(),
             members: Vec::new(),
             multipath,
             has_hosts: number_of.iter().map(|&number| number != FAR).collect(),
@@ -86,7 +83,7 @@ impl Routes {
 
     fn fill(&mut self, neighbours: &[Vec<(u32, u32)>]) {
         // Many switches share a way, such as "all spines": each set is stored once.
-        let mut known: HashMap<Vec<u32>, u32> = HashMap::new();
+        let mut known: HashMap<Vec<u32>, (u32, u32)> = HashMap::new();
         for number in 0..self.edges.len() {
             let distances = distances(neighbours, self.edges[number]);
             for (switch, ways) in neighbours.iter().enumerate() {
@@ -94,13 +91,12 @@ impl Routes {
                     distances[to as usize] != FAR && distances[to as usize] + 1 == distances[switch]
                 };
                 let set: Vec<u32> = ways.iter().filter(closer).map(|&(wire, _)| wire).collect();
-                let id = *known.entry(set).or_insert_with_key(|set| {
+                let range = *known.entry(set).or_insert_with_key(|set| {
                     let from = self.members.len() as u32;
                     self.members.extend(set);
-                    self.ranges.push((from, self.members.len() as u32));
-                    self.ranges.len() as u32 - 1
+                    (from, self.members.len() as u32)
                 });
-                self.sets[switch * self.edges.len() + number] = id;
+                self.sets[switch * self.edges.len() + number] = range;
             }
         }
     }
@@ -137,13 +133,14 @@ impl Routes {
     }
 
     /// The wires by which shortest paths from a switch to an edge go on.
+    #[inline]
     fn ways(&self, switch: u32, edge: u32) -> &[u32] {
-        let set = self.sets[switch as usize * self.edges.len() + edge as usize];
-        let (from, to) = self.ranges[set as usize];
+        let (from, to) = self.sets[switch as usize * self.edges.len() + edge as usize];
         &self.members[from as usize..to as usize]
     }
 
     /// The wire by which a packet leaves a switch. `hash`: of its flow; each switch makes its own choice with it.
+    #[inline]
     pub fn next(&self, switch: u32, destination: u32, hash: u32) -> u32 {
         match self.ways_to(switch, destination) {
             &[wire] => wire,

@@ -21,6 +21,9 @@ use crate::program::Program;
 
 /// Shortest Ethernet frame without FCS, in bytes.
 const MIN_FRAME: u32 = 60;
+/// Of Ethernet, without FCS.
+const LARGEST_FRAME_BITS: u128 = 8 * 1514;
+const NS_PER_S: u128 = 1_000_000_000;
 /// Last byte of the address at which a host receives flows, and from which it answers.
 const ANSWERING: u8 = 253;
 /// First UDP and TCP port that a flow may have as its source.
@@ -138,9 +141,10 @@ impl Watch for () {}
 
 /// A wire and the port in front of it.
 #[derive(Clone, Debug)]
+#[repr(C, align(64))]
 struct Line {
-    port: Port,
     to: Node,
+    port: Port,
 }
 
 /// See the head of this file.
@@ -195,7 +199,7 @@ impl World {
                 to: wire.to,
             });
         }
-        let mut calendar = Calendar::default();
+        let mut calendar = Calendar::new(gap_ns(&setup.topology));
         if let Some(first) = setup.flows.first() {
             calendar.plan(first.start_ns, Event::FlowStart);
         }
@@ -279,14 +283,15 @@ impl World {
             self.calendar.plan(at, event);
         }
         let mut out = std::mem::take(&mut self.out);
-        for segment in out.drain(..) {
+        for segment in &out {
             self.emit(segment);
         }
+        out.clear();
         self.out = out;
     }
 
     /// A host hands a segment to its port.
-    fn emit(&mut self, segment: Segment) {
+    fn emit(&mut self, segment: &Segment) {
         let flow = &self.setup.flows[segment.flow as usize];
         let forward = segment.kind.is_from_sender();
         let (from, destination) = match forward {
@@ -298,7 +303,7 @@ impl World {
         let header = Header {
             destination,
             hash,
-            rank: rank(self.setup.ranks, flow, &segment),
+            rank: rank(self.setup.ranks, flow, segment),
             user: if forward { flow.user } else { UNCLASSIFIED },
             scale: if forward { flow.scale } else { UNIT_SCALE },
             flow: match (&self.setup.program, self.setup.switch_ports.scheduler.scheme()) {
@@ -308,7 +313,7 @@ impl World {
             len: len.max(MIN_FRAME),
         };
         self.balance.sent += u64::from(header.len);
-        let number = self.packets.insert(header, segment);
+        let number = self.packets.insert(header, *segment);
         self.offer(self.uplinks[from as usize], number);
     }
 
@@ -353,15 +358,13 @@ impl World {
 
     /// The first packet on a wire is at its far end.
     fn arrive(&mut self, wire: u32, watch: &mut impl Watch) {
-        let line = &mut self.lines[wire as usize];
-        let line_end = line.to;
-        let Some((_, number)) = line.port.first_in_transit() else {
-            return;
-        };
-        if let Some(next) = line.port.arrived(self.now, self.packets.header(number).len) {
+        let Line { port, to } = &mut self.lines[wire as usize];
+        let at = *to;
+        let (packet, next) = port.arrive(self.now);
+        if let Some(next) = next {
             self.calendar.plan(next, Event::Arrival(wire));
         }
-        self.pass_on(number, line_end, watch);
+        self.pass_on(packet.number, at, watch);
     }
 
     /// A packet is at this host or switch.
@@ -441,7 +444,7 @@ impl World {
             let at = *to;
             if checks {
                 port.catch_up(self.now);
-                let expected = port.first_in_transit();
+                let expected = port.first_in_transit().map(|packet| (packet.arrival, packet.number));
                 if expected != Some((due, number)) {
                     self.difference.get_or_insert(format!(
                         "switch {}: packet {number} is at the far end of its link at {due} ns; the model says {expected:?}",
@@ -449,7 +452,7 @@ impl World {
                     ));
                     continue;
                 }
-                port.arrived(self.now, self.packets.header(number).len);
+                port.arrive(self.now);
             }
             self.pass_on(number, at, watch);
         }
@@ -519,7 +522,7 @@ impl World {
             Node::Switch(switch) if !self.devices.is_empty() => {
                 self.devices[switch as usize].counts(described.from_port)
             }
-            _ => *self.lines[wire].port.counts(),
+            _ => self.lines[wire].port.counts(),
         }
     }
 
@@ -566,6 +569,13 @@ fn devices(setup: &Setup, routes: &Routes) -> Result<Vec<Device>, DeviceError> {
     (0..setup.topology.switches.len() as u32)
         .map(|number| Device::new(&installed, &setup.topology, routes, number))
         .collect()
+}
+
+/// Time between two packets of the network, in ns, if every wire were busy with the largest ones.
+fn gap_ns(topology: &Topology) -> Nanos {
+    let rate_bps: u128 = topology.wires.iter().map(|wire| u128::from(wire.cable.rate_bps)).sum();
+    let gap = LARGEST_FRAME_BITS * NS_PER_S / rate_bps.max(1);
+    Nanos::try_from(gap).unwrap_or(Nanos::MAX)
 }
 
 /// The address of a user of a host: 200 of them have one of their own.
