@@ -81,25 +81,26 @@ class Page:
         routes.append(Route("/{name}", self._file))
         return Starlette(routes=routes)
 
-    async def serve(self, ready: asyncio.Event | None = None) -> None:
-        """Serves until cancelled. Raises NotListeningError."""
-        config = uvicorn.Config(self.app(), log_level="error", lifespan="off", ws_per_message_deflate=False)
-        server = _Server(config)
+    def listen(self) -> socket.socket:
+        """Takes the port. Raises NotListeningError."""
         try:
             family = socket.AF_INET6 if ":" in self.host else socket.AF_INET
             listening = socket.create_server((self.host, self.port), family=family)
         except OSError as error:
             reason = error.strerror or str(error)
             raise NotListeningError(
-                f"cannot listen on {self.host}:{self.port}: {reason}; 0 is any free port"
+                f"cannot listen on {self.host}:{self.port}: {reason}; '--port 0' takes any port that is free"
             ) from error
         self.port = listening.getsockname()[1]
-        if ready is not None:
-            ready.set()
-        try:
-            await server.serve(sockets=[listening])
-        finally:
-            listening.close()
+        return listening
+
+    async def serve(self, listening: socket.socket) -> None:
+        """Serves until cancelled."""
+        config = uvicorn.Config(
+            self.app(), log_level="error", lifespan="off", ws_per_message_deflate=False, timeout_graceful_shutdown=1
+        )
+        with listening:
+            await _Server(config).serve(sockets=[listening])
 
     def _refused(self, asked: HTTPConnection) -> bool:
         """Whether the request comes from a page of somebody else, or without the token."""

@@ -1,0 +1,56 @@
+"""A page, and what reads for it: `p4sched watch` from the command line to the end."""
+
+import asyncio
+from collections.abc import Callable, Coroutine
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import Any
+
+from p4sched.errors import P4schedError
+from p4sched.lab.announcement import announcements
+from p4sched.lab.running import find_switch
+from p4sched.live import source
+from p4sched.live.hub import Hub
+from p4sched.live.page import Page
+
+
+@dataclass(frozen=True)
+class Look:
+    """What the command line asks for."""
+
+    name: str | None
+    """A switch; None: the newest run."""
+    host: str
+    port: int
+    pace: float
+
+
+def look(asked: Look, say: Callable[[str], None]) -> None:
+    """Serves the page until the run has ended or Ctrl-C."""
+    hub = Hub()
+    reading = _reading(hub, asked.name, source.Pace(asked.pace))
+    with suppress(KeyboardInterrupt):
+        asyncio.run(_served(Page(hub, asked.host, asked.port), reading, say))
+
+
+def _reading(hub: Hub, name: str | None, pace: source.Pace) -> Coroutine[Any, Any, None]:
+    """What reads, for a switch or a run."""
+    running = [each for each in announcements() if name is None or name in each.switches]
+    if running:
+        return source.run(hub, running[-1].run, pace)
+    if name is None:
+        raise P4schedError("no run of yours has a network now; start one, or name a switch: HOST:PORT")
+    return source.switch(hub, source.Shown(name, {name: find_switch(name)}, source.WallClock()))
+
+
+async def _served(page: Page, reading: Coroutine[Any, Any, None], say: Callable[[str], None]) -> None:
+    """Serves the page while it is read."""
+    listening = page.listen()
+    serving = asyncio.create_task(page.serve(listening))
+    say(page.address)
+    try:
+        await reading
+    finally:
+        serving.cancel()
+        with suppress(asyncio.CancelledError):
+            await serving
