@@ -101,4 +101,4 @@ def test_a_folder_that_is_no_lab_and_a_lab_that_is_not_there_are_sentences(tmp_p
     with pytest.raises(UsageError, match="is no lab"):
         workspace.opened(tmp_path)
     with pytest.raises(UsageError, match="did you mean '04-aifo_admission'"):
-        catalogue.find("04-aifo")
+        catalogue.find("04-aifo_admision")

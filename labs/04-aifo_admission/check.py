@@ -118,8 +118,9 @@ LAB = SteppedLab(
         ),
     ),
     tcp=TcpRun(
-        "priority_udp",
-        ("--schemes", "aifo"),
-        "Each second a more urgent flow joins. With AIFO it takes the link; the flows before it get almost nothing.",
+        "three_flows",
+        ("--schemes", "fifo,aifo"),
+        "The small flow is the most urgent one. "
+        "With AIFO, it and the medium flow end sooner than behind FIFO, and no segment overtakes another: there is one queue.",
     ),
 )

@@ -21,7 +21,7 @@ from p4sched.paths import P4_DIR
 
 MakeRule = Callable[[Sequence[int]], Rule]
 """A port with these parameters."""
-MOST_LINES = 24
+MOST_LINES = 16
 """Of the student's file that a message shows."""
 
 
@@ -141,17 +141,14 @@ class SteppedLab(Lab):
 
     def _lines(self, task: Task, work: Path) -> list[str]:
         """The lines of the student's file that the task is about."""
+        others = [other.marker for other in self.tasks if other.marker != task.marker]
         for name in self.places:
             lines = (work / name).read_text(errors="replace").splitlines()
-            first = next((number for number, line in enumerate(lines) if task.marker in line), None)
-            if first is None:
-                first = next((number for number, line in enumerate(lines) if re.match(r"\s*apply\b", line)), None)
-            if first is not None:
-                rest = lines[first + 1 :]
-                others = [other.marker for other in self.tasks if other.marker not in lines[first]]
-                length = next((n for n, line in enumerate(rest) if any(marker in line for marker in others)), len(rest))
-                shown = lines[first : first + 1 + min(length, MOST_LINES)]
-                return [f"{name}:", *(f"{first + n + 1:4} | {line}" for n, line in enumerate(shown))]
+            firsts = [number for number, line in enumerate(lines) if task.marker in line]
+            if not firsts:
+                firsts = [number for number, line in enumerate(lines) if re.match(r"\s*apply\b", line)]
+            if firsts:
+                return [f"{name}:", *(line for first in firsts for line in _numbered(lines, first, others))]
         return []
 
     def _in_words(self, decision: Decision) -> str:
@@ -166,6 +163,16 @@ class SteppedLab(Lab):
                 return "the packet is dropped because its queue is full: verdict FULL"
             case _:
                 return "the packet is neither in a queue nor counted as dropped"
+
+
+def _numbered(lines: Sequence[str], first: int, others: Sequence[str]) -> list[str]:
+    """The lines from `first` to the end of the control, or to the marker of another task."""
+    shown = [first]
+    for number in range(first + 1, min(first + MOST_LINES, len(lines))):
+        if lines[number].startswith("}") or any(marker in lines[number] for marker in others):
+            break
+        shown.append(number)
+    return [f"{number + 1:4} | {lines[number]}" for number in shown if lines[number].strip()]
 
 
 def _agree(mistake: Mistake, trial: Trial, run: Decided) -> bool:
