@@ -1,5 +1,6 @@
 """The time of a run: that of its event loop. In an event loop in virtual time no time passes while an answer from
-outside is awaited, so whoever asks says so."""
+outside is awaited, so whoever asks says so. Nor does it pass between what a switch says and what its controller does
+about it, so whoever listens to a switch says so, too."""
 
 import asyncio
 import time
@@ -7,6 +8,30 @@ from abc import ABC, abstractmethod
 from collections.abc import AsyncIterator
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from datetime import UTC, datetime
+from typing import Protocol
+
+
+class Conversation(Protocol):
+    """A controller's stream with a switch, and what went over it so far."""
+
+    @property
+    def device_id(self) -> int:
+        """The switch's."""
+
+    @property
+    def election_id(self) -> int:
+        """The controller's."""
+
+    @property
+    def received(self) -> int:
+        """Packet-ins, digests and idle notices."""
+
+    @property
+    def sent(self) -> int:
+        """Packet-outs and acknowledgements of digests."""
+
+    async def heard(self, messages: int) -> None:
+        """Waits until so many were received, or the stream has ended."""
 
 
 class VirtualTime(ABC):
@@ -20,6 +45,18 @@ class VirtualTime(ABC):
     def standing(self) -> AbstractAsyncContextManager[None]:
         """Within it no time passes, and no other task is within it."""
 
+    @abstractmethod
+    def converse(self, conversation: Conversation) -> None:
+        """From now on time does not pass before everything that is said there has been heard."""
+
+    @abstractmethod
+    def fall_silent(self, conversation: Conversation) -> None:
+        """Nobody listens there any more."""
+
+    @abstractmethod
+    async def told(self) -> None:
+        """Waits until the simulation has said what time it is, if it has been asked."""
+
 
 def _virtual() -> VirtualTime | None:
     try:
@@ -27,6 +64,27 @@ def _virtual() -> VirtualTime | None:
     except RuntimeError:
         return None
     return loop if isinstance(loop, VirtualTime) else None
+
+
+def converse(conversation: Conversation) -> None:
+    """Somebody listens to a switch from now on."""
+    loop = _virtual()
+    if loop is not None:
+        loop.converse(conversation)
+
+
+def fall_silent(conversation: Conversation) -> None:
+    """Nobody listens any more."""
+    loop = _virtual()
+    if loop is not None:
+        loop.fall_silent(conversation)
+
+
+async def time_told() -> None:
+    """A message has come from outside: it is handled when it is known what time it is."""
+    loop = _virtual()
+    if loop is not None:
+        await loop.told()
 
 
 def now_ns() -> int:

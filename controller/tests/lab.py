@@ -4,6 +4,8 @@ import os
 import shutil
 import subprocess
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -66,3 +68,16 @@ def in_plain_mininet(topology: str) -> str:
     environment = {key: value for key, value in os.environ.items() if key != "PYTHONPATH"}
     done = subprocess.run([*isolated, *shell], capture_output=True, text=True, check=False, env=environment)
     return done.stdout + done.stderr
+
+
+@contextmanager
+def busy_machine() -> Iterator[None]:
+    """A process that computes on every CPU."""
+    words = [sys.executable, "-c", "while True: pass"]
+    busy = [subprocess.Popen(words) for _ in range(os.cpu_count() or 1)]
+    try:
+        yield
+    finally:
+        for process in busy:
+            process.kill()
+            process.wait()

@@ -5,7 +5,6 @@ import asyncio
 import os
 import signal
 import subprocess
-import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -13,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from lab import P4SCHED, living
+from lab import P4SCHED, busy_machine, living
 
 from mininet_topos.dumbbell import dumbbell_sides
 from p4sched.control.decision_log import logged_decisions
@@ -70,19 +69,6 @@ def run(name: str, out: Path, *further: str) -> subprocess.CompletedProcess[str]
 def content(folder: Path) -> dict[str, bytes]:
     """Every file below it, by its path."""
     return {str(path.relative_to(folder)): path.read_bytes() for path in sorted(folder.rglob("*")) if path.is_file()}
-
-
-@contextmanager
-def busy_machine() -> Iterator[None]:
-    """A process that computes on every CPU."""
-    words = [sys.executable, "-c", "while True: pass"]
-    busy = [subprocess.Popen(words) for _ in range(os.cpu_count() or 1)]
-    try:
-        yield
-    finally:
-        for process in busy:
-            process.kill()
-            process.wait()
 
 
 @pytest.mark.parametrize("name", SHORT)

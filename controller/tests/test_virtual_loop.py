@@ -2,13 +2,14 @@
 
 import asyncio
 import time
-from collections.abc import Coroutine
+from collections.abc import Coroutine, Sequence
 from typing import Any, TypeVar
 
 import pytest
 
 from p4sched import clock
-from p4sched.lab.virtual.loop import NEVER_NS, VirtualLoop
+from p4sched.clock import Conversation
+from p4sched.lab.virtual.loop import NEVER_NS, Said, VirtualLoop
 
 T = TypeVar("T")
 S = 10**9
@@ -26,11 +27,11 @@ class Played:
     def __init__(self) -> None:
         self.asked: list[int] = []
 
-    async def wait(self, until_ns: int) -> int:
+    async def wait(self, until_ns: int, conversations: Sequence[Conversation]) -> tuple[int, Said]:
         # an answer that takes a while, as one over a socket
         await asyncio.to_thread(time.sleep, 0.001)
         self.asked.append(until_ns)
-        return until_ns
+        return until_ns, []
 
 
 def test_an_hour_of_sleep_takes_no_time_and_is_an_hour() -> None:
@@ -138,9 +139,9 @@ def test_whoever_has_no_timer_waits_for_the_end_of_the_run() -> None:
         seen: asyncio.Future[int] = loop.create_future()
 
         class Noting(Played):
-            async def wait(self, until_ns: int) -> int:
+            async def wait(self, until_ns: int, conversations: Sequence[Conversation]) -> tuple[int, Said]:
                 seen.set_result(until_ns)
-                return await super().wait(until_ns)
+                return await super().wait(until_ns, conversations)
 
         loop.join(Noting())
         until_ns = await seen

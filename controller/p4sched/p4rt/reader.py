@@ -9,6 +9,7 @@ from dataclasses import dataclass
 import finsy as fy
 import grpc
 import grpc.aio
+from finsy.gnmiclient import GNMIClientError
 from finsy.grpcutil import GRPCStatusCode
 from finsy.p4client import P4ClientError, P4RpcStatus
 from finsy.p4entity import P4Entity, decode_entity, encode_entities
@@ -242,6 +243,9 @@ def session_error(address: str, what: str, error: Exception) -> SessionError:
         code, message, details = status.code, status.message, status.details
     elif isinstance(error, P4ClientError):
         code, message, details = error.code, error.message, error.details
+    elif isinstance(error, GNMIClientError):
+        # finsy asks every switch for gNMI when a session begins
+        code, message, details = error.code, error.message, {}
     else:
         return SessionError(f"switch {address}: cannot {what}: {' '.join(str(error).split())}")
     if code == GRPCStatusCode.UNAVAILABLE:
@@ -259,7 +263,7 @@ def clear_errors(address: str, what: str) -> Iterator[None]:
     """Turns the errors of gRPC and of finsy's encoding into a SessionError, which is one sentence."""
     try:
         yield
-    except (grpc.aio.AioRpcError, P4ClientError, ValueError, KeyError) as error:
+    except (grpc.aio.AioRpcError, P4ClientError, GNMIClientError, ValueError, KeyError) as error:
         raise session_error(address, what, error) from error
 
 

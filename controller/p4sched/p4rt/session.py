@@ -11,7 +11,8 @@ from contextlib import asynccontextmanager
 import finsy as fy
 from finsy.proto import p4r
 
-from p4sched.clock import answer_awaited
+from p4sched.clock import answer_awaited, converse, fall_silent
+from p4sched.p4rt.conversation import SpokenSwitch
 from p4sched.p4rt.program import Loadable, Pipeline
 from p4sched.p4rt.reader import EGRESS_PORT, Reader, SessionError, SwitchGoneError, one_sentence
 from p4sched.p4rt.target import PROGRAMS, written_for
@@ -27,7 +28,7 @@ class Session(Reader):
 
     def __init__(self, address: str, device_id: int) -> None:
         super().__init__(address, device_id)
-        self._switch: fy.Switch | None = None
+        self._switch: SpokenSwitch | None = None
         self.loaded = False
         """Whether this session loaded the program; otherwise the switch ran it before."""
         self.replaced = False
@@ -82,6 +83,7 @@ class Session(Reader):
         cookie = await self.pipeline_cookie()
         switch = await self._become_primary(pipeline.schema)
         self._switch = switch
+        converse(switch)
         if force or cookie != config.cookie.cookie:
             await self.set_pipeline(config, switch.election_id)
             self.loaded = True
@@ -92,6 +94,7 @@ class Session(Reader):
         """Ends the session; the switch goes on with what was written last."""
         if self._switch is not None:
             switch, self._switch = self._switch, None
+            fall_silent(switch)
             async with answer_awaited():
                 await switch.__aexit__(None, None, None)
         await super().close()
@@ -105,9 +108,9 @@ class Session(Reader):
             async with one_sentence(self.address, "set up the mirror session of the length reports"):
                 await self.finsy.insert([entry])
 
-    async def _become_primary(self, schema: fy.P4Schema) -> fy.Switch:
+    async def _become_primary(self, schema: fy.P4Schema) -> SpokenSwitch:
         # P4Info only: with the device configuration as well, finsy would load it and hide why that failed
-        switch = fy.Switch(self.address, self.address, fy.SwitchOptions(device_id=self.device_id))
+        switch = SpokenSwitch(self.address, self.device_id)
         switch.p4info.set_p4info(schema.p4info)
         try:
             async with one_sentence(self.address, "become its controller"):

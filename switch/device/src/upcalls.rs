@@ -12,10 +12,12 @@ pub type Notification = p4rt::stream_message_response::Update;
 /// Takes a message to the controllers at once, or answers false: it may not wait.
 pub type Notify = Box<dyn FnMut(Notification) -> bool + Send>;
 
-/// Things the device lost for want of room or a listener.
+/// What the device told the controllers, and what it lost for want of room or a listener.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Counts {
-    /// Packet-ins, digests and idle notices that the controllers did not take in time.
+    /// Packet-ins, digests and idle notices.
+    pub notifications: u64,
+    /// Those of them that the controllers did not take in time.
     pub notifications_dropped: u64,
 }
 
@@ -37,6 +39,7 @@ impl Upcalls {
 
     /// A notification that is not taken is dropped and counted.
     pub fn notify(&mut self, notification: Notification) {
+        self.counts.notifications += 1;
         if !(self.notify)(notification) {
             self.counts.notifications_dropped += 1;
         }
@@ -61,7 +64,10 @@ impl<S: FrameSink + ?Sized> Output for Sink<'_, S> {
     fn packet_in(&mut self, frame: &[u8]) {
         match packet_io::packet_in(self.packet_in, frame) {
             Some(message) => self.upcalls.notify(Notification::Packet(message)),
-            None => self.upcalls.counts.notifications_dropped += 1,
+            None => {
+                self.upcalls.counts.notifications += 1;
+                self.upcalls.counts.notifications_dropped += 1;
+            }
         }
     }
 

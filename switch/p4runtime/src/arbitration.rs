@@ -236,6 +236,13 @@ impl Arbitration {
         role.is_some_and(|role| role.primary() == Some(stream))
     }
 
+    /// The stream of a controller with this election identifier, of whatever role.
+    pub fn stream_of(&self, election_id: u128) -> Option<StreamId> {
+        let mut streams = self.roles.values().flat_map(|role| &role.streams);
+        let found = streams.find(|(_, id)| **id == Some(election_id));
+        found.map(|(&stream, _)| stream)
+    }
+
     /// The streams of the primary controllers of all roles.
     pub fn primaries(&self) -> Vec<StreamId> {
         self.roles.values().filter_map(Role::primary).collect()

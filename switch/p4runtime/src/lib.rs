@@ -12,4 +12,5 @@ mod streams;
 mod traffic_manager;
 
 pub use handle::{DeviceHandle, Job};
-pub use server::{NOTIFICATION_BACKLOG, serve};
+pub use server::{NOTIFICATION_BACKLOG, serve, serve_streams};
+pub use streams::{Said, Streams};

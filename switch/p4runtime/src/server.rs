@@ -21,6 +21,9 @@ const MAX_REQUEST_BYTES: usize = 256 << 20;
 /// Notifications that may wait between the data plane and the controllers' streams.
 pub const NOTIFICATION_BACKLOG: usize = 4096;
 
+/// Messages that may wait for one controller.
+const STREAM_BACKLOG: usize = 1024;
+
 /// Serves both services until `shutdown`, or until a socket error. `notifications` come from the device.
 ///
 /// # Errors
@@ -32,8 +35,24 @@ pub async fn serve(
     notifications: mpsc::Receiver<Notification>,
     shutdown: impl Future<Output = ()>,
 ) -> Result<(), tonic::transport::Error> {
-    let streams = Arc::new(Streams::new(device_id));
-    let p4runtime = P4RuntimeServer::new(service::Service::new(device.clone(), Arc::clone(&streams)))
+    let streams = Arc::new(Streams::new(device_id, STREAM_BACKLOG));
+    tokio::select! {
+        served = serve_streams(listener, Arc::clone(&streams), device, shutdown) => served,
+        () = streams.pass_on(notifications) => Ok(()),
+    }
+}
+
+/// As [`serve`], with streams to which the device sends its notifications by itself.
+///
+/// # Errors
+/// Those of the socket.
+pub async fn serve_streams(
+    listener: TcpListener,
+    streams: Arc<Streams>,
+    device: DeviceHandle,
+    shutdown: impl Future<Output = ()>,
+) -> Result<(), tonic::transport::Error> {
+    let p4runtime = P4RuntimeServer::new(service::Service::new(device.clone(), streams))
         .max_decoding_message_size(MAX_REQUEST_BYTES)
         .max_encoding_message_size(MAX_REQUEST_BYTES);
     let traffic_manager = TrafficManagerServer::new(traffic_manager::Service::new(device));
@@ -45,6 +64,5 @@ pub async fn serve(
     tokio::select! {
         served = serving => served,
         () = shutdown => Ok(()),
-        () = streams.pass_on(notifications) => Ok(()),
     }
 }

@@ -231,7 +231,7 @@ fn set_pipeline(device: &mut Device, action: Action, program: Option<Program>, n
 /// Handles one message of a controller; an error ends its stream.
 async fn handle(
     device: &DeviceHandle,
-    streams: &Streams,
+    streams: &Arc<Streams>,
     stream: StreamId,
     request: p4rt::StreamMessageRequest,
 ) -> Result<(), Status> {
@@ -242,14 +242,14 @@ async fn handle(
                 packet_out: Some(packet.clone()),
             });
             let send = move |device: &mut Device, ports: &mut dyn Ports, now| device.packet_out(&packet, now, ports);
-            (if_primary(streams, stream, device.run(send)).await?, details)
+            (if_primary(device, streams, stream, send).await?, details)
         }
         Some(Update::DigestAck(ack)) => {
             let details = Details::DigestListAck(p4rt::DigestListAckError {
                 digest_list_ack: Some(ack),
             });
             let acknowledge = move |device: &mut Device, _: &mut dyn Ports, _| device.acknowledge_digests(ack);
-            (if_primary(streams, stream, device.run(acknowledge)).await?, details)
+            (if_primary(device, streams, stream, acknowledge).await?, details)
         }
         Some(Update::Other(other)) => {
             let details = Details::Other(p4rt::StreamOtherError { other: Some(other) });
@@ -272,16 +272,23 @@ async fn handle(
     Ok(())
 }
 
-/// Runs a request of the primary controller; that of any other is refused.
+/// Takes a message of a controller's stream, if it is the primary one; that of any other is refused.
 async fn if_primary(
-    streams: &Streams,
+    device: &DeviceHandle,
+    streams: &Arc<Streams>,
     stream: StreamId,
-    request: impl Future<Output = Result<Result<(), Fault>, Status>>,
+    request: impl FnOnce(&mut Device, &mut dyn Ports, Nanos) -> Result<(), Fault> + Send + 'static,
 ) -> Result<Result<(), Fault>, Status> {
-    if !streams.is_primary(stream) {
-        return Ok(Err(Fault::denied(
-            "only the primary controller may send packets and acknowledgements",
-        )));
-    }
-    request.await
+    let (primary, count) = (streams.is_primary(stream), Arc::clone(streams));
+    let take = move |device: &mut Device, ports: &mut dyn Ports, now| {
+        count.taken(stream);
+        if primary {
+            request(device, ports, now)
+        } else {
+            Err(Fault::denied(
+                "only the primary controller may send packets and acknowledgements",
+            ))
+        }
+    };
+    device.run(take).await
 }

@@ -11,9 +11,6 @@ use tonic::Status;
 use crate::arbitration::{Answer, Arbitration, StreamId};
 use crate::status;
 
-/// Messages that may wait for one controller. Further ones are dropped, so that a slow controller delays no other.
-const BACKLOG: usize = 1024;
-
 /// What goes down a stream.
 pub type Outgoing = Result<p4rt::StreamMessageResponse, Status>;
 
@@ -26,17 +23,33 @@ pub struct Streams {
 
 struct State {
     arbitration: Arbitration,
-    senders: HashMap<StreamId, mpsc::Sender<Outgoing>>,
+    open: HashMap<StreamId, Open>,
     next: StreamId,
+    backlog: usize,
+}
+
+struct Open {
+    sender: mpsc::Sender<Outgoing>,
+    said: Said,
+}
+
+/// How many messages went over a stream since it was opened, without arbitration and errors.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Said {
+    /// Packet-ins, digests and idle notices.
+    pub by_switch: u64,
+    /// Packet-outs and acknowledgements of digests that the switch has taken.
+    pub by_controller: u64,
 }
 
 impl Streams {
-    /// No controller yet.
-    pub fn new(device_id: u64) -> Streams {
+    /// No controller yet. `backlog` messages may wait for each; further ones are dropped, so that a slow controller delays no other.
+    pub fn new(device_id: u64, backlog: usize) -> Streams {
         let state = State {
             arbitration: Arbitration::new(device_id),
-            senders: HashMap::new(),
+            open: HashMap::new(),
             next: 0,
+            backlog,
         };
         Streams {
             state: Mutex::new(state),
@@ -50,18 +63,19 @@ impl Streams {
 
     /// A controller opens a stream; the receiver yields what is to be sent on it.
     pub fn open(&self) -> (StreamId, mpsc::Receiver<Outgoing>) {
-        let (sender, receiver) = mpsc::channel(BACKLOG);
         let mut state = self.state();
+        let (sender, receiver) = mpsc::channel(state.backlog);
         state.next += 1;
         let stream = state.next;
-        state.senders.insert(stream, sender);
+        let said = Said::default();
+        state.open.insert(stream, Open { sender, said });
         (stream, receiver)
     }
 
     /// A stream has ended.
     pub fn close(&self, stream: StreamId) {
         let mut state = self.state();
-        state.senders.remove(&stream);
+        state.open.remove(&stream);
         let answers = state.arbitration.close(stream);
         answers.into_iter().for_each(|answer| state.answer(answer));
     }
@@ -92,7 +106,7 @@ impl Streams {
 
     /// Ends a stream with a status.
     pub async fn fail(&self, stream: StreamId, status: Status) {
-        let sender = self.state().senders.get(&stream).cloned();
+        let sender = self.state().open.get(&stream).map(|open| open.sender.clone());
         if let Some(sender) = sender {
             // The controller may be gone already.
             let _ = sender.send(Err(status)).await;
@@ -115,22 +129,52 @@ impl Streams {
         self.state().arbitration.is_primary(stream)
     }
 
+    /// Sends a notification to the primary controllers. Returns whether none of them has lost it.
+    pub fn notify(&self, notification: &Notification) -> bool {
+        let mut state = self.state();
+        let mut taken = true;
+        for stream in state.arbitration.primaries() {
+            if state.send(stream, notification.clone()) {
+                state.said(stream, |said| said.by_switch += 1);
+            } else {
+                taken = false;
+            }
+        }
+        taken
+    }
+
     /// Passes notifications on to the primary controllers until the device is gone.
     pub async fn pass_on(&self, mut notifications: mpsc::Receiver<Notification>) {
         while let Some(notification) = notifications.recv().await {
-            let mut state = self.state();
-            for stream in state.arbitration.primaries() {
-                state.send(stream, notification.clone());
-            }
+            self.notify(&notification);
         }
+    }
+
+    /// The switch has taken a message of this stream.
+    pub fn taken(&self, stream: StreamId) {
+        self.state().said(stream, |said| said.by_controller += 1);
+    }
+
+    /// What was said on the stream of the controller with this election identifier; `None` if there is none.
+    pub fn said(&self, election_id: u128) -> Option<Said> {
+        let state = self.state();
+        let stream = state.arbitration.stream_of(election_id)?;
+        state.open.get(&stream).map(|open| open.said)
     }
 }
 
 impl State {
-    fn send(&mut self, stream: StreamId, update: Notification) {
-        if let Some(sender) = self.senders.get(&stream) {
-            // Full: the message is lost, as P4Runtime allows for packets, digests and idle notices.
-            let _ = sender.try_send(Ok(p4rt::StreamMessageResponse { update: Some(update) }));
+    /// Full: the message is lost, as P4Runtime allows for packets, digests and idle notices.
+    fn send(&mut self, stream: StreamId, update: Notification) -> bool {
+        self.open.get(&stream).is_some_and(|open| {
+            let message = p4rt::StreamMessageResponse { update: Some(update) };
+            open.sender.try_send(Ok(message)).is_ok()
+        })
+    }
+
+    fn said(&mut self, stream: StreamId, count: impl FnOnce(&mut Said)) {
+        if let Some(open) = self.open.get_mut(&stream) {
+            count(&mut open.said);
         }
     }
 
@@ -140,11 +184,11 @@ impl State {
             update: Some(Notification::Arbitration(update)),
         };
         let lost = self
-            .senders
+            .open
             .get(&stream)
-            .is_some_and(|sender| sender.try_send(Ok(response)).is_err());
+            .is_some_and(|open| open.sender.try_send(Ok(response)).is_err());
         if lost {
-            self.senders.remove(&stream);
+            self.open.remove(&stream);
         }
     }
 }

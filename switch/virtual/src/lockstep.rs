@@ -1,14 +1,17 @@
 //! Who may act when: participants of the lock step, requests of everybody, and the network's time.
 //!
 //! One thread owns the network. While a participant does not wait, time stands still and requests are answered. When all wait,
-//! time goes on to the earliest time that one of them waits for, and that one is answered.
+//! time goes on to the earliest time that one of them waits for, and that one is answered. What a switch tells a controller that
+//! takes part ends its wait at that instant, before anything else happens.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 use std::sync::mpsc::{Receiver, RecvTimeoutError};
 use std::time::{Duration, Instant};
 
 use p4sched_dataplane::Nanos;
-use p4sched_p4runtime::Job;
+use p4sched_p4runtime::{Job, Said, Streams};
+use p4sched_proto::p4sched::v1::{Conversation, ParticipateRequest, ParticipateResponse};
 
 use crate::world::{World, WorldError};
 
@@ -19,8 +22,8 @@ const NAP: Duration = Duration::from_millis(1);
 
 /// A request that needs the whole network.
 pub type Request = Box<dyn FnOnce(&mut World) -> Result<(), WorldError> + Send>;
-/// Tells a participant what time it is; or why the run has ended. Must not block.
-pub type Answer = Box<dyn Fn(Result<Nanos, String>) + Send>;
+/// Tells a participant what time it is and what its switches have said; or why the run has ended. Must not block.
+pub type Answer = Box<dyn Fn(Result<ParticipateResponse, String>) + Send>;
 
 /// What is said to the thread that owns the network.
 pub enum Message {
@@ -30,8 +33,8 @@ pub enum Message {
     Request(Request),
     /// A participant joins under this number.
     Join(u64, Answer),
-    /// A participant waits until this time.
-    Wait(u64, Nanos),
+    /// A participant waits.
+    Wait(u64, ParticipateRequest),
     /// A participant leaves.
     Leave(u64),
     /// The run is over.
@@ -40,8 +43,31 @@ pub enum Message {
 
 struct Participant {
     answer: Answer,
-    /// Until when it waits, and since when in the order of waiting; `None` while it acts.
-    waits: Option<(Nanos, u64)>,
+    /// `None` while it acts.
+    waits: Option<Wait>,
+}
+
+struct Wait {
+    asked: ParticipateRequest,
+    /// Its place in the order of waiting.
+    since: u64,
+}
+
+/// A switch that controllers talk to.
+pub struct Spoken {
+    /// Its identifier for P4Runtime.
+    pub device_id: u64,
+    /// Its controllers' streams.
+    pub streams: Arc<Streams>,
+    /// Requests for it.
+    pub jobs: Receiver<Job>,
+}
+
+impl Spoken {
+    fn said(&self, conversation: &Conversation) -> Option<Said> {
+        let id = u128::from(conversation.election_id_high) << 64 | u128::from(conversation.election_id_low);
+        self.streams.said(id)
+    }
 }
 
 /// How a run goes on.
@@ -57,7 +83,7 @@ pub struct Settings {
 pub struct LockStep {
     world: World,
     messages: Receiver<Message>,
-    jobs: Vec<Receiver<Job>>,
+    switches: Vec<Spoken>,
     settings: Settings,
     participants: BTreeMap<u64, Participant>,
     /// How often somebody began to wait.
@@ -72,6 +98,8 @@ pub struct LockStep {
 enum Next {
     /// Time goes on up to this time.
     Advance(Nanos),
+    /// This participant is told what its switches have said.
+    Tell(u64),
     /// The wall clock has to go on first.
     Nap,
     /// Time stands still until a participant waits that does not.
@@ -81,12 +109,12 @@ enum Next {
 }
 
 impl LockStep {
-    /// `jobs` has the requests of each switch.
-    pub fn new(world: World, messages: Receiver<Message>, jobs: Vec<Receiver<Job>>, settings: Settings) -> LockStep {
+    /// `switches` are those of the network, in its order.
+    pub fn new(world: World, messages: Receiver<Message>, switches: Vec<Spoken>, settings: Settings) -> LockStep {
         LockStep {
             world,
             messages,
-            jobs,
+            switches,
             settings,
             participants: BTreeMap::new(),
             waits: 0,
@@ -124,6 +152,10 @@ impl LockStep {
                     self.advance(limit);
                     Some(Duration::ZERO)
                 }
+                Next::Tell(id) => {
+                    self.tell(id);
+                    Some(Duration::ZERO)
+                }
                 Next::Nap => Some(NAP),
                 Next::Stand => Some(self.settings.patience),
                 Next::Idle => None,
@@ -153,8 +185,11 @@ impl LockStep {
         {
             return Next::Stand;
         }
-        if self.broken.is_some() {
+        if self.broken.is_some() || self.on_its_way().is_some() {
             return Next::Stand;
+        }
+        if let Some(id) = self.spoken_to() {
+            return Next::Tell(id);
         }
         let waited_for = self.due().map(|(until, ..)| until);
         match (waited_for, self.settings.pace) {
@@ -178,8 +213,52 @@ impl LockStep {
         let now = self.world.now();
         let waiting = self.participants.iter();
         waiting
-            .filter_map(|(&id, participant)| participant.waits.map(|(until, since)| (until.max(now), since, id)))
+            .filter_map(|(&id, participant)| Some((id, participant.waits.as_ref()?)))
+            .map(|(id, wait)| (wait.asked.until_ns.max(now), wait.since, id))
             .min()
+    }
+
+    /// What those who wait say of their streams, and what was said there.
+    fn conversations(&self) -> impl Iterator<Item = (u64, &Wait, &Conversation, Said)> {
+        let waiting = self.participants.iter();
+        let waiting = waiting.filter_map(|(&id, participant)| Some((id, participant.waits.as_ref()?)));
+        waiting.flat_map(move |(id, wait)| {
+            let found = wait.asked.conversations.iter();
+            found.filter_map(move |told| {
+                let switch = self.switches.iter().find(|switch| switch.device_id == told.device_id)?;
+                Some((id, wait, told, switch.said(told)?))
+            })
+        })
+    }
+
+    /// A stream on which a switch has not taken all that a participant has sent.
+    fn on_its_way(&self) -> Option<(u64, u64)> {
+        let mut all = self.conversations();
+        let found = all.find(|(_, _, told, said)| said.by_controller < told.to_switch)?;
+        Some((found.2.device_id, found.2.to_switch - found.3.by_controller))
+    }
+
+    /// Of the participants whose switches have said what they have not taken, the one that has waited longest.
+    fn spoken_to(&self) -> Option<u64> {
+        let spoken_to = self.conversations();
+        let unheard = spoken_to.filter(|(_, _, told, said)| said.by_switch > told.from_switch);
+        unheard.map(|(id, wait, ..)| (wait.since, id)).min().map(|(_, id)| id)
+    }
+
+    /// Answers a participant that waits.
+    fn tell(&mut self, id: u64) {
+        let now_ns = self.world.now();
+        let said = self.conversations().filter(|(of, ..)| *of == id);
+        let conversations = said.map(|(_, _, told, said)| Conversation {
+            from_switch: said.by_switch,
+            to_switch: said.by_controller,
+            ..*told
+        });
+        let conversations = conversations.collect();
+        if let Some(participant) = self.participants.get_mut(&id) {
+            participant.waits = None;
+            (participant.answer)(Ok(ParticipateResponse { now_ns, conversations }));
+        }
     }
 
     fn advance(&mut self, limit: Nanos) {
@@ -190,10 +269,7 @@ impl LockStep {
                 let Some((_, _, id)) = self.due().filter(|&(until, ..)| until <= now) else {
                     return;
                 };
-                if let Some(participant) = self.participants.get_mut(&id) {
-                    participant.waits = None;
-                    (participant.answer)(Ok(now));
-                }
+                self.tell(id);
             }
             Err(error) => self.fail(error),
         }
@@ -202,7 +278,7 @@ impl LockStep {
     fn take(&mut self, message: Message) {
         match message {
             Message::Switch(place) => {
-                while let Some(job) = self.jobs.get(place).and_then(|jobs| jobs.try_recv().ok()) {
+                while let Some(job) = self.switches.get(place).and_then(|switch| switch.jobs.try_recv().ok()) {
                     let done = self.world.request(place, job);
                     done.unwrap_or_else(|error| self.fail(error));
                 }
@@ -214,10 +290,11 @@ impl LockStep {
                 }
                 self.participants.insert(id, Participant { answer, waits: None });
             }
-            Message::Wait(id, until) => {
+            Message::Wait(id, asked) => {
                 self.waits += 1;
+                let since = self.waits;
                 if let Some(participant) = self.participants.get_mut(&id) {
-                    participant.waits = Some((until, self.waits));
+                    participant.waits = Some(Wait { asked, since });
                     if let Some(why) = &self.broken {
                         (participant.answer)(Err(why.to_string()));
                     }
@@ -248,6 +325,12 @@ impl LockStep {
             .filter(|participant| participant.waits.is_none());
         let seconds = self.settings.patience.as_secs_f64();
         let now = self.world.now() as f64 / 1e9;
+        if let Some((device, missing)) = self.on_its_way() {
+            return format!(
+                "{missing} messages that a participant says it has sent to device {device} did not arrive within {seconds} s: \
+                 the run ends at {now} s of virtual time"
+            );
+        }
         match silent.count() {
             0 => format!("all participants wait for ever, and nothing will happen after {now} s of virtual time"),
             count => format!(

@@ -6,7 +6,7 @@ use std::sync::mpsc::{self, Sender};
 
 use p4sched_device::Device;
 use p4sched_engine::Engine;
-use p4sched_p4runtime::{DeviceHandle, NOTIFICATION_BACKLOG, serve};
+use p4sched_p4runtime::{DeviceHandle, Streams, serve_streams};
 use p4sched_proto::p4sched::v1::simulation_server::SimulationServer;
 use thiserror::Error;
 use tokio::net::TcpListener;
@@ -15,13 +15,15 @@ use tonic::transport::Server;
 use tonic::transport::server::TcpIncoming;
 
 use crate::host::Host;
-use crate::lockstep::{LockStep, Message, Settings};
+use crate::lockstep::{LockStep, Message, Settings, Spoken};
 use crate::service::{Served, Service};
 use crate::topology::{HostPlace, Topology, TopologyError};
 use crate::world::World;
 
 /// Flow lists are far below this, and gRPC's own 4 MB are not enough for a hundred thousand flows.
 const MAX_REQUEST_BYTES: usize = 256 << 20;
+/// What a switch may tell a controller at one instant: an idle notice for each of its entries, and more.
+const STREAM_BACKLOG: usize = 1 << 20;
 
 /// Why a network could not be started.
 #[derive(Debug, Error)]
@@ -66,17 +68,23 @@ impl Network {
     ) -> Result<Network, StartError> {
         let (messages, heard) = mpsc::channel();
         let (over, _) = watch::channel(false);
-        let (mut devices, mut all_jobs, mut switches) = (Vec::new(), Vec::new(), Vec::new());
+        let (mut devices, mut spoken, mut switches) = (Vec::new(), Vec::new(), Vec::new());
         for (place, switch) in topology.switches.iter().enumerate() {
             let port = first_port.map_or(0, |first| first.saturating_add(place as u16));
             let (listener, address) = listen(SocketAddr::new(address.ip(), port)).await?;
             let mut engine = Engine::new();
             engine.set_cpu_port(switch.cpu_port);
-            let (notifications, notified) = tokio::sync::mpsc::channel(NOTIFICATION_BACKLOG);
-            let notify = move |notification| notifications.try_send(notification).is_ok();
-            devices.push(Device::new(switch.device_id, engine, Box::new(notify)));
+            let device_id = switch.device_id;
+            let streams = Arc::new(Streams::new(device_id, STREAM_BACKLOG));
+            let to_controllers = Arc::clone(&streams);
+            let notify = move |notification| to_controllers.notify(&notification);
+            devices.push(Device::new(device_id, engine, Box::new(notify)));
             let (jobs, waiting) = mpsc::channel();
-            all_jobs.push(waiting);
+            spoken.push(Spoken {
+                device_id,
+                streams: Arc::clone(&streams),
+                jobs: waiting,
+            });
             let wake = messages.clone();
             let handle = DeviceHandle::new(
                 jobs,
@@ -86,12 +94,12 @@ impl Network {
                 }),
             );
             let mut shutdown = over.subscribe();
-            let (id, ends) = (switch.device_id, async move {
+            tokio::spawn(serve_streams(listener, streams, handle, async move {
                 let _ = shutdown.wait_for(|over| *over).await;
-            });
-            tokio::spawn(serve(listener, id, handle, notified, ends));
+            }));
             switches.push(Served {
                 name: switch.name.clone(),
+                device_id,
                 address,
             });
         }
@@ -105,7 +113,7 @@ impl Network {
         Ok(Network {
             address,
             switches,
-            lock_step: LockStep::new(world, heard, all_jobs, settings),
+            lock_step: LockStep::new(world, heard, spoken, settings),
             messages,
             over,
         })

@@ -26,6 +26,8 @@ const PIECE: usize = 1 << 20;
 pub struct Served {
     /// Its name.
     pub name: String,
+    /// Its identifier for P4Runtime.
+    pub device_id: u64,
     /// Of its server.
     pub address: SocketAddr,
 }
@@ -81,6 +83,18 @@ impl Service {
     }
 }
 
+fn check_wait(asked: &api::ParticipateRequest, switches: &[Served]) -> Result<(), String> {
+    let until = asked.until_ns;
+    if until > LAST_INSTANT && until != Nanos::MAX {
+        return Err(format!("until_ns is {until}: virtual time ends at {LAST_INSTANT} ns"));
+    }
+    let mut devices = asked.conversations.iter().map(|conversation| conversation.device_id);
+    match devices.find(|id| switches.iter().all(|switch| switch.device_id != *id)) {
+        None => Ok(()),
+        Some(id) => Err(format!("there is no switch with the device id {id}")),
+    }
+}
+
 #[tonic::async_trait]
 impl Simulation for Service {
     async fn describe(&self, _: Request<api::DescribeRequest>) -> Result<Response<api::DescribeResponse>, Status> {
@@ -89,7 +103,7 @@ impl Simulation for Service {
             let of = |(served, node): (&Served, &crate::world::SwitchNode)| api::VirtualSwitch {
                 name: served.name.clone(),
                 address: served.address.to_string(),
-                device_id: node.device().id(),
+                device_id: served.device_id,
                 ports: node.port_numbers().into_iter().map(u32::from).collect(),
             };
             let response = api::DescribeResponse {
@@ -111,26 +125,22 @@ impl Simulation for Service {
         let id = self.participants.fetch_add(1, Ordering::Relaxed);
         let (sender, answers) = mpsc::unbounded_channel();
         let refusal = sender.clone();
-        let answer = move |now: Result<Nanos, String>| {
+        let answer = move |told: Result<api::ParticipateResponse, String>| {
             // A participant that has gone away leaves as soon as that is noticed.
-            let _ = sender.send(
-                now.map(|now_ns| api::ParticipateResponse { now_ns })
-                    .map_err(Status::aborted),
-            );
+            let _ = sender.send(told.map_err(Status::aborted));
         };
         let over = |_| Status::unavailable("the run is over");
         self.network.send(Message::Join(id, Box::new(answer))).map_err(over)?;
         let (network, mut asked) = (self.network.clone(), request.into_inner());
+        let switches = self.switches.clone();
         tokio::spawn(async move {
             while let Some(Ok(asked)) = asked.next().await {
-                let until = asked.until_ns;
-                if until > LAST_INSTANT && until != Nanos::MAX {
-                    let why = format!("until_ns is {until}: virtual time ends at {LAST_INSTANT} ns");
+                if let Err(why) = check_wait(&asked, &switches) {
                     // As above.
                     let _ = refusal.send(Err(Status::invalid_argument(why)));
                     break;
                 }
-                if network.send(Message::Wait(id, until)).is_err() {
+                if network.send(Message::Wait(id, asked)).is_err() {
                     break;
                 }
             }

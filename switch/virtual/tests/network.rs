@@ -292,6 +292,40 @@ async fn a_participant_that_falls_silent_ends_the_run_with_a_sentence() {
     );
 }
 
+/// What the lab's controller says of its stream with a device.
+fn conversation(device_id: u64, to_switch: u64) -> Vec<api::Conversation> {
+    vec![api::Conversation {
+        device_id,
+        election_id_low: 1,
+        to_switch,
+        ..Default::default()
+    }]
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn time_waits_for_what_a_participant_says_it_has_sent() {
+    let mut lab = Lab::start("fifo", 10, SHORT_PATIENCE).await;
+    lab.conversations = conversation(1, 0);
+    assert_eq!(lab.until(SECOND).await.unwrap(), SECOND);
+    lab.conversations = conversation(1, 2);
+    let told = lab.until(2 * SECOND).await.unwrap_err();
+    assert_eq!(
+        told.message(),
+        "2 messages that a participant says it has sent to device 1 did not arrive within 0.4 s: \
+         the run ends at 1 s of virtual time"
+    );
+    lab.ended().err().unwrap();
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_conversation_is_with_a_switch_of_the_network() {
+    let mut lab = Lab::start("fifo", 10, PATIENCE).await;
+    lab.conversations = conversation(7, 0);
+    let refused = lab.until(SECOND).await.unwrap_err();
+    assert_eq!(refused.message(), "there is no switch with the device id 7");
+    lab.end().unwrap();
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn nobody_waits_for_ever_for_nothing() {
     let mut lab = Lab::start("fifo", 10, SHORT_PATIENCE).await;

@@ -8,14 +8,15 @@ from dataclasses import dataclass
 import grpc
 import grpc.aio
 
-from p4sched.clock import answer_awaited
+from p4sched.clock import Conversation, answer_awaited
 from p4sched.control.loop import controlled
 from p4sched.lab.errors import LabError
 from p4sched.lab.tcp import TcpCounters
-from p4sched.lab.virtual.loop import VirtualLoop
+from p4sched.lab.virtual.loop import Said, VirtualLoop
 from p4sched.proto import simulation_pb2 as pb
 from p4sched.proto.simulation_pb2_grpc import SimulationStub
 
+LOW_64 = 2**64 - 1
 LARGEST_ANSWER = 2**30
 """Bytes. A report has a line for each of a million flows at most."""
 
@@ -38,29 +39,43 @@ class Client:
         """Takes part from now on; returns the time in ns."""
         self._steps = self._stub.Participate()
         async with _sentences("take part"):
-            return await self._step(0)
+            return int((await self._step(0, ())).now_ns)
 
-    async def wait(self, until_ns: int) -> int:
-        """There is nothing to do until then. Returns the time once it has come."""
+    async def wait(self, until_ns: int, conversations: Sequence[Conversation]) -> tuple[int, Said]:
+        """There is nothing to do until then, unless a switch says something. Returns the time once it has come, and how
+        many messages there are in each conversation."""
+        asked = list(conversations)
         try:
-            return await self._step(until_ns)
+            answer = await self._step(until_ns, asked)
         except (grpc.aio.AioRpcError, LabError) as error:
             reason = error.details() if isinstance(error, grpc.aio.AioRpcError) else error
             self.failed.set_result(LabError(f"virtual time: {reason}"))
-        # whoever is told of the failure ends this wait
-        never: asyncio.Future[int] = asyncio.get_running_loop().create_future()
-        return await never
+            # whoever is told of the failure ends this wait
+            never: asyncio.Future[tuple[int, Said]] = asyncio.get_running_loop().create_future()
+            return await never
+        said = {told.device_id: int(told.from_switch) for told in answer.conversations}
+        return int(answer.now_ns), [(each, said[each.device_id]) for each in asked if each.device_id in said]
 
-    async def _step(self, until_ns: int) -> int:
+    async def _step(self, until_ns: int, conversations: Sequence[Conversation]) -> pb.ParticipateResponse:
         assert self._steps is not None, "participate() comes first"
         try:
-            await self._steps.write(pb.ParticipateRequest(until_ns=until_ns))
+            told = [
+                pb.Conversation(
+                    device_id=each.device_id,
+                    election_id_high=each.election_id >> 64,
+                    election_id_low=each.election_id & LOW_64,
+                    from_switch=each.received,
+                    to_switch=each.sent,
+                )
+                for each in conversations
+            ]
+            await self._steps.write(pb.ParticipateRequest(until_ns=until_ns, conversations=told))
             answer = await self._steps.read()
         except asyncio.InvalidStateError as error:
             # the stream has ended before
             raise LabError(await self._steps.details() or "the simulation has ended") from error
         if isinstance(answer, pb.ParticipateResponse):
-            return int(answer.now_ns)
+            return answer
         raise LabError(await self._steps.details() or "the simulation has ended")
 
     async def describe(self) -> pb.DescribeResponse:

@@ -5,27 +5,30 @@ outside is awaited, the loop tells the simulation until when it has nothing to d
 virtual time is there. Without a simulation it goes from one timer to the next.
 
 What a program does in this loop does not depend on how fast anybody is: time stands while it computes and while it
-awaits an answer (`p4sched.clock.answer_awaited`), and one answer is awaited at a time.
+awaits an answer (`p4sched.clock.answer_awaited`), and one answer is awaited at a time. What a switch says to a
+controller in this loop (`p4sched.clock.converse`) is heard at the instant at which it was said.
 """
 
 import asyncio
 import selectors
 from collections import deque
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeAlias
 
-from p4sched.clock import VirtualTime
+from p4sched.clock import Conversation, VirtualTime
 
 NEVER_NS = 2**64 - 1
+Said: TypeAlias = Sequence[tuple[Conversation, int]]
+"""How many messages a switch has sent in each conversation."""
 
 
 class Simulation(Protocol):
     """Whose time it is."""
 
-    async def wait(self, until_ns: int) -> int:
-        """Waits until virtual time is there; returns the time. Never fails: a simulation that has failed says so to
-        whoever made it, and is left."""
+    async def wait(self, until_ns: int, conversations: Sequence[Conversation]) -> tuple[int, Said]:
+        """Waits until virtual time is there, or a switch has something to say; returns the time, and what was said.
+        Never fails: a simulation that has failed says so to whoever made it, and is left."""
 
 
 class _Selector(selectors.DefaultSelector):
@@ -53,6 +56,8 @@ class VirtualLoop(asyncio.SelectorEventLoop, VirtualTime):
         self._holder: asyncio.Task[Any] | None = None
         self._depth = 0
         self._queue: deque[tuple[asyncio.Future[None], asyncio.Task[Any]]] = deque()
+        self._conversations: list[Conversation] = []
+        self._time_asked: asyncio.Future[None] | None = None
 
     def time(self) -> float:
         return self._now_ns / 1e9
@@ -75,6 +80,23 @@ class VirtualLoop(asyncio.SelectorEventLoop, VirtualTime):
         if self._waiting is not None:
             self._waiting.cancel()
             self._waiting = None
+        self._time_is_told()
+
+    def converse(self, conversation: Conversation) -> None:
+        self._conversations.append(conversation)
+
+    def fall_silent(self, conversation: Conversation) -> None:
+        if conversation in self._conversations:
+            self._conversations.remove(conversation)
+
+    async def told(self) -> None:
+        if self._time_asked is not None:
+            await asyncio.shield(self._time_asked)
+
+    def _time_is_told(self) -> None:
+        if self._time_asked is not None:
+            self._time_asked.set_result(None)
+            self._time_asked = None
 
     @asynccontextmanager
     async def standing(self) -> AsyncIterator[None]:
@@ -121,6 +143,7 @@ class VirtualLoop(asyncio.SelectorEventLoop, VirtualTime):
         if self._holder is not None or self._waiting is not None:
             return None
         if self._simulation is not None:
+            self._time_asked = self.create_future()
             self._waiting = self.create_task(self._wait(self._simulation, timeout))
             return 0
         if timeout is not None:
@@ -130,7 +153,11 @@ class VirtualLoop(asyncio.SelectorEventLoop, VirtualTime):
 
     async def _wait(self, simulation: Simulation, timeout: float | None) -> None:
         since_ns = self._now_ns - self._origin_ns
-        now_ns = await simulation.wait(NEVER_NS if timeout is None else since_ns + round(timeout * 1e9))
+        until_ns = NEVER_NS if timeout is None else since_ns + round(timeout * 1e9)
+        now_ns, said = await simulation.wait(until_ns, self._conversations)
         if self._simulation is simulation:
-            self._waiting = None
             self._now_ns = max(self._now_ns, self._origin_ns + now_ns)
+            self._time_is_told()
+            for conversation, messages in said:
+                await conversation.heard(messages)
+            self._waiting = None

@@ -74,6 +74,8 @@ pub struct World {
     outbox: Outbox,
     /// Events since time went on.
     events: u64,
+    /// Whether a switch has told its controllers something since the network began to go on.
+    notified: bool,
     /// Names of all runs, in the order in which they were planned, and the host of each.
     runs: Vec<(String, usize)>,
 }
@@ -128,6 +130,7 @@ impl World {
             moving: VecDeque::new(),
             outbox: Outbox::default(),
             events: 0,
+            notified: false,
             runs: Vec::new(),
         })
     }
@@ -166,13 +169,18 @@ impl World {
         balance
     }
 
-    /// Lets things happen up to `limit`, but no more than `most` of them. Returns whether everything has happened that is due;
-    /// it is `limit` then, unless that is beyond all time.
+    /// Lets things happen up to `limit`, but no more than `most` of them, and none after one in which a switch told its
+    /// controllers something. Returns whether everything has happened that is due; it is `limit` then, unless that is beyond
+    /// all time.
     ///
     /// # Errors
     /// If the network cannot go on.
     pub fn advance(&mut self, limit: Nanos, most: usize) -> Result<bool, WorldError> {
+        self.notified = false;
         for _ in 0..most {
+            if self.notified {
+                break;
+            }
             let Some(&Reverse((at, node))) = self.agenda.peek().filter(|entry| entry.0.0 <= limit) else {
                 if limit <= LAST_INSTANT {
                     self.now = self.now.max(limit);
@@ -290,6 +298,7 @@ impl World {
         while let Some((to, frame)) = node.take_sent(&mut self.outbox) {
             self.moving.push_back(Moving { to, frame });
         }
+        self.notified |= node.has_notified();
         self.plan(place);
     }
 

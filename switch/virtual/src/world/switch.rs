@@ -14,6 +14,8 @@ use crate::topology::Peer;
 pub struct SwitchNode {
     device: Device,
     ports: VirtualPorts,
+    /// Notifications when [`SwitchNode::has_notified`] was last asked.
+    notified: u64,
 }
 
 /// Where its frames go, and what it counts of them.
@@ -45,6 +47,7 @@ impl SwitchNode {
             (port, counts)
         });
         SwitchNode {
+            notified: 0,
             device,
             ports: VirtualPorts {
                 now: 0,
@@ -78,6 +81,12 @@ impl SwitchNode {
     /// When it next has something to do.
     pub fn next_event(&self) -> Option<Nanos> {
         self.device.next_event()
+    }
+
+    /// Whether it has told the controllers something since this was last asked.
+    pub fn has_notified(&mut self) -> bool {
+        let before = std::mem::replace(&mut self.notified, self.device.counts().notifications);
+        before != self.notified
     }
 
     /// Lets everything happen that is due.

@@ -56,6 +56,8 @@ pub struct Lab {
     _stream: Streaming<p4rt::StreamMessageResponse>,
     _requests: mpsc::Sender<p4rt::StreamMessageRequest>,
     waits: mpsc::Sender<api::ParticipateRequest>,
+    /// What it says of its streams when it waits.
+    pub conversations: Vec<api::Conversation>,
     answers: Streaming<api::ParticipateResponse>,
     network: std::sync::mpsc::Sender<Message>,
     thread: JoinHandle<Result<World, String>>,
@@ -105,6 +107,7 @@ impl Lab {
             _stream: stream,
             _requests: requests,
             waits,
+            conversations: Vec::new(),
             answers,
             network: messages,
             thread,
@@ -164,7 +167,13 @@ impl Lab {
 
     /// Lets time go on until then; what time it is.
     pub async fn until(&mut self, until_ns: u64) -> Result<u64, tonic::Status> {
-        let waits = self.waits.send(api::ParticipateRequest { until_ns }).await;
+        let waits = self
+            .waits
+            .send(api::ParticipateRequest {
+                until_ns,
+                conversations: self.conversations.clone(),
+            })
+            .await;
         waits.map_err(|_| tonic::Status::aborted("the stream has ended"))?;
         let answer = self.answers.message().await?;
         answer
