@@ -1,14 +1,23 @@
 """`completion_at_scale`: its flows, what it makes of several seeds, and that the simulator takes its scenarios."""
 
+from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
 
 import pytest
 
 from experiments.completion_at_scale import figure, reference
-from experiments.completion_at_scale.experiment import Setting, configuration, parse_figure, parse_loads, setting, told
+from experiments.completion_at_scale.experiment import (
+    Setting,
+    configuration,
+    measure,
+    parse_figure,
+    parse_loads,
+    setting,
+    told,
+)
 from experiments.completion_at_scale.network import Run
-from experiments.completion_at_scale.over_seeds import BY_SIZE, FIGURES, SIZE_CLASSES, size_key, summarise
+from experiments.completion_at_scale.over_seeds import SIZE_CLASSES, of_seed, size_key, summarise
 from experiments.completion_at_scale.papers import FIGURES as PAPER_FIGURES
 from experiments.completion_at_scale.papers import PaperFigure
 from experiments.completion_at_scale.ports import headroom_256
@@ -23,7 +32,7 @@ from experiments.completion_at_scale.workloads import (
 )
 from p4sched.cli import main
 from p4sched.errors import UsageError
-from p4sched.lab.experiment import Asked, SwitchKind
+from p4sched.lab.experiment import Asked, Stage, SwitchKind
 from p4sched.results.completion import Flow
 from p4sched.units import Duration
 
@@ -128,7 +137,7 @@ def test_parameters_are_those_of_the_papers() -> None:
 def test_a_figure_is_the_mean_of_the_seeds_with_the_lowest_and_the_highest() -> None:
     first = [Flow(99_999, 0.001), Flow(99_999, 0.003), Flow(1_000_000, 0.1), Flow(1_000_000, None)]
     second = [Flow(1, 0.004), Flow(100_000, 0.005), Flow(2_000_000, 0.2), Flow(5_000_000, 0.4)]
-    found = summarise([first, second])
+    found = summarise([of_seed(first), of_seed(second)])
     assert (found["small_mean_ms_low"], found["small_mean_ms"], found["small_mean_ms_high"]) == pytest.approx((2, 3, 4))
     assert (found["small_p99_ms_low"], found["small_p99_ms_high"]) == pytest.approx((3, 4))
     assert found["large_mean_ms"] == pytest.approx((100 + 300) / 2)
@@ -137,7 +146,7 @@ def test_a_figure_is_the_mean_of_the_seeds_with_the_lowest_and_the_highest() -> 
 
 
 def test_a_seed_without_such_a_flow_leaves_no_figure() -> None:
-    found = summarise([[Flow(1, 0.001)], [Flow(1_000_000, 0.1)]])
+    found = summarise([of_seed([Flow(1, 0.001)]), of_seed([Flow(1_000_000, 0.1)])])
     assert found["small_mean_ms"] is None
     assert found["small_mean_ms_low"] is None
     assert found["mean_ms"] == pytest.approx((1 + 100) / 2)
@@ -145,7 +154,7 @@ def test_a_seed_without_such_a_flow_leaves_no_figure() -> None:
 
 def test_sizes_are_taken_together_as_in_the_papers() -> None:
     flows = [Flow(size, size * 1e-9) for size in WEB_SEARCH.shares or ()]
-    found = summarise([flows], BY_SIZE)
+    found = summarise([of_seed(flows)])
     assert found[size_key("mean_ms", "10K")] == pytest.approx((1 + 10_000) / 2 * 1e-6)
     assert found[size_key("p99_ms", "200K-1M")] == pytest.approx(1.0)
     assert found[size_key("mean_ms", "2M+")] == pytest.approx((2 + 5 + 10) / 3)
@@ -155,7 +164,7 @@ def test_sizes_are_taken_together_as_in_the_papers() -> None:
 
 def test_throughput_is_all_bytes_over_all_times() -> None:
     flows = [Flow(1_000_000, 0.008), Flow(3_000_000, 0.008), Flow(9_000_000, None), Flow(10, 1.0)]
-    found = summarise([flows])
+    found = summarise([of_seed(flows)])
     assert found["large_mbps"] == pytest.approx(8 * 4 / 0.016)
     assert found["large_completed_share"] == pytest.approx(2 / 3)
 
@@ -176,7 +185,7 @@ def test_the_published_numbers_stand_beside_those_of_a_run() -> None:
 def test_a_figure_has_a_panel_for_each_thing_the_paper_shows(name: str, tmp_path: Path) -> None:
     asked = chosen(name, loads="0.2,0.7")
     flows = [Flow(size, (1 + size) * 1e-9) for size in WEB_SEARCH.shares or ()]
-    record = summarise([flows, flows], {**FIGURES, **BY_SIZE})
+    record = summarise([of_seed(flows)] * 2)
     loads = [
         {"workload": workload.name, "load": load} | record
         for workload in asked.figure.workloads
@@ -229,3 +238,28 @@ def test_the_list_of_figures_is_no_error(capsys: pytest.CaptureFixture[str]) -> 
 def test_loads_without_an_arrival_rate_are_refused(text: str, wrong: str) -> None:
     with pytest.raises(UsageError, match=wrong):
         parse_loads(text)
+
+
+async def test_a_run_that_was_ended_goes_on_where_it_was(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    asked = replace(chosen("packs-12", lines="fifo,pifo"), duration=Duration(SHORT))
+    stage = Stage("", "none", tmp_path, None, lambda _: None)
+    first = await measure(asked, stage)
+    assert [path.name for path in tmp_path.iterdir()] == ["points"]
+    points = sorted((tmp_path / "points").iterdir())
+    assert len(points) == 4
+    points[0].unlink()
+    points[1].write_text('{"flows": 3')
+    again: list[int] = []
+    outcome = Run.outcome
+
+    async def counted(run: Run, folder: Path) -> list[Flow]:
+        again.append(run.seed)
+        return await outcome(run, folder)
+
+    monkeypatch.setattr(Run, "outcome", counted)
+    assert await measure(asked, stage) == first
+    assert len(again) == 2
+    await measure(replace(asked, seeds=range(1, 4)), stage)
+    assert again[2:] == [3, 3]
+    await measure(replace(asked, duration=Duration(2 * SHORT)), stage)
+    assert len(again) == 8

@@ -12,23 +12,23 @@ from rich.table import Table
 
 from experiments.completion_at_scale import figure, reference
 from experiments.completion_at_scale.network import Run
-from experiments.completion_at_scale.over_seeds import BY_SIZE, FIGURES, summarise
+from experiments.completion_at_scale.over_seeds import Figures, of_seed, summarise
 from experiments.completion_at_scale.papers import FIGURES as PAPER_FIGURES
 from experiments.completion_at_scale.papers import Line, PaperFigure
+from experiments.completion_at_scale.points import Points
 from experiments.completion_at_scale.workloads import GBIT, LOADS
 from p4sched.cli import options
 from p4sched.cli.options import Quick
 from p4sched.errors import UsageError
 from p4sched.lab.experiment import Asked, Experiment, Results, SchemeOutcome, Seed, Stage, choose, once
 from p4sched.p4rt.target import Target
-from p4sched.results.completion import Flow
 from p4sched.results.tables import cell, record_rows
 from p4sched.units import Duration
 
 SHORTEST_S = 0.001
 MOST_SEEDS = 1000
 RUNS = ("run-*/*", "run-*/results/*")
-"""What a run leaves that did not come to its end."""
+"""What a run leaves that did not come to its end, besides the points that are done: with those the next one goes on."""
 LIST = "list"
 
 
@@ -144,28 +144,32 @@ async def measure(setting: Setting, stage: Stage) -> SchemeOutcome[None]:
     """All lines: as many runs at a time as there are CPUs for this process."""
     free = asyncio.Semaphore(len(os.sched_getaffinity(0)))
     shown = setting.figure
-    figures = {**FIGURES, **(BY_SIZE if any(panel.by_size for panel in shown.panels) else {})}
+    points = Points(stage.folder)
     left = len(setting.lines) * len(shown.workloads) * len(setting.loads) * len(setting.seeds)
     total = left
 
-    async def outcome(run: Run) -> list[Flow]:
+    async def outcome(run: Run) -> Figures:
         nonlocal left
         async with free:
-            folder = (
-                stage.folder
-                / f"run-{shown.lines.index(run.line)}-{shown.workloads.index(run.workload)}-{run.load:g}-{run.seed}"
-            )
-            flows = await run.outcome(folder)
-            shutil.rmtree(folder)
+            key = points.key(run)
+            figures = points.found(key)
+            if figures is None:
+                folder = (
+                    stage.folder
+                    / f"run-{shown.lines.index(run.line)}-{shown.workloads.index(run.workload)}-{run.load:g}-{run.seed}"
+                )
+                figures = of_seed(await run.outcome(folder))
+                shutil.rmtree(folder)
+                points.keep(key, figures)
         left -= 1
         stage.tell(f"{left} of {total} runs are left")
-        return flows
+        return figures
 
     async def record(line: Line, place: int, load: float) -> dict[str, Any]:
         workload = shown.workloads[place]
         runs = [Run(line, workload, shown.access_bps, load, seed, int(setting.duration)) for seed in setting.seeds]
         seeds = await asyncio.gather(*map(outcome, runs))
-        return {"workload": workload.name, "load": load} | summarise(seeds, figures)
+        return {"workload": workload.name, "load": load} | summarise(seeds)
 
     async def loads(line: Line) -> list[dict[str, Any]]:
         places = [(place, load) for place in range(len(shown.workloads)) for load in setting.loads]

@@ -7,6 +7,8 @@ from typing import Any
 from p4sched.results.completion import LARGE_BYTES, SMALL_BYTES, Flow, percentile
 
 Figure = Callable[[Sequence[Flow]], float | None]
+Figures = Mapping[str, float | None]
+"""What is known of one seed; None where it has no such flow."""
 SIZE_CLASSES = {
     "10K": (1, 10_000),
     "20K": (10_001, 20_000),
@@ -65,7 +67,9 @@ def size_key(key: str, name: str) -> str:
     return f"size_{name}_{key}"
 
 
+FLOWS = "flows"
 FIGURES: Mapping[str, Figure] = {
+    FLOWS: len,
     "small_mean_ms": lambda flows: _mean(_small(flows)),
     "small_p99_ms": lambda flows: _p99(_small(flows)),
     "large_mean_ms": lambda flows: _mean(_large(flows)),
@@ -73,18 +77,26 @@ FIGURES: Mapping[str, Figure] = {
     "mean_ms": lambda flows: _mean(_times(flows)),
     "completed_share": lambda flows: len(_times(flows)) / len(flows) if flows else None,
     "large_completed_share": _large_share,
+    **_by_size("mean_ms", _mean),
+    **_by_size("p99_ms", _p99),
 }
 """What the papers show. Small flows are below 100 kB, large ones have 1 MB and more."""
-BY_SIZE: Mapping[str, Figure] = {**_by_size("mean_ms", _mean), **_by_size("p99_ms", _p99)}
 
 
-def summarise(seeds: Sequence[Sequence[Flow]], figures: Mapping[str, Figure] = FIGURES) -> dict[str, Any]:
-    """Each figure: its mean over the seeds, and the lowest and the highest. None where a seed has no such flow."""
-    found: dict[str, Any] = {"flows": sum(map(len, seeds))}
-    for key, figure in figures.items():
-        values = [figure(flows) for flows in seeds]
-        known = [value for value in values if value is not None]
-        complete = known if len(known) == len(values) else []
+def of_seed(flows: Sequence[Flow]) -> Figures:
+    """What is known of one seed."""
+    return {key: figure(flows) for key, figure in FIGURES.items()}
+
+
+def summarise(seeds: Sequence[Figures]) -> dict[str, Any]:
+    """How many flows all seeds have, and of each other figure its mean over the seeds, the lowest and the highest. None
+    where a seed has no such flow."""
+    found: dict[str, Any] = {FLOWS: sum(seed[FLOWS] or 0 for seed in seeds)}
+    for key in FIGURES:
+        if key == FLOWS:
+            continue
+        known = [value for seed in seeds if (value := seed[key]) is not None]
+        complete = known if len(known) == len(seeds) else []
         found[key] = _mean(complete)
         found[f"{key}_low"] = min(complete, default=None)
         found[f"{key}_high"] = max(complete, default=None)

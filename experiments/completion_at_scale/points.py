@@ -1,0 +1,46 @@
+"""What is known of each run: DIR/points/KEY.json, so that a run that was ended goes on where it was.
+
+KEY is the hash of all that shapes the numbers, so whatever has changed runs again.
+"""
+
+import json
+from hashlib import sha256
+from pathlib import Path
+
+from experiments.completion_at_scale import over_seeds
+from experiments.completion_at_scale.network import Run
+from experiments.completion_at_scale.over_seeds import FIGURES, Figures
+from p4sched.paths import rust_binary
+from p4sched.results import completion
+from p4sched.results.whole_file import write_whole
+from p4sched.simulate import BINARY
+
+POINTS = "points"
+
+
+class Points:
+    """The runs of a folder that are done."""
+
+    def __init__(self, folder: Path) -> None:
+        """Makes the folder."""
+        self._folder = folder / POINTS
+        self._folder.mkdir(parents=True, exist_ok=True)
+        sources = (rust_binary(BINARY), Path(over_seeds.__file__), Path(completion.__file__))
+        self._sources = sha256(b"".join(sha256(path.read_bytes()).digest() for path in sources)).hexdigest()
+
+    def key(self, run: Run) -> str:
+        """The same for all runs that have the same numbers."""
+        told = json.dumps([self._sources, run.scenario(), run.flows()], sort_keys=True)
+        return sha256(told.encode()).hexdigest()[:32]
+
+    def found(self, key: str) -> Figures | None:
+        """What is known of a run. A damaged file counts as none."""
+        try:
+            figures = json.loads((self._folder / f"{key}.json").read_text(encoding="utf-8"))
+        except (OSError, ValueError):
+            return None
+        return figures if isinstance(figures, dict) and FIGURES.keys() <= figures.keys() else None
+
+    def keep(self, key: str, figures: Figures) -> None:
+        """Writes what is known of a run, whole or not at all."""
+        write_whole(self._folder / f"{key}.json", json.dumps(figures) + "\n")
