@@ -12,6 +12,7 @@ from typer.models import OptionInfo
 
 from p4sched.cli import options
 from p4sched.cli.given import given_options
+from p4sched.cli.live import live_page
 from p4sched.cli.options import AtLeastRtts, OnBmv2, Quick, Scaled
 from p4sched.errors import UsageError
 from p4sched.lab import frame, time_scale
@@ -20,7 +21,7 @@ from p4sched.lab.time_scale import Base
 from p4sched.p4rt.target import Target
 from p4sched.units import Duration, Rate
 
-SHARED = ("schemes", "seed", "quick", "time_scale", "virtual", "switch", "target", "controller", "out")
+SHARED = ("schemes", "seed", "quick", "time_scale", "virtual", "live", "switch", "target", "controller", "out")
 """Parameters that the frame adds, besides that of `hosts_option`."""
 
 
@@ -43,7 +44,9 @@ def command(experiment: Experiment[Any, Any]) -> Callable[..., None]:
                 for value in [values[parameter.name]]
             }
 
-        frame.run(experiment, asked, at)
+        if shared.get("live") and asked.switch == SwitchKind.BMV2:
+            raise UsageError("--live: BMv2 reports no queue lengths; leave out --switch bmv2")
+        frame.run(experiment, asked, at, beside=live_page if shared.get("live") else None)
 
     context = _parameter("ctx", typer.Context, inspect.Parameter.empty)
     parameters = [context, *_schemes(experiment.schemes), *map(_shown, own), *_shared(experiment, own)]
@@ -163,6 +166,7 @@ def _shared(experiment: Experiment[Any, Any], own: list[inspect.Parameter]) -> l
         _parameter("quick", Annotated[bool, quick], False),
         *([] if experiment.base is None else [_parameter("time_scale", options.TimeScale, "auto")]),
         *([] if experiment.simulated else _virtual(hosts_option(experiment))),
+        *([] if experiment.simulated else [_parameter("live", options.Live, False)]),
         _parameter("switch", options.WhichSwitch, SwitchKind.EMBEDDED),
         *([_parameter("target", options.WhichTarget, Target.V1MODEL)] if len(experiment.targets) > 1 else []),
         *_controller(experiment.controllers),

@@ -14,3 +14,7 @@ def main() -> None:
     except KeyboardInterrupt:
         print("p4sched: interrupted", file=sys.stderr)
         sys.exit(INTERRUPTED)
+
+
+if __name__ == "__main__":
+    main()

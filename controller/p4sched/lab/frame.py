@@ -12,7 +12,7 @@ import csv
 import errno
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import asdict, replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -65,10 +65,13 @@ ATTEMPTS = 3
 """A scheme is measured so many times at most while the emulator is the bottleneck."""
 Options = Callable[[float], Mapping[str, Any]]
 """The experiment's own options at a time scale."""
+Beside = Callable[[Tell], AbstractContextManager[None]]
+"""Something that goes on while an experiment measures."""
 
 
-def run(experiment: Experiment[SettingT, KeptT], asked: Asked, options: Options) -> None:
-    """Runs an experiment with its own options. Raises P4schedError for what cannot be, before anything is touched."""
+def run(experiment: Experiment[SettingT, KeptT], asked: Asked, options: Options, beside: Beside | None = None) -> None:
+    """Runs an experiment with its own options. `beside` goes on while it measures. Raises P4schedError for what cannot
+    be, before anything is touched."""
     if asked.switch == SwitchKind.BMV2 and asked.target is not Target.V1MODEL:
         raise UsageError(f"--target {asked.target}: BMv2 runs v1model programs only; leave out --switch bmv2")
     if asked.virtual:
@@ -79,6 +82,8 @@ def run(experiment: Experiment[SettingT, KeptT], asked: Asked, options: Options)
     setting = experiment.setting(asked, **options(asked.scale))
     if asked.virtual and not experiment.in_lab(setting):
         raise UsageError("--virtual means nothing in stepped time, which has no network")
+    if beside is not None and not experiment.in_lab(setting):
+        raise UsageError("--live means nothing in stepped time, which has no network")
     if ControllerKind.ONOS in asked.controllers:
         onos.require_onos()
     with _naming_a_full_folder(asked.out):
@@ -89,7 +94,8 @@ def run(experiment: Experiment[SettingT, KeptT], asked: Asked, options: Options)
             pace = _pace(experiment, experiment.base, asked, options, console)
             asked = replace(asked, time_scale=pace.scale)
             setting = experiment.setting(asked, **options(pace.scale))
-        results = _measure_all(experiment, setting, asked, pace, console)
+        with nullcontext() if beside is None else beside(console.print):
+            results = _measure_all(experiment, setting, asked, pace, console)
         _write(experiment, results, pace)
         _print(experiment, results, pace, console)
 

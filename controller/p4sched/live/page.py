@@ -30,6 +30,7 @@ VENDOR = Path(youplot.vendor.__file__).parent
 VENDORED = {"uplot.js": VENDOR / "uplot.iife.min.js", "uplot.css": VENDOR / "uplot.min.css"}
 """The chart library, from the Python package that carries it."""
 LOOPBACK = ("127.0.0.1", "localhost", "::1")
+USUAL_PORT = 8080
 COOKIE = "p4sched_token"
 POLICY = "default-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data: blob:; connect-src 'self' ws: wss:"
 MOST_COMMAND_BYTES = 4096
@@ -51,8 +52,8 @@ class Page:
 
     hub: Hub
     host: str = "127.0.0.1"
-    port: int = 0
-    """0: any that is free."""
+    port: int | None = None
+    """0: any that is free. None: the usual one, or any if that is taken."""
     config: Mapping[str, Any] = field(default_factory=lambda: {"mode": "live"})
     """What the page is told of itself."""
     recording: Path | None = None
@@ -83,9 +84,15 @@ class Page:
 
     def listen(self) -> socket.socket:
         """Takes the port. Raises NotListeningError."""
+        family = socket.AF_INET6 if ":" in self.host else socket.AF_INET
         try:
-            family = socket.AF_INET6 if ":" in self.host else socket.AF_INET
-            listening = socket.create_server((self.host, self.port), family=family)
+            if self.port is not None:
+                listening = socket.create_server((self.host, self.port), family=family)
+            else:
+                try:
+                    listening = socket.create_server((self.host, USUAL_PORT), family=family)
+                except OSError:
+                    listening = socket.create_server((self.host, 0), family=family)
         except OSError as error:
             reason = error.strerror or str(error)
             raise NotListeningError(

@@ -27,7 +27,7 @@ LOOK_S = 1.0
 LOGS_S = 0.2
 """Between two looks at the decision logs."""
 RETRY_S = 0.5
-NEXT_S = 0.1
+NEXT_S = 0.05
 """Between two looks for the next network of a run."""
 
 

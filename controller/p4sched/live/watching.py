@@ -8,6 +8,7 @@ from typing import Any
 
 from p4sched.errors import P4schedError
 from p4sched.lab.announcement import announcements
+from p4sched.lab.processes import identify
 from p4sched.lab.running import find_switch
 from p4sched.live import source
 from p4sched.live.hub import Hub
@@ -20,21 +21,30 @@ class Look:
 
     name: str | None
     """A switch; None: the newest run."""
+    run: int | None
+    """A run's process."""
     host: str
-    port: int
+    port: int | None
+    """None: the usual one, or any if that is taken."""
     pace: float
 
 
 def look(asked: Look, say: Callable[[str], None]) -> None:
     """Serves the page until the run has ended or Ctrl-C."""
     hub = Hub()
-    reading = _reading(hub, asked.name, source.Pace(asked.pace))
+    reading = _reading(hub, asked, source.Pace(asked.pace))
     with suppress(KeyboardInterrupt):
         asyncio.run(_served(Page(hub, asked.host, asked.port), reading, say))
 
 
-def _reading(hub: Hub, name: str | None, pace: source.Pace) -> Coroutine[Any, Any, None]:
+def _reading(hub: Hub, asked: Look, pace: source.Pace) -> Coroutine[Any, Any, None]:
     """What reads, for a switch or a run."""
+    name = asked.name
+    if asked.run is not None:
+        process = identify(asked.run)
+        if process is None:
+            raise P4schedError(f"--run {asked.run}: there is no such process")
+        return source.run(hub, process, pace)
     running = [each for each in announcements() if name is None or name in each.switches]
     if running:
         return source.run(hub, running[-1].run, pace)

@@ -1,0 +1,164 @@
+"""The live page in a browser: a run in virtual time moves its lines."""
+
+import asyncio
+import re
+import signal
+import subprocess
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Browser, Page, expect, sync_playwright
+from switches import RunningSwitch, free_port
+
+from p4sched.errors import P4schedError
+from p4sched.p4rt.program import Program
+from p4sched.p4rt.session import connect
+from p4sched.paths import ROOT, rust_binary
+
+CHROMIUM = Path("/usr/bin/chromium")
+P4SCHED = ROOT / ".venv" / "bin" / "p4sched"
+RUN = ("run", "fdpa_fairness", "--virtual", "--schemes", "fdpa", "--users", "8")
+WAIT_MS = 60_000
+
+
+def missing() -> str | None:
+    """What this machine lacks."""
+    if not CHROMIUM.is_file():
+        return "needs Debian's chromium"
+    try:
+        rust_binary("p4sched-virtual")
+    except P4schedError as error:
+        return str(error)
+    return None
+
+
+pytestmark = pytest.mark.skipif(missing() is not None, reason=str(missing()))
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    """Chromium."""
+    with sync_playwright() as playwright:
+        found = playwright.chromium.launch(executable_path=str(CHROMIUM), args=["--no-sandbox"])
+        yield found
+        found.close()
+
+
+@contextmanager
+def started(*words: str) -> Iterator[subprocess.Popen[bytes]]:
+    """A command of p4sched, ended with the block."""
+    process = subprocess.Popen([P4SCHED, *words], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, cwd=ROOT)
+    try:
+        yield process
+    finally:
+        process.send_signal(signal.SIGINT)
+        process.communicate(timeout=30)
+
+
+def address_of(process: subprocess.Popen[bytes]) -> str:
+    """What a command says is the address of its page."""
+    assert process.stdout is not None
+    said = []
+    for line in process.stdout:
+        said.append(line.decode())
+        found = re.search(r"http://\S+", said[-1])
+        if found is not None:
+            return found[0]
+    pytest.fail(f"no address: {''.join(said)}")
+
+
+@contextmanager
+def opened(browser: Browser, address: str, width: int = 1280) -> Iterator[Page]:
+    """A page, on which no script has failed."""
+    failures: list[str] = []
+    page = browser.new_page(viewport={"width": width, "height": 1000})
+    page.on("pageerror", lambda error: failures.append(str(error)))
+    page.goto(address)
+    yield page
+    page.close()
+    assert failures == []
+
+
+@pytest.fixture
+def run_page(browser: Browser, tmp_path: Path) -> Iterator[Page]:
+    """The page of a run in virtual time."""
+    with started(*RUN, "--live", "--out", str(tmp_path / "results")) as run, opened(browser, address_of(run)) as page:
+        yield page
+
+
+def load(switch: RunningSwitch, program: Program) -> None:
+    """Loads a program; in a thread of its own, for Playwright has an event loop in this one."""
+
+    async def connected() -> None:
+        async with connect(switch.address, program):
+            pass
+
+    switch.wait_until_it_answers()
+    with ThreadPoolExecutor() as threads:
+        threads.submit(asyncio.run, connected()).result()
+
+
+def test_the_lines_of_a_run_move(run_page: Page) -> None:
+    expect(run_page.locator("#title")).to_have_text("fdpa_fairness: FDPA", timeout=WAIT_MS)
+    expect(run_page.locator("#verdict")).to_have_text("exact: virtual time")
+    # packets wait in one of the bands, and the chart changes
+    expect(run_page.locator("table.bars")).to_contain_text(re.compile(r"band \d[1-9]\d* of"), timeout=WAIT_MS)
+    before = run_page.locator("canvas").first.evaluate("canvas => canvas.toDataURL()")
+    run_page.wait_for_function(
+        "before => document.querySelector('canvas').toDataURL() !== before", arg=before, timeout=WAIT_MS
+    )
+
+
+def test_a_decision_opens_to_the_counters_behind_it(run_page: Page) -> None:
+    run_page.get_by_role("button", name="8 active users, fair share 62.5 Mbit/s").click(timeout=WAIT_MS)
+    dialog = run_page.locator("#dialog")
+    # edge 1 is the fair share over the interval of 60 ms
+    expect(dialog.locator("tr", has_text="edge_1")).to_contain_text("468,750")
+    expect(dialog.locator("tr", has_text="user 8")).to_have_count(1)
+    expect(dialog).to_contain_text("bytes so far")
+
+
+def test_a_pause_holds_the_charts_and_a_port_shows_its_own_queues(run_page: Page) -> None:
+    expect(run_page.locator("table.bars")).to_contain_text("band 1", timeout=WAIT_MS)
+    run_page.keyboard.press("Space")
+    expect(run_page.locator("#pause")).to_have_text("Go on")
+    run_page.get_by_role("button", name="port 1 of s1").click()
+    expect(run_page.get_by_role("heading", name="Link of port 1")).to_be_visible()
+
+
+def test_the_page_says_when_its_server_is_gone_and_finds_it_again(
+    browser: Browser, embedded_switch: RunningSwitch, fdpa: Program
+) -> None:
+    load(embedded_switch, fdpa)
+    port = str(free_port())
+    with started("watch", embedded_switch.address, "--port", port) as first:
+        address = address_of(first)
+        page = browser.new_page()
+        page.goto(address)
+        expect(page.locator("#status")).to_contain_text("live")
+    expect(page.locator("#status")).to_contain_text("no connection", timeout=WAIT_MS)
+    with started("watch", embedded_switch.address, "--port", port) as second:
+        address_of(second)
+        expect(page.locator("#status")).to_contain_text("live", timeout=WAIT_MS)
+    page.close()
+
+
+def test_watching_changes_no_byte_of_the_results(tmp_path: Path) -> None:
+    words = [*RUN, "--duration", "2s"]
+    subprocess.run([P4SCHED, *words, "--out", str(tmp_path / "alone")], check=True, capture_output=True, cwd=ROOT)
+    with (
+        started(*words, "--out", str(tmp_path / "watched")) as run,
+        started("watch", "--run", str(run.pid), "--port", "0", "--pace", "100") as watch,
+    ):
+        address_of(watch)
+        run.communicate(timeout=120)
+        watch.communicate(timeout=30)
+    assert contents(tmp_path / "alone") == contents(tmp_path / "watched")
+
+
+def contents(folder: Path) -> dict[str, bytes]:
+    """All files below a folder."""
+    return {str(path.relative_to(folder)): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
