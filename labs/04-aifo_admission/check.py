@@ -121,6 +121,7 @@ LAB = SteppedLab(
         "three_flows",
         ("--schemes", "fifo,aifo"),
         "The small flow is the most urgent one. "
-        "With AIFO, it and the medium flow end sooner than behind FIFO, and no segment overtakes another: there is one queue.",
+        "With AIFO, it and the medium flow end sooner than behind FIFO. "
+        "No segment overtakes another: there is one queue.",
     ),
 )

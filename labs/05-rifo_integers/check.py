@@ -130,6 +130,7 @@ LAB = SteppedLab(
         "three_flows",
         ("--schemes", "fifo,rifo"),
         "The small flow is the most urgent one. "
-        "With RIFO it ends in two thirds of the time that it takes behind FIFO, and no segment overtakes another: there is one queue.",
+        "With RIFO it ends in two thirds of the time that it takes behind FIFO. "
+        "No segment overtakes another: there is one queue.",
     ),
 )

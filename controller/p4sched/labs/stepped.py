@@ -19,8 +19,8 @@ from p4sched.labs.sandbox import Sandbox, SubmissionError
 from p4sched.labs.trace import LINK_BPS
 from p4sched.paths import P4_DIR
 
-MakeRule = Callable[[Sequence[int]], Rule]
-"""A port with these parameters."""
+MakeRule = Callable[[Trial], Rule]
+"""A port with the parameters of a trial."""
 MOST_LINES = 16
 """Of the student's file that a message shows."""
 
@@ -120,7 +120,7 @@ class SteppedLab(Lab):
 
     def _first_difference(self, trial: Trial, run: Decided) -> tuple[int, Decision, list[str]] | None:
         """Number of the packet, what the model decides on it, and why."""
-        rule = self.rule(trial.parameters)
+        rule = self.rule(trial)
         for number, (packet, lengths) in enumerate(zip(trial.packets, run.lengths, strict=True)):
             expected = rule.decide(packet, lengths)
             if run.model is not None and run.model[number] != expected:
@@ -176,7 +176,7 @@ def _numbered(lines: Sequence[str], first: int, others: Sequence[str]) -> list[s
 
 
 def _agree(mistake: Mistake, trial: Trial, run: Decided) -> bool:
-    rule = mistake.rule(trial.parameters)
+    rule = mistake.rule(trial)
     return all(
         rule.decide(packet, lengths) == did
         for packet, lengths, did in zip(trial.packets, run.lengths, run.program, strict=True)

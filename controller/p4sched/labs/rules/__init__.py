@@ -27,6 +27,10 @@ class Rule(ABC):
     def explain(self) -> list[tuple[str, str]]:
         """The last decision: (what, its value) for each line."""
 
+    def who(self, packet: Packet) -> str:
+        """What the rule looks at in a packet."""
+        return f"rank {packet.rank}"
+
 
 class Window:
     """The last |W| ranks. Every `sampling`-th rank replaces the oldest one, before the comparison."""

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Sequence
 
-from p4sched.labs.decisions import Decision
+from p4sched.labs.decisions import Decision, Trial
 from p4sched.labs.rules import Rule, Window
 from p4sched.labs.trace import Packet
 
@@ -18,8 +18,8 @@ def admits(q: int, w: int, c: int, target: int, k: int) -> bool:
 class Aifo(Rule):
     """One port. Parameters: C, size of the queue, K, |W|, S."""
 
-    def __init__(self, parameters: Sequence[int], rule: Admits = admits) -> None:
-        self._target, self._size, self._headroom, window, sampling = parameters
+    def __init__(self, trial: Trial, rule: Admits = admits) -> None:
+        self._target, self._size, self._headroom, window, sampling = trial.parameters
         self._window = Window(window, sampling)
         self._admits = rule
         self._last = (0, 0)

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from p4sched.labs.decisions import Decision
+from p4sched.labs.decisions import Decision, Trial
 from p4sched.labs.rules import Rule, Window
 from p4sched.labs.rules.queues import Queue, present, told
 from p4sched.labs.trace import Packet
@@ -50,8 +50,8 @@ def scan(state: State, fits: Condition) -> tuple[int | None, bool]:
 class Packs(Rule):
     """One port. Parameters: the sizes of 8 queues, K, |W|, S."""
 
-    def __init__(self, parameters: Sequence[int], condition: Condition = condition, scan: Scan = scan) -> None:
-        *sizes, self._headroom, window, sampling = parameters
+    def __init__(self, trial: Trial, condition: Condition = condition, scan: Scan = scan) -> None:
+        *sizes, self._headroom, window, sampling = trial.parameters
         self.queues = present(sizes)
         self._window = Window(window, sampling)
         self._condition, self._scan = condition, scan

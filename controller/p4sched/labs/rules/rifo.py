@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Sequence
 
-from p4sched.labs.decisions import Decision
+from p4sched.labs.decisions import Decision, Trial
 from p4sched.labs.rules import Rule
 from p4sched.labs.trace import Packet
 
@@ -18,8 +18,8 @@ def admits(r: int, low: int, high: int, length: int, size: int, k: int) -> bool:
 class Rifo(Rule):
     """One port. Parameters: B, K, T."""
 
-    def __init__(self, parameters: Sequence[int], rule: Admits = admits) -> None:
-        self._size, self._headroom, self._tracking = parameters
+    def __init__(self, trial: Trial, rule: Admits = admits) -> None:
+        self._size, self._headroom, self._tracking = trial.parameters
         self._admits = rule
         self._count = self._low = self._high = 0
         self._last = (0, 0)

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Sequence
 
-from p4sched.labs.decisions import Decision
+from p4sched.labs.decisions import Decision, Trial
 from p4sched.labs.rules import Rule
 from p4sched.labs.rules.queues import Queue, present, told
 from p4sched.labs.trace import Packet
@@ -42,7 +42,7 @@ class SpPifo(Rule):
 
     def __init__(
         self,
-        parameters: Sequence[int],
+        trial: Trial,
         fits: Fits = fits,
         push_up: PushUp = push_up,
         push_down: PushDown = push_down,
@@ -50,7 +50,7 @@ class SpPifo(Rule):
         inversion: int = 0,
     ) -> None:
         """inversion: the place of the queue that takes a packet which no bound lets in."""
-        self.queues = present(parameters)
+        self.queues = present(trial.parameters)
         self._bounds = [0] * len(self.queues)
         self._fits, self._push_up, self._push_down, self._inversion = fits, push_up, push_down, inversion
         self._order = order(range(len(self.queues)))
