@@ -130,6 +130,24 @@ class FatTree(Topology):
 
 
 @dataclass(frozen=True)
+class LabFile(Topology):
+    """The network of a file for `p4sched-virtual`."""
+
+    shape = "file"
+    path: Path
+    access: Link
+    """Of the hosts."""
+    hosts: Mapping[str, Link] = field(default_factory=dict)
+    """Of these hosts instead, by name."""
+    fabric: Link | None = None
+    """Between switches."""
+
+    def told(self) -> dict[str, Any]:
+        told = asdict(self) | {"path": str(self.path.absolute())}
+        return {self.shape: {name: value for name, value in told.items() if value is not None}}
+
+
+@dataclass(frozen=True)
 class Ports:
     """The scheduler of all ports. What is None has the default of `p4sched-stepped`."""
 

@@ -92,11 +92,11 @@ class LockStep(Clock):
         self._due = max(self._due + self.every_s / self._pace.factor, time.monotonic() - self.every_s)
         await asyncio.sleep(max(0.0, self._due - time.monotonic()))
         step_ns = round(self.every_s * 1e9)
-        waiting = asyncio.create_task(self._client.wait((self._now_ns // step_ns + 1) * step_ns))
+        waiting = asyncio.create_task(self._client.wait((self._now_ns // step_ns + 1) * step_ns, ()))
         failed = self._client.failed
         failed.add_done_callback(lambda _: waiting.cancel())
         try:
-            self._now_ns = await waiting
+            self._now_ns, _ = await waiting
         except asyncio.CancelledError:
             if failed.done():
                 raise failed.result() from None

@@ -1,11 +1,20 @@
-"""The topologies of mininet-topos/ as p4sched-virtual reads them (switch/virtual/README.md)."""
+"""The topologies of mininet-topos/ as p4sched-virtual reads them (switch/virtual/README.md).
 
-from collections.abc import Sequence
+    python -m p4sched.lab.virtual.topology leaf_spine 2 2 4 > TOPOLOGY.json
+
+writes one for a network that runs by itself, and for scenarios of p4sched-simulate. The numbers are those of `mn`.
+"""
+
+import json
+import sys
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+from mininet_topos.dumbbell import dumbbell_sides
 from mininet_topos.fat_tree import FatTree
+from mininet_topos.incast import incast_sides
 from mininet_topos.leaf_spine import Shape
-from mininet_topos.nodes import GATEWAY_MAC
+from mininet_topos.nodes import GATEWAY_MAC, NodeError
 from mininet_topos.star import Sides
 from mininet_topos.stations import Station
 from p4sched.lab.network import CPU_PORT
@@ -61,3 +70,28 @@ def _hosts(switch: str, stations: Sequence[Station]) -> list[dict[str, Any]]:
         }
         for station in stations
     ]
+
+
+BY_NAME: Mapping[str, Callable[..., Topology]] = {
+    "dumbbell": lambda hosts=4, users=0: star(dumbbell_sides(hosts, users), cpu_port=True),
+    "incast": lambda senders=8: star(incast_sides(senders), cpu_port=True),
+    "leaf_spine": lambda *sizes: leaves_and_spines(Shape(*sizes)),
+    "fat_tree": lambda *ports: fat_tree(FatTree(*ports)),
+}
+
+
+def main(words: Sequence[str]) -> None:
+    """Writes the topology that the words name. Ends with a sentence if there is none."""
+    name, sizes = (words[0], words[1:]) if words else ("", ())
+    if name not in BY_NAME or not all(size.isdecimal() for size in sizes):
+        sys.exit(f"topology: give one of {', '.join(BY_NAME)}, and its numbers, for example leaf_spine 2 2 4")
+    try:
+        json.dump(BY_NAME[name](*map(int, sizes)), sys.stdout, indent=1)
+    except NodeError as error:
+        sys.exit(f"topology: {error}")
+    except TypeError:
+        sys.exit(f"topology: {name} has not so many numbers")
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])

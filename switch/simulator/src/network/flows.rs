@@ -318,7 +318,10 @@ mod tests {
 
     fn topology() -> Topology {
         let shape = r#"{"incast": {"senders": 2, "access": {"rate_bps": 1}, "bottleneck": {"rate_bps": 1}}}"#;
-        serde_json::from_str::<Shape>(shape).unwrap().topology().unwrap()
+        serde_json::from_str::<Shape>(shape)
+            .unwrap()
+            .topology(std::path::Path::new(""))
+            .unwrap()
     }
 
     fn refused(lines: &str) -> String {

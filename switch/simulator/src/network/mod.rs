@@ -15,6 +15,7 @@ pub mod calendar;
 pub mod connections;
 pub mod device;
 pub mod flows;
+pub mod lab_file;
 pub mod lengths;
 pub mod packets;
 pub mod port;

@@ -195,7 +195,10 @@ mod tests {
     use super::*;
 
     fn topology(json: &str) -> Topology {
-        serde_json::from_str::<Shape>(json).unwrap().topology().unwrap()
+        serde_json::from_str::<Shape>(json)
+            .unwrap()
+            .topology(std::path::Path::new(""))
+            .unwrap()
     }
 
     fn leaf_spine() -> Topology {

@@ -188,7 +188,7 @@ impl Scenario {
         if !(1..=LAST_NS).contains(&self.end_ns) {
             return Err(ScenarioError::End(self.end_ns));
         }
-        let topology = self.topology.topology()?;
+        let topology = self.topology.topology(folder)?;
         let transports = self.transports()?;
         let (mss, overhead) = (transports[0].config.mss, transports[0].overhead_bytes);
         let frame_share = f64::from(mss + overhead) / f64::from(mss);

@@ -1,7 +1,10 @@
 //! The topologies of `mininet-topos/`, with the same names and ports; and the same addresses but in the fat tree.
 
+use std::path::Path;
+
 use serde::Deserialize;
 
+use super::lab_file::LabFile;
 use super::topology::{Cable, Described, Node, Topology, TopologyError};
 
 /// A network by its shape.
@@ -18,6 +21,8 @@ pub enum Shape {
     FatTree(FatTree),
     /// Link by link.
     Described(Described),
+    /// As a file for the virtual lab describes it.
+    File(LabFile),
 }
 
 /// Hosts u1 .. uH, and `server`.
@@ -74,11 +79,11 @@ pub struct FatTree {
 }
 
 impl Shape {
-    /// The network.
+    /// The network. `folder`: where a file is looked for.
     ///
     /// # Errors
     /// If there is no such network.
-    pub fn topology(&self) -> Result<Topology, TopologyError> {
+    pub fn topology(&self, folder: &Path) -> Result<Topology, TopologyError> {
         let topology = match self {
             Shape::Dumbbell(shape) => {
                 let hosts = count("dumbbell: hosts", shape.hosts, 1, 200)?;
@@ -91,6 +96,7 @@ impl Shape {
             Shape::LeafSpine(shape) => shape.topology()?,
             Shape::FatTree(shape) => shape.topology()?,
             Shape::Described(described) => described.topology()?,
+            Shape::File(file) => file.topology(folder)?,
         };
         topology.check()?;
         Ok(topology)
@@ -205,7 +211,7 @@ mod tests {
             access: CABLE,
             fabric: CABLE,
         });
-        let topology = shape.topology().unwrap();
+        let topology = shape.topology(Path::new("")).unwrap();
         let names: Vec<_> = topology.hosts.iter().map(|host| (&*host.name, host.address)).collect();
         assert_eq!(names[1], ("h2", [10, 1, 2, 1]));
         assert_eq!(names[2], ("h3", [10, 2, 1, 1]));
@@ -229,7 +235,7 @@ mod tests {
             access: CABLE,
             fabric: CABLE,
         });
-        let topology = shape.topology().unwrap();
+        let topology = shape.topology(Path::new("")).unwrap();
         assert_eq!((topology.hosts.len(), topology.switches.len()), (16, 20));
         for number in 0..20 {
             let of_switch = topology.wires.iter().filter(|wire| wire.from == Node::Switch(number));
@@ -247,7 +253,7 @@ mod tests {
                 access: CABLE,
                 fabric: CABLE,
             })
-            .topology()
+            .topology(Path::new(""))
         };
         assert_eq!(
             shape(5).unwrap_err().to_string(),

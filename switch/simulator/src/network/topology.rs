@@ -1,6 +1,7 @@
 //! Hosts, switches, and the links between them.
 
 use std::collections::{HashMap, HashSet};
+use std::path::PathBuf;
 
 use p4sched_schedulers::Nanos;
 use serde::Deserialize;
@@ -78,6 +79,14 @@ pub enum TopologyError {
         from: String,
         /// The other.
         to: String,
+    },
+    /// A file that describes no network.
+    #[error("{}: {problem}", file.display())]
+    File {
+        /// Which.
+        file: PathBuf,
+        /// What is wrong with it.
+        problem: String,
     },
     /// No hosts at all.
     #[error("a network needs two hosts at least")]
