@@ -14,8 +14,9 @@ from playwright.sync_api import Browser, Page, expect, sync_playwright
 from switches import RunningSwitch, free_port
 
 from p4sched.errors import P4schedError
+from p4sched.lab.announcement import announcements
 from p4sched.p4rt.program import Program
-from p4sched.p4rt.session import connect
+from p4sched.p4rt.session import connect, watch
 from p4sched.paths import ROOT, rust_binary
 
 CHROMIUM = Path("/usr/bin/chromium")
@@ -121,6 +122,37 @@ def test_a_decision_opens_to_the_counters_behind_it(run_page: Page) -> None:
     expect(dialog).to_contain_text("bytes so far")
 
 
+def test_a_slider_changes_the_switch_and_release_gives_it_back_to_the_law(run_page: Page) -> None:
+    knob = run_page.locator("[data-knob='first band']")
+    knob.locator("input").fill("2", timeout=WAIT_MS)
+    expect(run_page.locator("#decisions")).to_contain_text("first band held at 2", timeout=WAIT_MS)
+    # 8 users of 500 Mbit/s: a fair share is 468750 bytes in 60 ms
+    wait_for_edge(run_page, 2 * 468_750)
+    knob.get_by_role("button", name="Release").click()
+    expect(run_page.locator("#decisions")).to_contain_text("first band released", timeout=WAIT_MS)
+    wait_for_edge(run_page, 468_750)
+
+
+def wait_for_edge(page: Page, expected: int) -> None:
+    """Waits until the switch's first band ends there, as P4Runtime tells it."""
+    (announced,) = announcements()
+    (at,) = announced.switches.values()
+
+    async def edge() -> int:
+        async with watch(at.address, device_id=at.device_id) as reader:
+            found = await reader.default_action("fdpa_params")
+            assert found is not None
+            return found[1]["edge_1"]
+
+    for _ in range(WAIT_MS // 100):
+        with ThreadPoolExecutor() as threads:
+            found = threads.submit(asyncio.run, edge()).result()
+        if found == expected:
+            return
+        page.wait_for_timeout(100)
+    pytest.fail(f"edge 1 is {found}, not {expected}")
+
+
 def test_a_pause_holds_the_charts_and_a_port_shows_its_own_queues(run_page: Page) -> None:
     expect(run_page.locator("table.bars")).to_contain_text("band 1", timeout=WAIT_MS)
     run_page.keyboard.press("Space")
@@ -147,7 +179,7 @@ def test_the_page_says_when_its_server_is_gone_and_finds_it_again(
 
 
 def test_watching_changes_no_byte_of_the_results(tmp_path: Path) -> None:
-    words = [*RUN, "--duration", "2s"]
+    words = [*RUN, "--warmup", "1s", "--duration", "2s"]
     subprocess.run([P4SCHED, *words, "--out", str(tmp_path / "alone")], check=True, capture_output=True, cwd=ROOT)
     with (
         started(*words, "--out", str(tmp_path / "watched")) as run,

@@ -21,18 +21,18 @@ from p4sched.lab.time_scale import Base
 from p4sched.p4rt.target import Target
 from p4sched.units import Duration, Rate
 
-SHARED = ("schemes", "seed", "quick", "time_scale", "virtual", "live", "switch", "target", "controller", "out")
-"""Parameters that the frame adds, besides that of `hosts_option`."""
+SHARED = ("schemes", "seed", "quick", "time_scale", "virtual", "switch", "target", "controller", "out")
+"""Parameters that the frame adds, besides those of `hosts_option` and `page_option`."""
 
 
 def command(experiment: Experiment[Any, Any]) -> Callable[..., None]:
     """The experiment as a function for typer. Its parameters are the options."""
     own = _own(experiment)
-    kind = _parameter_name(hosts_option(experiment))
+    kind, page = _parameter_name(hosts_option(experiment)), _parameter_name(page_option(experiment))
 
     def run(ctx: typer.Context, **values: Any) -> None:
         given = given_options(ctx)
-        shared = {name: values.pop(name) for name in (*SHARED, kind) if name in values}
+        shared = {name: values.pop(name) for name in (*SHARED, kind, page) if name in values}
         asked = replace(_asked(experiment, shared, given), hosts=_hosts(experiment, shared, given))
 
         def at(scale: float) -> Mapping[str, Any]:
@@ -44,9 +44,10 @@ def command(experiment: Experiment[Any, Any]) -> Callable[..., None]:
                 for value in [values[parameter.name]]
             }
 
-        if shared.get("live") and asked.switch == SwitchKind.BMV2:
-            raise UsageError("--live: BMv2 reports no queue lengths; leave out --switch bmv2")
-        frame.run(experiment, asked, at, beside=live_page if shared.get("live") else None)
+        live = shared.get(page, False)
+        if live and asked.switch == SwitchKind.BMV2:
+            raise UsageError(f"{page_option(experiment)}: BMv2 reports no queue lengths; leave out --switch bmv2")
+        frame.run(experiment, asked, at, beside=live_page if live else None)
 
     context = _parameter("ctx", typer.Context, inspect.Parameter.empty)
     parameters = [context, *_schemes(experiment.schemes), *map(_shown, own), *_shared(experiment, own)]
@@ -74,8 +75,17 @@ def _asked(experiment: Experiment[Any, Any], shared: Mapping[str, Any], given: M
 
 def hosts_option(experiment: Experiment[Any, Any]) -> str:
     """The option that says what hosts in virtual time are: another one where the experiment has its own `--hosts`."""
+    return _free_option(experiment, "--hosts", "--virtual-hosts")
+
+
+def page_option(experiment: Experiment[Any, Any]) -> str:
+    """The option for the live page: another one where the experiment has its own `--live`."""
+    return _free_option(experiment, "--live", "--live-page")
+
+
+def _free_option(experiment: Experiment[Any, Any], usual: str, otherwise: str) -> str:
     own = {_option(parameter) for parameter in _own(experiment)}
-    return "--virtual-hosts" if "--hosts" in own else "--hosts"
+    return otherwise if usual in own else usual
 
 
 def _own(experiment: Experiment[Any, Any]) -> list[inspect.Parameter]:
@@ -166,7 +176,7 @@ def _shared(experiment: Experiment[Any, Any], own: list[inspect.Parameter]) -> l
         _parameter("quick", Annotated[bool, quick], False),
         *([] if experiment.base is None else [_parameter("time_scale", options.TimeScale, "auto")]),
         *([] if experiment.simulated else _virtual(hosts_option(experiment))),
-        *([] if experiment.simulated else [_parameter("live", options.Live, False)]),
+        *([] if experiment.simulated else _page(page_option(experiment))),
         _parameter("switch", options.WhichSwitch, SwitchKind.EMBEDDED),
         *([_parameter("target", options.WhichTarget, Target.V1MODEL)] if len(experiment.targets) > 1 else []),
         *_controller(experiment.controllers),
@@ -180,6 +190,11 @@ def _virtual(hosts: str) -> list[inspect.Parameter]:
         _parameter("virtual", options.InVirtualTime, False),
         _parameter(_parameter_name(hosts), kind, HostKind.MODEL),
     ]
+
+
+def _page(option: str) -> list[inspect.Parameter]:
+    found = typer.Option(option, help=options.PAGE_HELP)
+    return [_parameter(_parameter_name(option), Annotated[bool, found], False)]
 
 
 def _controller(controllers: Sequence[ControllerKind]) -> list[inspect.Parameter]:

@@ -68,9 +68,7 @@ InVirtualTime = Annotated[
         " no root.",
     ),
 ]
-Live = Annotated[
-    bool, typer.Option("--live", help="Also serve a page on this machine that shows the queues (see 'p4sched watch').")
-]
+PAGE_HELP = "Also serve a page on this machine that shows the queues live (see 'p4sched watch')."
 HOSTS_HELP = "With --virtual: models of TCP, or Linux kernels ('make virtual' builds one)."
 WhichSwitch = Annotated[SwitchKind, typer.Option(help="The project's own switch, or BMv2.")]
 WhichTarget = Annotated[

@@ -6,7 +6,7 @@ from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Generic, Protocol, TypeAlias, TypeVar
+from typing import Any, Generic, Protocol, TypeAlias, TypeVar
 
 from p4sched.clock import now_ns
 from p4sched.control.decision_log import DecisionLog
@@ -45,11 +45,27 @@ class Tuning(Generic[ConfigT, StateT, SampleT, DecisionT]):
         self._log = None if log is None else DecisionLog(log)
         self._on_update = on_update
         self._state: StateT | None = None
+        self._next_config: ConfigT | None = None
 
     @property
     def begun(self) -> bool:
         """Whether it knows which parameters are in force."""
         return self._state is not None
+
+    @property
+    def config(self) -> ConfigT:
+        """What the law goes by."""
+        return self._next_config or self._config
+
+    @property
+    def parameters(self) -> Parameters | None:
+        """In force, as far as known."""
+        return None if self._state is None else self._state.parameters
+
+    def go_by(self, config: ConfigT) -> None:
+        """From the next round on the law has this configuration, like a new controller that finds the parameters in
+        force."""
+        self._next_config = config
 
     def take_over(self, found: Mapping[str, int] | None) -> None:
         """Begins with the action data found on the switch; None if the switch has no such action."""
@@ -60,6 +76,10 @@ class Tuning(Generic[ConfigT, StateT, SampleT, DecisionT]):
     def decide(self, sample: SampleT) -> DecisionT:
         """What the law makes of the counters, after `take_over`."""
         assert self._state is not None
+        if self._next_config is not None:
+            self._config, self._next_config = self._next_config, None
+            found = self.parameters
+            self.take_over(None if found is None else found.action_data())
         return self.law.decide(self._config, self._state, sample)
 
     def accept(self, sample: SampleT, decision: DecisionT) -> Round[SampleT, DecisionT]:
@@ -112,6 +132,11 @@ class Loop(ABC):
     async def step(self) -> object:
         """One round."""
 
+    @property
+    @abstractmethod
+    def tunings(self) -> Mapping[int | None, "AnyTuning"]:
+        """The laws at work, by port; None: the parameters of all ports."""
+
     @abstractmethod
     def close(self) -> None:
         """Closes the logs."""
@@ -139,6 +164,10 @@ class ControlLoop(Loop, Generic[ConfigT, StateT, SampleT, DecisionT]):
     async def read(self) -> SampleT:
         """The counters that the law needs."""
 
+    @property
+    def tunings(self) -> Mapping[int | None, "AnyTuning"]:
+        return {None: self._tuning}
+
     def close(self) -> None:
         self._tuning.close()
 
@@ -156,6 +185,8 @@ class ControlLoop(Loop, Generic[ConfigT, StateT, SampleT, DecisionT]):
         return self._tuning.accept(sample, decision)
 
 
+AnyTuning: TypeAlias = Tuning[Any, Any, Any, Any]
+"""Of some law."""
 AnyRound: TypeAlias = Round[object, Decision]
 """A round of some law."""
 LoopOf: TypeAlias = Callable[..., Loop]

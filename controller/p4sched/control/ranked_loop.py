@@ -12,7 +12,7 @@ from typing import Any, TypeAlias
 from p4sched.clock import now_ns
 from p4sched.control.laws import ranked
 from p4sched.control.laws.port_counters import BUCKETS, MAX_PORT, Sample
-from p4sched.control.loop import POLL_S, ControlLoop, Loop, Round, Tuning, action_data_in_force
+from p4sched.control.loop import POLL_S, AnyTuning, ControlLoop, Loop, Round, Tuning, action_data_in_force
 from p4sched.errors import UsageError, in_range
 from p4sched.p4rt.reader import Count, CounterCells, Reader, TimedCounts
 from p4sched.p4rt.session import Session
@@ -75,6 +75,12 @@ class RankedPortsLoop(Loop):
             return Tuning(config, log, None if on_update is None else partial(on_update, port))
 
         self._tunings = {port: tuning(port, config) for port, config in configs.items()}
+
+    @property
+    def tunings(self) -> Mapping[int | None, AnyTuning]:
+        found: dict[int | None, AnyTuning] = {}
+        found.update(self._tunings.items())
+        return found
 
     def close(self) -> None:
         for tuning in self._tunings.values():

@@ -47,7 +47,17 @@ class Announcement:
     @property
     def desk(self) -> Path:
         """The socket of whoever controls the switches."""
-        return runs_folder() / f"{self.run.pid}.socket"
+        return _desk(self.run.pid)
+
+
+def own_desk() -> Path:
+    """The socket of this process, in a folder that is there."""
+    _own_folder(runs_folder())
+    return _desk(os.getpid())
+
+
+def _desk(pid: int) -> Path:
+    return runs_folder() / f"{pid}.socket"
 
 
 def runs_folder() -> Path:

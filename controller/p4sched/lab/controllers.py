@@ -16,6 +16,7 @@ from p4sched.control.controller import SwitchAddress
 from p4sched.control.loop import Loop, controlled
 from p4sched.control.parameters import Parameters
 from p4sched.control.ranked_loop import RankedPortsLoop
+from p4sched.lab.desk import Controlled, open_desk
 from p4sched.p4rt.compile import compiled
 from p4sched.p4rt.rank_source import RankSource, set_rank_source
 from p4sched.p4rt.reader import Reader
@@ -112,11 +113,15 @@ class PythonController(SwitchController):
 
 
 @asynccontextmanager
-async def python_controllers(plans: Mapping[str, SwitchPlan]) -> AsyncIterator[Mapping[str, SwitchController]]:
-    """This process holds a session with each switch, and runs the control loops of all."""
+async def python_controllers(
+    plans: Mapping[str, SwitchPlan], changes: Path | None = None
+) -> AsyncIterator[Mapping[str, SwitchController]]:
+    """This process holds a session with each switch, and runs the control loops of all. `changes`: a person may turn
+    parameters meanwhile, which is written to this file."""
     async with AsyncExitStack() as stack:
         found: dict[str, SwitchController] = {}
         loops: list[tuple[PythonController, Loop]] = []
+        turned: dict[str, Controlled] = {}
         for name, plan in plans.items():
             setup = plan.setup
             program = compiled(setup.scheme.program, macros=setup.macros, target=setup.target)
@@ -130,11 +135,15 @@ async def python_controllers(plans: Mapping[str, SwitchPlan]) -> AsyncIterator[M
             if parameters is not None:
                 await session.set_default_action(parameters.table, parameters.action, parameters.action_data())
             found[name] = controller = PythonController(session, plan.laws)
-            if plan.laws is not None:
-                loops.append((controller, _loop(session, setup, plan.laws)))
+            loop = None if plan.laws is None else _loop(session, setup, plan.laws)
+            if loop is not None:
+                loops.append((controller, loop))
+            turned[name] = Controlled(session, loop, parameters)
         tasks = await stack.enter_async_context(controlled(*(loop for _, loop in loops)))
         for (controller, _), task in zip(loops, tasks, strict=True):
             controller.loop = task
+        if changes is not None:
+            await stack.enter_async_context(open_desk(turned, changes))
         yield found
 
 

@@ -34,9 +34,9 @@ An experiment is a folder, `experiments/NAME/`, with three files at least: `expe
 2. The frame (`lab/frame.py`) adds `--schemes`, `--seed`, `--quick`, `--time-scale`, `--virtual`, `--hosts`,
    `--live`, `--switch`, `--target`, `--controller` and `--out`. It measures what the machine carries, chooses the time
    scale, leaves out schemes that BMv2 cannot show or that have no program for the target, deletes what an earlier run
-   left, starts the lab, shows progress, calls `measure` for each scheme and controller in turn and again where the emulator
-   was the bottleneck, writes summary.json and the CSV files, draws the figure, prints the table, the verdicts and
-   their reasons.
+   left, starts the lab, shows progress, calls `measure` for each scheme and controller in turn and again where the
+   emulator was the bottleneck, writes summary.json and the CSV files, draws the figure, prints the table, the verdicts
+   and their reasons.
 3. `measure` gets a `Stage`: the scheme's name, its folder, the lab that makes networks, and `tell` for progress.
    The lab is emulated, or in virtual time; `measure` does not ask which. So it takes the time from the event loop
    (`p4sched.clock`), waits with `asyncio.sleep` only, and lets the network make its traffic.

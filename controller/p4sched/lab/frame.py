@@ -24,6 +24,7 @@ from rich.progress import Progress, SpinnerColumn, TaskID, TextColumn, TimeElaps
 from p4sched.errors import P4schedError, UsageError
 from p4sched.lab import machine, onos, time_scale
 from p4sched.lab.calibrate import capacity
+from p4sched.lab.desk import CHANGES, changes_by_hand
 from p4sched.lab.emulated.lab import EmulatedLab
 from p4sched.lab.experiment import (
     Asked,
@@ -59,7 +60,7 @@ ALWAYS = (summaries.FILE, "figure.png")
 """What every experiment writes into its folder."""
 DONE = "done"
 """What a scheme's line of the progress ends with."""
-NETWORK_FILES = ("s[0-9]*.log", *onos.FILES)
+NETWORK_FILES = ("s[0-9]*.log", CHANGES, *onos.FILES)
 """What every network, and whoever controls it, leaves in the folder of its scheme."""
 ATTEMPTS = 3
 """A scheme is measured so many times at most while the emulator is the bottleneck."""
@@ -83,7 +84,7 @@ def run(experiment: Experiment[SettingT, KeptT], asked: Asked, options: Options,
     if asked.virtual and not experiment.in_lab(setting):
         raise UsageError("--virtual means nothing in stepped time, which has no network")
     if beside is not None and not experiment.in_lab(setting):
-        raise UsageError("--live means nothing in stepped time, which has no network")
+        raise UsageError("a live page means nothing in stepped time, which has no network")
     if ControllerKind.ONOS in asked.controllers:
         onos.require_onos()
     with _naming_a_full_folder(asked.out):
@@ -153,7 +154,7 @@ async def measured(
         stage.tell(f"attempt {attempts} of {ATTEMPTS}")
         _discard(stage.folder, (*experiment.files, *NETWORK_FILES))
         outcome = await experiment.measure(setting, stage)
-    found = scheme_summary(outcome)
+    found = scheme_summary(outcome) | changes_by_hand(stage.folder)
     return outcome, found if outcome.observation is None else found | {"attempts": attempts}
 
 
@@ -364,6 +365,8 @@ def _unusual(results: Results[Any, Any]) -> list[str]:
         lines.append(f"programs for {of_target.title}, from {of_target.folder.relative_to(ROOT)}/")
     if configuration.get("controller") == ControllerKind.ONOS:
         lines.append("controlled by ONOS")
+    if any("changes_by_hand" in scheme for scheme in results.found.get("schemes", {}).values()):
+        lines.append("parameters were turned by hand")
     if configuration.get("time") == summaries.VIRTUAL:
         hosts = configuration.get("hosts")
         lines.append("virtual time" if hosts is None else f"virtual time, {hosts} hosts")

@@ -21,6 +21,7 @@ from p4sched.control.loop import controlled
 from p4sched.control.parameters import Parameters
 from p4sched.errors import P4schedError
 from p4sched.lab.controllers import Controllers, SwitchController, SwitchPlan, python_controllers
+from p4sched.lab.desk import CHANGES
 from p4sched.lab.emulated.lab import EmulatedLab
 from p4sched.lab.errors import LabError
 from p4sched.lab.experiment import ControllerKind, Stage
@@ -50,7 +51,7 @@ def controllers_of(stage: Stage) -> Controllers:
     """Whoever controls the switches of this run."""
     if stage.controller is ControllerKind.ONOS:
         return partial(onos_controllers, stage=stage)
-    return python_controllers
+    return partial(python_controllers, changes=stage.folder / CHANGES)
 
 
 def require_onos() -> None:

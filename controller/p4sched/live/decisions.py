@@ -81,6 +81,8 @@ class Logs:
 def _text(line: Mapping[str, Any], before: Mapping[str, int] | None) -> str:
     """What a decision is about, in a few words."""
     if "active" in line:
+        if not line["active"]:
+            return "no active users yet"
         return f"{len(line['active'])} active users, fair share {line['fair_share_bps'] / 1e6:.3g} Mbit/s"
     after = line["parameters"]
     changed = [f"{name} {value}" for name, value in after.items() if before is None or before.get(name) != value]

@@ -112,3 +112,21 @@ def health(reports: Sequence[tuple[SwitchView, Fidelity]], use: MachineUse) -> d
     late = "" if found.lateness_p99_ns is None else f"99 % of frames at most {found.lateness_p99_ns / 1e6:.2f} ms late"
     verdict = "INVALID so far" if doubts else "valid so far" if rtt_ns else "not judged: no link is shaped"
     return {"kind": "health", "valid": not doubts, "text": f"{verdict}; {late}", "doubts": doubts}
+
+
+def knobs(switch: str, found: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    """What there is to turn at a switch, and what is held."""
+    return {"kind": "knobs", "switch": switch, "knobs": list(found)}
+
+
+def change(line: Mapping[str, Any], origin_ns: int) -> dict[str, Any]:
+    """What somebody has turned (p4sched.lab.desk)."""
+    value = line["value"]
+    text = f"{line['name']} released" if value is None else f"{line['name']} held at {value:g}"
+    time_s = round((line["time_ns"] - origin_ns) / 1e9, 4)
+    return {"kind": "change", "t": time_s, "switch": line["switch"], "port": line["port"], "text": text}
+
+
+def pace(factor: float) -> dict[str, Any]:
+    """How fast virtual time may go."""
+    return {"kind": "pace", "value": factor}

@@ -1,6 +1,7 @@
 """What a page of running switches gets, round after round: of one switch, or of a run and each of its networks."""
 
 import asyncio
+import json
 import time
 from abc import ABC, abstractmethod
 from collections.abc import AsyncIterator, Mapping
@@ -11,6 +12,7 @@ from typing import Any
 
 from p4sched.control.controller import SwitchAddress
 from p4sched.errors import P4schedError
+from p4sched.lab import desk
 from p4sched.lab.announcement import Announcement, of_run
 from p4sched.lab.machine import read_machine
 from p4sched.lab.processes import ProcessIdentity
@@ -27,6 +29,8 @@ LOOK_S = 1.0
 LOGS_S = 0.2
 """Between two looks at the decision logs."""
 RETRY_S = 0.5
+FASTEST = 1000.0
+"""Pace of virtual time: as fast as it goes."""
 NEXT_S = 0.05
 """Between two looks for the next network of a run."""
 
@@ -112,7 +116,17 @@ class Shown:
     clock: Clock
     topology: Mapping[str, Any] = field(default_factory=dict)
     logs: Logs | None = None
-    virtual: bool = False
+    desk: Path | None = None
+    """Of whoever controls the switches."""
+    origin_ns: int = 0
+    """Time 0 on the controller's clock."""
+    pace: Pace | None = None
+    """Of virtual time."""
+
+    @property
+    def virtual(self) -> bool:
+        """Whether this is virtual time."""
+        return self.pace is not None
 
 
 class Rounds:
@@ -123,18 +137,25 @@ class Rounds:
         self._shown = shown
         self._collectors = collectors
         self._parameters: dict[tuple[str, int | None], dict[str, int]] = {}
+        self._knobs: dict[str, dict[str, Any]] = {}
         self._machine = read_machine()
 
     async def go_on(self, *, same: bool = False) -> None:
         """Until a switch no longer answers. `same`: what was said before holds on."""
         clock = self._shown.clock
         self._set_scene(same=same)
-        looked_s = logs_s = float("-inf")
+        if self._shown.pace is not None:
+            self._hub.say(messages.pace(self._shown.pace.factor))
+        looked_s = logs_s = knobs_s = float("-inf")
         while True:
             now_s = clock.now_s()
             if now_s - looked_s >= LOOK_S:
                 looked_s = now_s
                 await self._look(now_s)
+            # of the wall clock: while virtual time stands, somebody may still turn something
+            if time.monotonic() - knobs_s >= LOOK_S and self._shown.desk is not None:
+                knobs_s = time.monotonic()
+                await self.ask({"do": "knobs"})
             if now_s - logs_s >= LOGS_S and self._shown.logs is not None:
                 logs_s = now_s
                 for mark in self._shown.logs.marks():
@@ -161,11 +182,50 @@ class Rounds:
         else:
             self._hub.say(messages.health(reports, read_machine().since(self._machine)))
 
+    async def ask(self, request: Mapping[str, Any]) -> None:
+        """Asks whoever controls the switches, and says the answer."""
+        assert self._shown.desk is not None
+        try:
+            answer = await desk.ask(self._shown.desk, request)
+        except P4schedError as error:
+            if request["do"] != "knobs":
+                self._hub.say(messages.note(self._shown.clock.now_s(), str(error)))
+            return
+        for name, knobs in answer["knobs"].items():
+            found = messages.knobs(name, knobs)
+            if self._knobs.get(name) != found:
+                self._knobs[name] = found
+                self._hub.say(found)
+        if answer["changed"] is not None:
+            self._hub.say(messages.change(answer["changed"], self._shown.origin_ns))
+
     def _set_scene(self, *, same: bool) -> None:
         views = [collector.view for collector in self._collectors.values()]
         time_kind = "virtual" if self._shown.virtual else "wall"
         more = {"same": True} if same else {}
         self._hub.say(messages.scene(self._shown.heading, views, self._shown.topology, time=time_kind, **more))
+
+
+@dataclass
+class Commands:
+    """Does what a page asks for."""
+
+    hub: Hub
+    shown: Shown
+    rounds: Rounds
+
+    async def do(self, text: str) -> None:
+        """One command; what makes no sense is left out."""
+        try:
+            asked = json.loads(text)
+            what = asked["do"]
+            if what == "pace" and self.shown.pace is not None:
+                self.shown.pace.factor = min(max(float(asked["value"]), 0.0), FASTEST)
+                self.hub.say(messages.pace(self.shown.pace.factor))
+            elif what in ("hold", "release") and self.shown.desk is not None:
+                await self.rounds.ask(asked)
+        except (ValueError, KeyError, TypeError):
+            return
 
 
 async def switch(hub: Hub, shown: Shown) -> None:
@@ -203,12 +263,21 @@ async def _network(hub: Hub, announced: Announcement, pace: Pace) -> None:
     logs = Logs(Path(announced.folder), only, announced.origin_ns)
     async with _clock(announced, pace) as clock:
         shown = Shown(
-            announced.heading, announced.switches, clock, announced.topology, logs, bool(announced.simulation)
+            announced.heading,
+            announced.switches,
+            clock,
+            announced.topology,
+            logs,
+            announced.desk,
+            announced.origin_ns,
+            None if announced.simulation is None else pace,
         )
         while True:
             with suppress(NoProgramError):
                 async with collecting(shown.switches) as collectors:
-                    await Rounds(hub, shown, collectors).go_on()
+                    rounds = Rounds(hub, shown, collectors)
+                    hub.command = Commands(hub, shown, rounds).do
+                    await rounds.go_on()
             await clock.next()
 
 

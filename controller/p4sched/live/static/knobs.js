@@ -1,4 +1,10 @@
 // Sliders for the parameters that may be turned. While one is held, the controller leaves that parameter as it is.
+const LABELS = {
+  rate: "Rate of the link", buffer: "Buffer", size: "Size of the queue", k: "Headroom k", C: "Target length C", B: "Buffer B",
+  S: "Sampling S", T: "Tracking range T", "|W|": "Window |W|", "first band": "First band", "further bands": "Further bands",
+  width: "Width of further bands",
+};
+
 export class Knobs {
   constructor(side, store, view, tell) {
     Object.assign(this, { store, view, tell });
@@ -21,14 +27,14 @@ export class Knobs {
     made.className = `knob${knob.held ? " held" : ""}`;
     made.dataset.knob = knob.name;
     const label = made.appendChild(document.createElement("label"));
-    label.textContent = knob.label;
-    label.htmlFor = `knob-${knob.name}`;
+    label.textContent = LABELS[knob.name] ?? knob.name;
+    label.htmlFor = `knob-${knob.port ?? ""}-${knob.name}`;
     const side = made.appendChild(document.createElement("span"));
     const output = side.appendChild(document.createElement("output"));
     const show = (value) => (output.textContent = `${+Number(value).toPrecision(4)} ${knob.unit}`);
     show(knob.value);
     const slider = made.appendChild(document.createElement("input"));
-    Object.assign(slider, { type: "range", id: `knob-${knob.name}`, min: knob.low, max: knob.high, step: knob.step, value: knob.value });
+    Object.assign(slider, { type: "range", id: `knob-${knob.port ?? ""}-${knob.name}`, min: knob.low, max: knob.high, step: knob.step, value: knob.value });
     slider.oninput = () => {
       this.turning = true;
       show(slider.value);

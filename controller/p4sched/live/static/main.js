@@ -88,6 +88,12 @@ function status(text) {
   element("status").textContent = text;
 }
 
+function showPace() {
+  element("pace-label").hidden = store.pace === null;
+  const select = element("pace");
+  if (store.pace !== null && document.activeElement !== select) select.value = String(store.pace);
+}
+
 function showHealth() {
   const verdict = element("verdict");
   const health = store.health;
@@ -109,6 +115,7 @@ function draw() {
     const time = store.last === null ? "" : `${store.last.toFixed(1)} s`;
     status([store.connection, time, view.paused ? "paused" : ""].filter(Boolean).join(" · "));
     showHealth();
+    showPace();
   }
   requestAnimationFrame(draw);
 }
@@ -194,6 +201,7 @@ element("window").onchange = (event) => {
   view.range = null;
   stale = true;
 };
+element("pace").onchange = (event) => tell({ do: "pace", value: Number(event.target.value) });
 element("png").onclick = () => savePng(store, charts);
 element("csv").onclick = () => saveCsv(store, charts);
 element("theme").onclick = () => dark(document.documentElement.dataset.theme !== "dark");

@@ -18,6 +18,7 @@ export class Store {
     this.knobs = {};
     this.marks = [];
     this.health = null;
+    this.pace = null;
     this.last = null;
     this.generation = (this.generation ?? 0) + 1;
   }
@@ -48,6 +49,9 @@ export class Store {
       }
       case "knobs":
         this.knobs[message.switch] = message;
+        break;
+      case "pace":
+        this.pace = message.value;
         break;
       case "health":
         this.health = message;

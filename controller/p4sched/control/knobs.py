@@ -1,0 +1,129 @@
+"""What a person may turn while a scheme runs: a law's parameters, those that nobody else sets, and the link's rate.
+
+A law leaves a parameter that is held as it is. It does so by its own configuration, so the decision log stays one from
+which every decision can be made again: each change begins a run with another configuration.
+"""
+
+import dataclasses
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from p4sched.control.bands import MAX_FURTHER_BANDS, Bands
+from p4sched.control.laws import fdpa, ranked
+from p4sched.control.parameters import MAX_PACKETS, MAX_WINDOW, Parameters
+from p4sched.errors import UsageError, require
+
+RATE = "rate"
+SIZE = "size"
+WINDOW = "|W|"
+FIRST, FURTHER, WIDTH = "first band", "further bands", "width"
+LARGEST_HEADROOM = 255 / 256
+MOST_SAMPLING, MOST_TRACKING = 1000, 10_000
+UNITS = {"C": "packets", "B": "packets", "S": "arrivals", "T": "arrivals", "k": "", SIZE: "packets", WINDOW: "ranks"}
+SYMBOLS: Mapping[str, Mapping[str, str]] = {
+    "set_aifo": {
+        "C": "target_packets",
+        SIZE: "capacity_packets",
+        "k": "headroom_256",
+        WINDOW: "window_ranks",
+        "S": "sampling",
+    },
+    "set_rifo": {"B": "capacity_packets", "k": "headroom_256", "T": "tracking_packets"},
+    "set_packs": {"B": "sizes", "k": "headroom_256", WINDOW: "window_ranks", "S": "sampling"},
+    "set_sp_pifo": {"B": "sizes"},
+}
+"""The papers' names of parameters, and their fields, by action."""
+
+
+@dataclass(frozen=True)
+class Knob:
+    """Something to turn."""
+
+    name: str
+    """As the paper has it."""
+    unit: str
+    low: float
+    high: float
+    step: float
+    value: float
+    """In force."""
+
+
+def knobs(parameters: Parameters | None, config: Any = None) -> list[Knob]:
+    """What there is to turn. `config` is that of the law that sets the parameters; None: there is no law."""
+    if isinstance(config, fdpa.Config):
+        bands = config.bands
+        return [
+            Knob(FIRST, "fair shares", 0.25, 4, 0.05, bands.first),
+            Knob(FURTHER, "", 1, MAX_FURTHER_BANDS, 1, bands.further),
+            Knob(WIDTH, "fair shares", 0.05, 2, 0.05, bands.size),
+        ]
+    if parameters is None:
+        return []
+    found = [_knob(name, parameters, field, config) for name, field in _symbols(parameters).items()]
+    return [knob for knob in found if knob is not None]
+
+
+def held(config: Any, values: Mapping[str, float]) -> Any:
+    """The configuration of a law that leaves these parameters as they are. Raises UsageError for what cannot be."""
+    if isinstance(config, fdpa.Config):
+        was = config.bands
+        first, width = values.get(FIRST, was.first), values.get(WIDTH, was.size)
+        bands = Bands(first, int(values.get(FURTHER, was.further)), width)
+        return dataclasses.replace(config, bands=bands)
+    assert isinstance(config, ranked.Config)
+    fixed = {name: value for name, value in values.items() if name in config.symbols}
+    more: dict[str, Any] = {}
+    if WINDOW in values:
+        more["window_ranks"] = int(values[WINDOW])
+    if SIZE in values:
+        more["queue_packets"] = int(values[SIZE])
+    return dataclasses.replace(config, fixed={**config.fixed, **fixed}, **more)
+
+
+def by_hand(parameters: Parameters, values: Mapping[str, float]) -> Parameters:
+    """Parameters that no law sets, with these values. Raises UsageError for what cannot be."""
+    symbols = _symbols(parameters)
+    changes: dict[str, Any] = {}
+    for name, value in values.items():
+        if name in symbols:
+            field = symbols[name]
+            changes[field] = _field(parameters, field, value)
+    return dataclasses.replace(parameters, **changes)
+
+
+def in_range(knob: Knob, value: float) -> None:
+    """Raises UsageError for a value that the slider does not have."""
+    if not knob.low <= value <= knob.high:
+        raise UsageError(f"{knob.name} = {value:g} is not in {knob.low:g} to {knob.high:g} {knob.unit}".rstrip())
+
+
+def _symbols(parameters: Parameters) -> Mapping[str, str]:
+    return SYMBOLS.get(parameters.action, {})
+
+
+def _knob(name: str, parameters: Parameters, field: str, config: Any) -> Knob | None:
+    value = getattr(parameters, field)
+    queues = 1
+    if field == "sizes":
+        queues, value = len(value), sum(value)
+    if name == "k":
+        return Knob(name, "", 0, round(LARGEST_HEADROOM, 2), 0.01, value / ranked.HEADROOM_UNIT)
+    most: dict[str, float] = {"S": MOST_SAMPLING, "T": MOST_TRACKING, WINDOW: MAX_WINDOW}
+    room = max(4 * value, 64) if config is None else config.queue_packets * queues
+    if name == SIZE:
+        room = max(4 * value, 64)
+    low = 2 if name == "T" else queues
+    return Knob(name, UNITS[name], low, min(most.get(name, room), MAX_PACKETS), 1, value)
+
+
+def _field(parameters: Parameters, field: str, value: float) -> Any:
+    if field == "headroom_256":
+        return ranked.headroom_numerator(value)
+    require(float(value).is_integer(), f"{value:g} is not a whole number")
+    number = int(value)
+    if field != "sizes":
+        return number
+    queues = len(getattr(parameters, field))
+    return tuple(number // queues + (place < number % queues) for place in range(queues))

@@ -1,0 +1,247 @@
+"""Where a person at another process turns parameters of a run: the controller holds them until they are released.
+
+A request is a line of JSON on a socket in the folder of the announcements, and so is the answer. Each change is a line
+of a file in the folder of the scheme:
+
+    {"time_ns": ..., "switch": "s1", "port": 5 | null, "name": "k", "value": 0.2 | null}
+
+`value` null: it is released. The decision log says the same in its way: a run begins with each configuration.
+"""
+
+import asyncio
+import json
+from abc import ABC, abstractmethod
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager
+from dataclasses import asdict, dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+from p4sched.clock import now_ns
+from p4sched.control.knobs import RATE, Knob, by_hand, held, in_range, knobs
+from p4sched.control.laws import fdpa
+from p4sched.control.loop import AnyTuning, Loop
+from p4sched.control.parameters import Parameters
+from p4sched.errors import P4schedError, UsageError, unknown_name
+from p4sched.lab.announcement import own_desk
+from p4sched.p4rt.session import Session
+from p4sched.p4rt.traffic_manager import Discipline, EmbeddedTrafficManager, PortSettings
+
+CHANGES = "changes.jsonl"
+BUFFER = "buffer"
+LOWEST_RATE, HIGHEST_RATE = 0.1, 2.0
+"""Of a link, as a share of the rate that it had at first."""
+MOST_BUFFER = 4.0
+"""Of a port's buffer, as a share of the one that it had at first."""
+
+
+class Hand(ABC):
+    """Some parameters that may be turned, and what of them is held."""
+
+    def __init__(self, port: int | None) -> None:
+        self.port = port
+        """None: the parameters of all ports."""
+        self.values: dict[str, float] = {}
+        """What is held."""
+
+    @abstractmethod
+    def knobs(self) -> list[Knob]:
+        """With the values in force."""
+
+    @abstractmethod
+    async def apply(self, values: Mapping[str, float]) -> None:
+        """Holds these values and no others. Raises P4schedError for what cannot be."""
+
+    async def turn(self, name: str, value: float | None) -> None:
+        """Holds a parameter at a value; None releases it. Raises P4schedError for what cannot be."""
+        there = {knob.name: knob for knob in self.knobs()}
+        values = {each: kept for each, kept in self.values.items() if each != name}
+        if value is not None:
+            in_range(there[name], value)
+            values[name] = value
+        await self.apply(values)
+        self.values = values
+
+
+class LawHand(Hand):
+    """Parameters that a law sets."""
+
+    def __init__(self, port: int | None, tuning: AnyTuning) -> None:
+        super().__init__(port)
+        self._tuning = tuning
+        self._own = tuning.config
+
+    def knobs(self) -> list[Knob]:
+        return knobs(self._tuning.parameters, self._tuning.config)
+
+    async def apply(self, values: Mapping[str, float]) -> None:
+        config = held(self._own, values)
+        if isinstance(config, fdpa.Config):
+            # the link may have another rate by now
+            config = replace(config, capacity_bps=self._tuning.config.capacity_bps)
+        self._tuning.go_by(config)
+
+
+class ProgramHand(Hand):
+    """Parameters that nobody else sets."""
+
+    def __init__(self, session: Session, parameters: Parameters) -> None:
+        super().__init__(None)
+        self._session = session
+        self._own = parameters
+        self._now = parameters
+
+    def knobs(self) -> list[Knob]:
+        return knobs(self._now)
+
+    async def apply(self, values: Mapping[str, float]) -> None:
+        found = by_hand(self._own, values)
+        await self._session.set_default_action(found.table, found.action, found.action_data())
+        self._now = found
+
+
+class LinkHand(Hand):
+    """The rate of a link, and the one buffer of a port whose program admits everything to it."""
+
+    def __init__(self, address: str, settings: PortSettings, tunings: Mapping[int | None, AnyTuning]) -> None:
+        super().__init__(settings.port)
+        self._address = address
+        self._own = settings
+        self._capacities = [tuning for tuning in tunings.values() if isinstance(tuning.config, fdpa.Config)]
+        self._has_buffer = settings.discipline is not Discipline.STRICT and not tunings
+
+    def knobs(self) -> list[Knob]:
+        rate = self._own.rate_bps or 0
+        low, high = rate * LOWEST_RATE / 1e6, rate * HIGHEST_RATE / 1e6
+        found = [Knob(RATE, "Mbit/s", low, high, rate / 1e8, self.values.get(RATE, rate / 1e6))]
+        size = self._own.buffer_packets or 0
+        if self._has_buffer and size:
+            found.append(Knob(BUFFER, "packets", 1, size * MOST_BUFFER, 1, self.values.get(BUFFER, size)))
+        return found
+
+    async def apply(self, values: Mapping[str, float]) -> None:
+        rate_bps = int(values[RATE] * 1e6) if RATE in values else self._own.rate_bps
+        buffer = int(values[BUFFER]) if BUFFER in values else self._own.buffer_packets
+        manager = EmbeddedTrafficManager(self._address)
+        try:
+            await manager.set_ports([PortSettings(self._own.port, rate_bps=rate_bps, buffer_packets=buffer)])
+        finally:
+            await manager.close()
+        for tuning in self._capacities:
+            tuning.go_by(replace(tuning.config, capacity_bps=rate_bps))
+
+
+@dataclass
+class Controlled:
+    """A switch whose parameters may be turned."""
+
+    session: Session
+    loop: Loop | None
+    """None: no parameters follow the traffic."""
+    parameters: Parameters | None
+    """That no law sets."""
+    _hands: list[Hand] = field(default_factory=list)
+
+    async def hands(self) -> list[Hand]:
+        """All that there is to turn. Links are shaped some time after the controller has begun."""
+        tunings = {} if self.loop is None else self.loop.tunings
+        if not self._hands:
+            self._hands += [LawHand(port, tuning) for port, tuning in tunings.items()]
+            if self.parameters is not None and not tunings:
+                self._hands.append(ProgramHand(self.session, self.parameters))
+        manager = EmbeddedTrafficManager(self.session.address)
+        try:
+            ports = await manager.ports()
+        finally:
+            await manager.close()
+        known = {hand.port for hand in self._hands if isinstance(hand, LinkHand)}
+        self._hands += [
+            LinkHand(self.session.address, port, tunings) for port in ports if port.rate_bps and port.port not in known
+        ]
+        return self._hands
+
+
+class Desk:
+    """Answers requests."""
+
+    def __init__(self, switches: Mapping[str, Controlled], changes: Path) -> None:
+        self._switches = switches
+        self._changes = changes
+
+    async def answer(self, asked: Mapping[str, Any]) -> dict[str, Any]:
+        """{"do": "knobs"}, {"do": "hold", "switch", "port", "name", "value"}, or {"do": "release", ...}: what there is
+        to turn afterwards, and what was changed. Raises P4schedError for what cannot be."""
+        changed = None
+        if asked["do"] in ("hold", "release"):
+            changed = await self._turn(asked, float(asked["value"]) if asked["do"] == "hold" else None)
+        return {
+            "knobs": {name: await self._knobs(switch) for name, switch in self._switches.items()},
+            "changed": changed,
+        }
+
+    async def _turn(self, asked: Mapping[str, Any], value: float | None) -> dict[str, Any]:
+        switch, port, name = asked["switch"], asked["port"], asked["name"]
+        if switch not in self._switches:
+            raise unknown_name("switch", str(switch), self._switches)
+        hands = [hand for hand in await self._switches[switch].hands() if hand.port == port]
+        hand = next((each for each in hands if name in [knob.name for knob in each.knobs()]), None)
+        if hand is None:
+            raise UsageError(f"there is no parameter '{name}' to turn at port {port} of {switch}")
+        await hand.turn(name, value)
+        line = {"time_ns": now_ns(), "switch": switch, "port": port, "name": name, "value": value}
+        with self._changes.open("a", encoding="utf-8") as file:
+            file.write(json.dumps(line) + "\n")
+        return line
+
+    async def _knobs(self, switch: Controlled) -> list[dict[str, Any]]:
+        return [
+            {**asdict(knob), "port": hand.port, "held": knob.name in hand.values}
+            for hand in await switch.hands()
+            for knob in hand.knobs()
+        ]
+
+    async def serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        """One request."""
+        try:
+            answer = await self.answer(json.loads(await reader.readline()))
+        except P4schedError as error:
+            answer = {"error": str(error)}
+        except (ValueError, KeyError, TypeError) as error:
+            answer = {"error": f"no request: {error}"}
+        writer.write(json.dumps(answer).encode() + b"\n")
+        await writer.drain()
+        writer.close()
+
+
+def changes_by_hand(folder: Path) -> dict[str, int]:
+    """For summary.json: how often somebody turned a parameter while a scheme was measured; nothing if nobody did."""
+    path = folder / CHANGES
+    return {"changes_by_hand": len(path.read_text().splitlines())} if path.exists() else {}
+
+
+@asynccontextmanager
+async def open_desk(switches: Mapping[str, Controlled], changes: Path) -> AsyncIterator[None]:
+    """Answers requests while the block runs."""
+    path = own_desk()
+    path.unlink(missing_ok=True)
+    server = await asyncio.start_unix_server(Desk(switches, changes).serve, path)
+    try:
+        yield
+    finally:
+        server.close()
+        path.unlink(missing_ok=True)
+
+
+async def ask(path: Path, request: Mapping[str, Any]) -> dict[str, Any]:
+    """The answer of another process's desk. Raises P4schedError if there is none, or in its words."""
+    try:
+        reader, writer = await asyncio.open_unix_connection(path, limit=2**20)
+        writer.write(json.dumps(request).encode() + b"\n")
+        line = await reader.readline()
+        writer.close()
+        answer = json.loads(line)
+    except (OSError, ValueError) as error:
+        raise P4schedError(f"nobody holds parameters of this run: {error}") from error
+    if "error" in answer:
+        raise P4schedError(answer["error"])
+    return dict(answer)
