@@ -6,7 +6,7 @@
 set -euo pipefail
 cd "$(dirname "$0")"
 
-LAB_PACKAGES=(ca-certificates ethtool gcc iperf3 iproute2 iputils-ping libc6-dev make mininet procps python3 python3-venv)
+LAB_PACKAGES=(bubblewrap ca-certificates ethtool gcc iperf3 iproute2 iputils-ping libc6-dev make mininet procps python3 python3-venv)
 RUST_PACKAGES=(cargo-web rustc-web)
 RUST_LINT_PACKAGES=(rust-web-clippy rustfmt-web)
 KERNEL_PACKAGES=(bc bison flex xz-utils)

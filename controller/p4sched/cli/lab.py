@@ -1,5 +1,6 @@
 """`p4sched lab`: the classroom labs."""
 
+import os
 from pathlib import Path
 from typing import Annotated
 
@@ -10,9 +11,10 @@ from rich.markup import escape
 from rich.table import Table
 
 from p4sched.cli.given import folder
-from p4sched.labs import catalogue, checking, told, workspace
+from p4sched.errors import UsageError
+from p4sched.labs import catalogue, checking, grading, told, workspace
 from p4sched.labs.page import page
-from p4sched.labs.sandbox import Sandbox
+from p4sched.labs.sandbox import MEGABYTE, Limits, Sandbox, has_bubblewrap
 
 HERE = Path()
 RESULTS = "check"
@@ -99,6 +101,48 @@ def solution(
     if write:
         kept = workspace.reset(work, work.entry.solution)
         typer.echo(f"the solution is in {where}; your files are in {kept}")
+
+
+@app.command("grade")
+def grade(
+    which: Annotated[str, typer.Argument(metavar="LAB", help="Number or name of the lab, for example 04.")],
+    where: Annotated[
+        Path, typer.Argument(parser=folder, metavar="SUBMISSIONS", help="A folder: a folder or archive in it for each.")
+    ],
+    out: Annotated[
+        Path, typer.Option(metavar="FILE.csv", help="Marks; JUnit XML and a page for each submission go beside it.")
+    ] = Path("grades.csv"),
+    jobs: Annotated[
+        int | None, typer.Option(min=1, max=64, metavar="N", help="Submissions at a time; default: one for each CPU.")
+    ] = None,
+    seconds: Annotated[float, typer.Option(min=1, help="Time that each may take.")] = 30,
+    memory: Annotated[int, typer.Option(min=256, metavar="MB", help="Memory that each process of it may have.")] = 1024,
+    trusted: Annotated[
+        bool, typer.Option("--trusted", help="Limits only, no sandbox: for a container that has nothing to protect.")
+    ] = False,
+    results: Annotated[
+        Path | None,
+        typer.Option("--gradescope", metavar="results.json", help="Write this for Gradescope; one submission only."),
+    ] = None,
+) -> None:
+    """Grade submissions. Each runs in a sandbox: no network, no other files, limits on time, memory and processes."""
+    entry = catalogue.find(which)
+    if not trusted and not has_bubblewrap():
+        raise UsageError("grading needs bubblewrap (Debian: apt-get install bubblewrap), or --trusted for no sandbox")
+    if out.suffix != ".csv":
+        raise UsageError(f"--out {out}: the file ends in .csv")
+    found = [where] if results is not None else grading.submissions(where)
+    limits = Limits(seconds, memory * MEGABYTE)
+    graded = grading.grade(entry, found, jobs or len(os.sched_getaffinity(0)), limits, closed=not trusted)
+    if results is not None:
+        results.write_text(grading.gradescope(graded[0]), encoding="utf-8")
+        return
+    pages = grading.write(entry, graded, out)
+    table = Table("submission", "marks", "", box=None, header_style="bold")
+    for one in graded:
+        table.add_row(escape(one.name), f"{one.checked.given} of {one.checked.of}", escape(one.remark or one.mistakes))
+    Console().print(table)
+    typer.echo(f"marks: {out}   JUnit: {out.with_suffix('.xml')}   pages: {pages}")
 
 
 @app.command("reset")

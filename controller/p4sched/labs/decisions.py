@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from p4sched.labs.sandbox import Sandbox, SubmissionError
+from p4sched.labs.sandbox import Sandbox, SubmissionError, readable_tree
 from p4sched.labs.trace import LINK_BPS, Packet
 from p4sched.paths import rust_binary
 
@@ -56,7 +56,9 @@ def decided(
         for trial in trials
     )
     lines = "".join(f"{json.dumps(request)}\n" for request in requests)
-    result = sandbox.run([str(rust_binary("p4sched-decisions"))], lines, program.parent)
+    binary = rust_binary("p4sched-decisions").resolve()
+    readable_tree(program.parent)
+    result = sandbox.run([str(binary)], lines, program.parent, readable=[binary], processes=8)
     answers = [json.loads(line) for line in result.stdout.splitlines()] if result.returncode == 0 else []
     if len(answers) != len(trials):
         raise SubmissionError(f"the program could not be run: {result.stderr.strip() or 'it used too much memory'}")

@@ -78,6 +78,10 @@ class Lab(ABC):
         `scratch` is an empty folder. Whatever reads or runs the student's files does so in the sandbox.
         """
 
+    @abstractmethod
+    def no_marks(self) -> tuple[Marks, ...]:
+        """Of a submission that cannot be checked."""
+
     def programs(self, work: Path, scratch: Path) -> Path | None:
         """The folder that stands in place of p4/ in the run with TCP."""
         return None

@@ -1,14 +1,30 @@
-"""Runs what reads or runs a student's files: with limits on time, memory and output."""
+"""Runs what reads or runs a student's files: with limits on time, memory, processes and output.
 
-import resource
+For grading, it is shut in as well.
+"""
+
+import os
+import shutil
+import signal
 import subprocess
+import tempfile
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
 from p4sched.errors import P4schedError
+from p4sched.paths import tool
 
-GIGABYTE = 1 << 30
+MEGABYTE = 1 << 20
+SHELL_SIGNAL = 128
+"""A shell, and bubblewrap, give 128 plus the number of a signal as exit code."""
+FIRST_UID = 61_000
+"""Users that nobody is: each submission that runs at a time has one, so limits on processes are its own."""
+SYSTEM = ("/usr", "/lib", "/lib64", "/bin", "/etc/ld.so.cache")
+OUT_OF_MEMORY = ("memory allocation", "MemoryError", "Cannot allocate memory", "out of memory")
+TOO_LARGE = ("File too large", "No space left on device")
+NO_PROCESS = ("BlockingIOError", "Resource temporarily unavailable", "failed to spawn thread")
 
 
 class SubmissionError(P4schedError):
@@ -20,9 +36,18 @@ class Limits:
     """What a submission may use."""
 
     seconds: float = 30
-    memory_bytes: int = 2 * GIGABYTE
-    file_bytes: int = 256 << 20
-    """Of the largest file."""
+    memory_bytes: int = 2048 * MEGABYTE
+    file_bytes: int = 64 * MEGABYTE
+    """Of the largest file, and of what it prints."""
+
+
+@dataclass(frozen=True)
+class Result:
+    """What a command left."""
+
+    returncode: int
+    stdout: str
+    stderr: str
 
 
 @dataclass(frozen=True)
@@ -32,31 +57,116 @@ class Sandbox:
     limits: Limits = Limits()
 
     def run(
-        self, command: Sequence[str], given: str, folder: Path, variables: Mapping[str, str] | None = None
-    ) -> subprocess.CompletedProcess[str]:
-        """Runs a command in `folder`, which it may write to, with `given` at its standard input.
+        self,
+        command: Sequence[str],
+        given: str,
+        folder: Path,
+        variables: Mapping[str, str] | None = None,
+        readable: Sequence[Path] = (),
+        processes: int | None = None,
+    ) -> Result:
+        """Runs a command in `folder`, with `given` at its standard input.
+
+        readable: what else it needs, if it is shut in. processes: how many it may have, itself included.
 
         Raises:
-            SubmissionError: it took too long.
+            SubmissionError: it went beyond a limit. The message says which.
         """
-        limits = self.limits
+        with tempfile.TemporaryFile() as stdin, tempfile.TemporaryFile() as stdout, tempfile.TemporaryFile() as stderr:
+            stdin.write(given.encode())
+            stdin.seek(0)
+            words = [*self._limited(processes), *command]
+            try:
+                process = subprocess.Popen(
+                    self._shut_in(words, folder, readable),
+                    stdin=stdin,
+                    stdout=stdout,
+                    stderr=stderr,
+                    cwd=folder,
+                    env=variables,
+                    start_new_session=True,
+                )
+                code = self._ended(process)
+            except OSError as error:
+                raise SubmissionError(f"it could not be run: {error.strerror}") from error
+            stdout.seek(0)
+            stderr.seek(0)
+            result = Result(code, stdout.read().decode(errors="replace"), stderr.read().decode(errors="replace"))
+        self._check(result)
+        return result
 
-        def limit() -> None:
-            resource.setrlimit(resource.RLIMIT_AS, (limits.memory_bytes, limits.memory_bytes))
-            resource.setrlimit(resource.RLIMIT_FSIZE, (limits.file_bytes, limits.file_bytes))
-
+    def _ended(self, process: "subprocess.Popen[bytes]") -> int:
+        """The exit code; ends the whole group when the time is over."""
         try:
-            return subprocess.run(
-                command,
-                input=given,
-                cwd=folder,
-                env=variables,
-                capture_output=True,
-                text=True,
-                errors="replace",
-                timeout=limits.seconds,
-                check=False,
-                preexec_fn=limit,
-            )
+            code = process.wait(self.limits.seconds)
         except subprocess.TimeoutExpired as error:
-            raise SubmissionError(f"it took longer than {limits.seconds:g} s, and was ended") from error
+            raise SubmissionError(f"it took longer than {self.limits.seconds:g} s, and was ended") from error
+        finally:
+            # whatever it started goes with it
+            with suppress(ProcessLookupError):
+                os.killpg(process.pid, signal.SIGKILL)
+            process.wait()
+        return SHELL_SIGNAL - code if code < 0 else code
+
+    def _limited(self, processes: int | None) -> list[str]:
+        limits = self.limits
+        words = [str(tool("prlimit", "it is part of util-linux")), f"--as={limits.memory_bytes}", "--core=0"]
+        words += [f"--fsize={limits.file_bytes}"]
+        return words if processes is None else [*words, f"--nproc={processes}"]
+
+    def _shut_in(self, words: Sequence[str], folder: Path, readable: Sequence[Path]) -> Sequence[str]:
+        del folder, readable
+        return words
+
+    def _check(self, result: Result) -> None:
+        megabytes = self.limits.file_bytes // MEGABYTE
+        if result.returncode == SHELL_SIGNAL + signal.SIGXFSZ or any(text in result.stderr for text in TOO_LARGE):
+            raise SubmissionError(f"it wrote more than {megabytes} MB, and was ended")
+        if result.returncode == 0:
+            return
+        if any(text in result.stderr for text in OUT_OF_MEMORY):
+            raise SubmissionError(
+                f"it used more than {self.limits.memory_bytes // MEGABYTE} MB of memory, and was ended"
+            )
+        if any(text in result.stderr for text in NO_PROCESS):
+            raise SubmissionError("it tried to start other processes, which it may not")
+
+
+@dataclass(frozen=True)
+class Closed(Sandbox):
+    """For grading: no network, no other files, no other processes. Bubblewrap does this."""
+
+    slot: int = 0
+    """Another number for each that runs at a time."""
+
+    def _shut_in(self, words: Sequence[str], folder: Path, readable: Sequence[Path]) -> Sequence[str]:
+        wrapped = [str(tool("bwrap", "it is in Debian's package bubblewrap"))]
+        wrapped += ["--die-with-parent", "--new-session", "--clearenv", "--setenv", "PATH", "/usr/bin:/bin"]
+        wrapped += ["--unshare-pid", "--unshare-net", "--unshare-ipc", "--unshare-uts", "--unshare-cgroup-try"]
+        wrapped += ["--proc", "/proc", "--dev", "/dev", "--size", str(self.limits.file_bytes), "--tmpfs", "/tmp"]
+        for path in map(Path, SYSTEM):
+            wrapped += ["--ro-bind-try", str(path), str(path)]
+        for path in (folder, *readable):
+            # bubblewrap would make them for root alone
+            above = [parent for parent in reversed(path.parents) if str(parent) not in {"/", "/tmp", *SYSTEM}]
+            wrapped += [word for parent in above for word in ("--perms", "0755", "--dir", str(parent))]
+            wrapped += ["--ro-bind", str(path), str(path)]
+        wrapped += ["--chdir", str(folder)]
+        if os.geteuid() != 0:
+            return [*wrapped, "--unshare-user", *words]
+        # The kernel bounds the processes of every user but root, so the command runs as another one.
+        user = FIRST_UID + self.slot
+        wrapped += ["--cap-drop", "ALL", "--cap-add", "CAP_SETUID", "--cap-add", "CAP_SETGID"]
+        wrapped += [str(tool("setpriv", "it is part of util-linux")), f"--reuid={user}", f"--regid={user}"]
+        return [*wrapped, "--clear-groups", "--no-new-privs", *words]
+
+
+def readable_tree(folder: Path) -> None:
+    """Lets the user of a closed sandbox read a folder."""
+    for path in (folder, *folder.rglob("*")):
+        path.chmod(0o755 if path.is_dir() else 0o644)
+
+
+def has_bubblewrap() -> bool:
+    """Whether `Closed` can work here."""
+    return shutil.which("bwrap") is not None

@@ -8,7 +8,7 @@ program on every packet is named.
 import re
 import shutil
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from p4sched.errors import P4schedError
@@ -68,9 +68,8 @@ class SteppedLab(Lab):
             trials = [trial for task in self.tasks for trial in task.trials]
             runs = decided(program, self.scheme, trials, sandbox, model=self.has_model)
         except SubmissionError as error:
-            first, *others = self.tasks
-            told = Marks(first.title, 0, first.marks, tuple(str(error).splitlines()))
-            return (told, *(Marks(task.title, 0, task.marks) for task in others))
+            first, *others = self.no_marks()
+            return (replace(first, says=tuple(str(error).splitlines())), *others)
         everywhere = list(zip(trials, runs, strict=True))
         given, done = [], 0
         for task in self.tasks:
@@ -78,6 +77,10 @@ class SteppedLab(Lab):
             done += len(task.trials)
             given.append(self._marks(task, own, everywhere, work))
         return tuple(given)
+
+    def no_marks(self) -> tuple[Marks, ...]:
+        """See `Lab`."""
+        return tuple(Marks(task.title, 0, task.marks) for task in self.tasks)
 
     def programs(self, work: Path, scratch: Path) -> Path:
         """The programs of the laboratory with the student's files in their places.

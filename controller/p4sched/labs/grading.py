@@ -1,0 +1,193 @@
+"""Grades many submissions: each in a sandbox of its own, several at a time."""
+
+import csv
+import json
+import os
+import stat
+import tarfile
+import tempfile
+import zipfile
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path, PurePosixPath
+from queue import SimpleQueue
+from xml.etree import ElementTree as ET
+
+from p4sched.errors import P4schedError, UsageError
+from p4sched.labs import checking, told
+from p4sched.labs.catalogue import Entry
+from p4sched.labs.lab import Checked
+from p4sched.labs.page import page
+from p4sched.labs.sandbox import MEGABYTE, Closed, Limits, Sandbox, SubmissionError
+
+LARGEST_FILE = MEGABYTE
+"""Bytes of a student's file; nobody writes so much."""
+
+
+@dataclass(frozen=True)
+class Graded:
+    """One submission and its marks."""
+
+    name: str
+    checked: Checked
+    remark: str = ""
+    """Why it could not be checked; empty if it could."""
+
+    @property
+    def mistakes(self) -> str:
+        """Their names; where one has no name, what is said first."""
+        wrong = [marks for marks in self.checked.marks if marks.says]
+        return "; ".join(dict.fromkeys(marks.mistake or marks.says[0] for marks in wrong))
+
+
+def submissions(folder: Path) -> list[Path]:
+    """The folders and archives in a folder, by name.
+
+    Raises:
+        UsageError: there are none.
+    """
+    if not folder.is_dir():
+        raise UsageError(f"'{folder}' is no folder with submissions")
+    found = sorted(path for path in folder.iterdir() if path.is_dir() or _is_archive(path))
+    if not found:
+        raise UsageError(f"'{folder}' holds no submissions: each is a folder, or a .zip or .tar file")
+    return found
+
+
+def grade(entry: Entry, found: Sequence[Path], jobs: int, limits: Limits, *, closed: bool) -> list[Graded]:
+    """Marks of each, in their order. `closed`: in sandboxes; otherwise with limits only."""
+    slots: SimpleQueue[int] = SimpleQueue()
+    for slot in range(jobs):
+        slots.put(slot)
+
+    def one(path: Path) -> Graded:
+        slot = slots.get()
+        try:
+            return _graded(entry, path, Closed(limits, slot=slot) if closed else Sandbox(limits))
+        finally:
+            slots.put(slot)
+
+    with ThreadPoolExecutor(jobs) as pool:
+        return list(pool.map(one, found))
+
+
+def _graded(entry: Entry, path: Path, sandbox: Sandbox) -> Graded:
+    lab = entry.load()
+    name = path.name.split(".", 1)[0] if path.is_file() else path.name
+    try:
+        with tempfile.TemporaryDirectory(prefix="p4sched-grade-") as made:
+            work = Path(made)
+            for file in lab.files:
+                text = _read(path, file)
+                if text is not None:
+                    (work / file).write_bytes(text)
+            checked, _ = checking.check(entry, work, sandbox)
+            return Graded(name, checked)
+    except SubmissionError as error:
+        return Graded(name, Checked(entry.folder.name, lab.no_marks()), str(error))
+    except P4schedError:
+        raise
+    except (OSError, zipfile.BadZipFile, tarfile.TarError, EOFError) as error:
+        return Graded(name, Checked(entry.folder.name, lab.no_marks()), f"the submission cannot be read: {error}")
+
+
+def _is_archive(path: Path) -> bool:
+    return path.is_file() and (zipfile.is_zipfile(path) or tarfile.is_tarfile(path))
+
+
+def _read(submission: Path, name: str) -> bytes | None:
+    """A file of a submission, from the folder that is least deep; None if it is not there."""
+    if submission.is_dir():
+        return _from_folder(submission, name)
+    if zipfile.is_zipfile(submission):
+        with zipfile.ZipFile(submission) as archive:
+            member = _least_deep([one for one in archive.namelist() if PurePosixPath(one).name == name])
+            if member is None:
+                return None
+            with archive.open(member) as file:
+                return _bounded(file.read, name)
+    with tarfile.open(submission) as archive:
+        files = {one.name: one for one in archive if one.isfile() and PurePosixPath(one.name).name == name}
+        member = _least_deep(list(files))
+        file = None if member is None else archive.extractfile(files[member])
+        return None if file is None else _bounded(file.read, name)
+
+
+def _from_folder(folder: Path, name: str) -> bytes | None:
+    # A link could name a file of the teacher.
+    paths = [path for path in folder.rglob(name) if path.resolve().is_relative_to(folder.resolve())]
+    path = min(paths, key=lambda path: (len(path.parts), path), default=None)
+    if path is None:
+        return None
+    if not stat.S_ISREG(path.lstat().st_mode):
+        raise SubmissionError(f"{name} is no plain file")
+    with open(os.open(path, os.O_RDONLY | os.O_NOFOLLOW), "rb") as file:
+        return _bounded(file.read, name)
+
+
+def _least_deep(names: Sequence[str]) -> str | None:
+    return min(names, key=lambda name: (name.count("/"), name), default=None)
+
+
+def _bounded(read: Callable[[int], bytes], name: str) -> bytes:
+    text = read(LARGEST_FILE + 1)
+    if len(text) > LARGEST_FILE:
+        raise SubmissionError(f"{name} is larger than {LARGEST_FILE // MEGABYTE} MB")
+    return text
+
+
+def write(entry: Entry, graded: Sequence[Graded], out: Path) -> Path:
+    """Writes OUT.csv, OUT.xml (JUnit), and a page for each submission in the folder OUT; returns that folder."""
+    lab = entry.load()
+    with out.open("w", newline="", encoding="utf-8") as file:
+        rows = csv.writer(file)
+        rows.writerow(["submission", *(marks.task for marks in lab.no_marks()), "marks", "of", "mistakes", "remark"])
+        for one in graded:
+            given = [marks.given for marks in one.checked.marks]
+            total = [one.checked.given, one.checked.of]
+            rows.writerow([_plain(one.name), *given, *total, _plain(one.mistakes), _plain(one.remark)])
+    _junit(graded).write(out.with_suffix(".xml"), encoding="utf-8", xml_declaration=True)
+    pages = out.with_suffix("")
+    pages.mkdir(exist_ok=True)
+    for one in graded:
+        heading = f"{checking.title(entry, lab)}: {one.name}"
+        text = page(heading, lab, one.checked, None, one.remark or None)
+        (pages / f"{one.name}.html").write_text(text, encoding="utf-8")
+    return pages
+
+
+def _plain(text: str) -> str:
+    """Text that no spreadsheet takes for a formula."""
+    return f"'{text}" if text[:1] in {"=", "+", "-", "@", "\t"} else text
+
+
+def _junit(graded: Sequence[Graded]) -> "ET.ElementTree[ET.Element]":
+    suites = ET.Element("testsuites")
+    for one in graded:
+        wrong = [marks for marks in one.checked.marks if not marks.full]
+        counts = {"tests": str(len(one.checked.marks)), "failures": str(len(wrong))}
+        suite = ET.SubElement(suites, "testsuite", {"name": one.name, **counts})
+        for marks in one.checked.marks:
+            case = ET.SubElement(suite, "testcase", {"classname": one.checked.lab, "name": marks.task})
+            if not marks.full:
+                said = one.remark or marks.mistake or (marks.says[0] if marks.says else "")
+                failure = ET.SubElement(case, "failure", {"message": _xml(said)})
+                failure.text = _xml("\n".join(marks.says))
+    ET.indent(suites)
+    return ET.ElementTree(suites)
+
+
+def _xml(text: str) -> str:
+    """Without the control characters that XML cannot have."""
+    return "".join(one if one >= " " or one in "\n\t" else "?" for one in text)
+
+
+def gradescope(graded: Graded) -> str:
+    """results.json as Gradescope wants it (gradescope-autograders.readthedocs.io)."""
+    tests = [
+        {"name": marks.task, "score": marks.given, "max_score": marks.of, "output": "\n".join(marks.says)}
+        for marks in graded.checked.marks
+    ]
+    output = graded.remark or told.text(graded.checked).splitlines()[-1]
+    return f"{json.dumps({'output': output, 'tests': tests}, indent=2)}\n"
