@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from p4sched.errors import UsageError
+from p4sched.errors import P4schedError, UsageError
 from p4sched.lab import experiment, frame, onos
 from p4sched.lab.calibrate import Capacity
 from p4sched.lab.experiment import Asked, Choice, ControllerKind, Experiment, Results, SchemeOutcome, Stage, SwitchKind
@@ -156,6 +156,38 @@ def test_a_run_that_fails_leaves_no_results_of_the_one_before(tmp_path: Path) ->
     with pytest.raises(ValueError, match="the run fails"):
         frame.run(Experiment(**{**vars(stepped()), "measure": fail}), asked, plain)
     assert left_in(tmp_path) == {"aifo", "aifo/notes.csv"}
+
+
+@pytest.mark.parametrize(
+    ("error", "reason"),
+    [
+        (P4schedError("switch s1: does not answer"), "switch s1: does not answer"),
+        (KeyboardInterrupt(), "it was interrupted"),
+        (ZeroDivisionError(), "ZeroDivisionError"),
+    ],
+)
+def test_a_run_that_ends_early_keeps_what_is_done_and_marks_it(
+    error: BaseException, reason: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    async def second_fails(_: None, stage: Stage) -> SchemeOutcome[str]:
+        if stage.name == "aifo":
+            raise error
+        return SchemeOutcome({"packets": 3}, None, kept=stage.name)
+
+    mine = Experiment(**{**vars(stepped(Choice(("fifo", "aifo", "rifo")))), "measure": second_fails})
+    asked = Asked(SwitchKind.EMBEDDED, tmp_path, schemes=["fifo", "aifo", "rifo"])
+    with pytest.raises(type(error)):
+        frame.run(mine, asked, plain)
+    found = summaries.read(tmp_path).content
+    assert found["schemes"] == {"fifo": {"packets": 3}}
+    assert found["configuration"]["rate_bps"] == 5
+    assert found["partial"] == {"reason": reason, "missing": ["aifo", "rifo"]}
+    assert summaries.verdict(found) == "PARTIAL"
+    (doubt,) = summaries.doubts(found)
+    assert str(doubt) == f"the run ended before its end: {reason}; not measured: aifo, rifo"
+    assert "kept, and marked as partial: fifo in" in " ".join(capsys.readouterr().out.split())
+    frame.run(stepped(), asked, plain)
+    assert "partial" not in summaries.read(tmp_path).content
 
 
 BASE = Base(Rate.parse("100mbit"), Duration.parse("10ms"))

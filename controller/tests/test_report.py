@@ -128,6 +128,14 @@ def test_what_a_run_calls_itself_is_text_and_not_markup(tmp_path: Path) -> None:
     assert wicked in page.text
 
 
+def test_a_run_that_ended_early_is_not_taken_for_whole(tmp_path: Path) -> None:
+    mark = {"partial": {"reason": "switch s1: does not answer", "missing": ["aifo"]}}
+    (tmp_path / "summary.json").write_text(json.dumps(summary() | mark))
+    words = made(tmp_path).words()
+    assert "Ended 2026-01-02T03:04:05+00:00. This run: PARTIAL" in words
+    assert "Not whole: the run ended before its end: switch s1: does not answer; not measured: aifo" in words
+
+
 def test_a_run_without_figure_or_schemes_has_a_page_too(tmp_path: Path) -> None:
     (tmp_path / "summary.json").write_text('{"experiment": "x", "edges_follow_s": {"join": 0.16, "leave": null}}')
     words = made(tmp_path).words()

@@ -66,6 +66,8 @@ ATTEMPTS = 3
 """A scheme is measured so many times at most while the emulator is the bottleneck."""
 Options = Callable[[float], Mapping[str, Any]]
 """The experiment's own options at a time scale."""
+Row = tuple[str, str, ControllerKind]
+"""What a scheme with a controller is called in the results, the scheme, and the controller."""
 Beside = Callable[[Tell], AbstractContextManager[None]]
 """Something that goes on while an experiment measures."""
 
@@ -176,7 +178,7 @@ def scheme_summary(outcome: SchemeOutcome[Any]) -> dict[str, Any]:
 
 
 def discard_results(experiment: Experiment[Any, Any], folder: Path) -> None:
-    """Deletes what an earlier run wrote into this folder. So a run that fails leaves no results.
+    """Deletes what an earlier run wrote into this folder. So a run that fails leaves no results but its own.
 
     Files are deleted by the names that the experiment declares. A folder is deleted only if nothing else is in it.
     """
@@ -225,9 +227,15 @@ def _measure_all(
     preparing = _line(progress, "")
     begun = _begun(experiment, asked, in_lab)
     virtual_s, wall_began = 0.0, time.monotonic()
-    with begun as lab, progress, experiment.prepared(setting, asked, preparing) as ready:
+    rows = list(_rows(shown or [""], asked.controllers))
+    with (
+        _keeping_what_is_done(asked.out, rows, found, lambda: _summary(experiment, ready, asked, pace), console),
+        begun as lab,
+        progress,
+        experiment.prepared(setting, asked, preparing) as ready,
+    ):
         preparing(DONE)
-        for key, scheme, controller in _rows(shown or [""], asked.controllers):
+        for key, scheme, controller in rows:
             tell = _line(progress, key)
             stage = Stage(scheme, asked.switch.value, asked.out / key, lab, tell, asked.target, controller)
             tell("starting")
@@ -247,7 +255,26 @@ def _measure_all(
     return results
 
 
-def _rows(schemes: Sequence[str], controllers: Sequence[ControllerKind]) -> Iterator[tuple[str, str, ControllerKind]]:
+@contextmanager
+def _keeping_what_is_done(
+    out: Path, rows: Sequence[Row], found: Mapping[str, Any], of_the_run: Callable[[], dict[str, Any]], console: Console
+) -> Iterator[None]:
+    """A run with several schemes that ends before its end, for whatever reason, leaves a summary of those that it has
+    measured. `of_the_run` says what summary.json says besides."""
+    try:
+        yield
+    except BaseException as error:
+        if found and "" not in found:
+            reason = (
+                "it was interrupted" if isinstance(error, KeyboardInterrupt) else str(error) or type(error).__name__
+            )
+            partial = summaries.partial(reason, [key for key, _, _ in rows if key not in found])
+            summaries.write(out, of_the_run() | partial | {"schemes": found})
+            console.print(f"[yellow]kept, and marked as partial:[/] {', '.join(found)} in {out / summaries.FILE}")
+        raise
+
+
+def _rows(schemes: Sequence[str], controllers: Sequence[ControllerKind]) -> Iterator[Row]:
     """Each scheme with each controller, and what the two are called together in the results."""
     for scheme in schemes:
         for controller in controllers:

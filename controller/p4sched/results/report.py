@@ -21,7 +21,7 @@ from p4sched.schemes import title
 
 PAGE = "report.html"
 LINKED = (".csv", ".json", ".jsonl", ".parquet")
-APART = frozenset({"experiment", "finished", "configuration", "schemes", "machine", "versions"})
+APART = frozenset({"experiment", "finished", "configuration", "schemes", "machine", "versions", "partial"})
 """Keys of summary.json that the page shows in their own places."""
 ASIDE = frozenset({"fidelity", "tcp", "bottleneck"})
 """Keys of groups that are the same for every experiment and not its result."""
@@ -117,7 +117,7 @@ def ran(content: Mapping[str, Any]) -> str:
     """When a run was, or in which time."""
     if content.get("configuration", {}).get("time") == summaries.VIRTUAL:
         return "In virtual time"
-    return f"Finished {content.get('finished', 'at an unknown time')}"
+    return f"{'Ended' if 'partial' in content else 'Finished'} {content.get('finished', 'at an unknown time')}"
 
 
 def data_uri(path: Path) -> str:

@@ -1,7 +1,7 @@
 """What a run left behind: its summary.json, and whether that can be believed."""
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -13,7 +13,7 @@ from p4sched.results.whole_file import write_whole
 FILE = "summary.json"
 VIRTUAL = "virtual"
 """The `time` of a run that is no emulation."""
-INVALID, EXACT = "INVALID", "exact"
+INVALID, EXACT, PARTIAL = "INVALID", "exact", "PARTIAL"
 
 
 @dataclass(frozen=True)
@@ -68,17 +68,33 @@ def write(folder: Path, content: Mapping[str, Any]) -> None:
     write_whole(folder / FILE, json.dumps(content, indent=1) + "\n")
 
 
+def partial(reason: str, missing: Sequence[str]) -> dict[str, Any]:
+    """The mark of a run that ended before its end."""
+    return {"partial": {"reason": reason, "missing": list(missing)}}
+
+
 def doubts(content: Mapping[str, Any]) -> list[Doubt]:
-    """Why a summary, or a part of one, is not to be believed; empty when all of it is."""
-    return [doubt for _, found in _fidelities(content) for doubt in found]
+    """Why a summary, or a part of one, is not to be believed or not whole; empty when all of it is."""
+    found = [doubt for _, found in _fidelities(content) for doubt in found]
+    return [*_ended_early(content), *found]
+
+
+def _ended_early(content: Mapping[str, Any]) -> list[Doubt]:
+    mark = content.get("partial")
+    if not isinstance(mark, Mapping):
+        return []
+    missing = ", ".join(map(str, mark.get("missing", ()))) or "nothing"
+    return [Doubt("", f"the run ended before its end: {mark.get('reason')}; not measured: {missing}")]
 
 
 def verdict(content: Mapping[str, Any]) -> str:
-    """valid, INVALID, exact in virtual time, or "not measured": without real time, as in stepped time, there is no
-    fidelity to measure."""
+    """valid, INVALID, PARTIAL if the run ended before its end, exact in virtual time, or "not measured": without real
+    time, as in stepped time, there is no fidelity to measure."""
     found = list(_fidelities(content))
     if any(doubts for _, doubts in found):
         return INVALID
+    if _ended_early(content):
+        return PARTIAL
     configuration = content.get("configuration")
     if isinstance(configuration, Mapping) and configuration.get("time") == VIRTUAL:
         return EXACT
