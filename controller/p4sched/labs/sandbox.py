@@ -143,7 +143,8 @@ class Closed(Sandbox):
         wrapped = [str(tool("bwrap", "it is in Debian's package bubblewrap"))]
         wrapped += ["--die-with-parent", "--new-session", "--clearenv", "--setenv", "PATH", "/usr/bin:/bin"]
         wrapped += ["--unshare-pid", "--unshare-net", "--unshare-ipc", "--unshare-uts", "--unshare-cgroup-try"]
-        wrapped += ["--proc", "/proc", "--dev", "/dev", "--size", str(self.limits.file_bytes), "--tmpfs", "/tmp"]
+        wrapped += ["--proc", "/proc", "--dev", "/dev", "--size", str(self.limits.file_bytes)]
+        wrapped += ["--perms", "1777", "--tmpfs", "/tmp"]
         for path in map(Path, SYSTEM):
             wrapped += ["--ro-bind-try", str(path), str(path)]
         for path in (folder, *readable):
