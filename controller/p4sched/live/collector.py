@@ -14,6 +14,7 @@ from finsy.proto import p4r
 from p4sched.control.controller import SwitchAddress
 from p4sched.control.loop import action_data_in_force
 from p4sched.control.parameters import MAX_WINDOW as LARGEST_WINDOW
+from p4sched.live.polling import Poll
 from p4sched.live.view import REFUSED, TAIL_DROPS, Cells, PortView, SwitchView, architecture, scheme_of
 from p4sched.p4rt.reader import Reader
 from p4sched.p4rt.session import watch
@@ -51,16 +52,22 @@ class Collector:
     name: str
     reader: Reader
     manager: EmbeddedTrafficManager
+    poll: Poll
     view: SwitchView
     window: int = LARGEST_WINDOW
     """|W|: cells of the window that are in use."""
+    _cookie: int | None = None
+    """Of the program that the P4Info belongs to."""
     _cells: Cells | None = None
     _request: p4r.ReadRequest | None = None
     _readings: deque[Reading] = field(default_factory=deque)
 
     async def look(self) -> bool:
         """Looks which program, ports and users there are. Says whether something has changed."""
-        await self.reader.load_schema()
+        cookie = await self.reader.pipeline_cookie()
+        if self._cells is None or cookie is None or cookie != self._cookie:
+            await self.reader.load_schema()
+            self._cells, self._cookie = None, cookie
         ports = tuple(PortView.of(settings) for settings in await self.manager.ports())
         users = {}
         if self.reader.schema.counters.get(DEPARTURES) is not None:
@@ -92,11 +99,10 @@ class Collector:
         """How late the switch hands out frames, since whoever measures has asked for a new measurement."""
         return await self.manager.fidelity()
 
-    async def read(self) -> Reading:
+    def read(self) -> Reading:
         """One reading. The queues are read first: time and lengths are of one instant."""
-        report = await self.manager.report()
-        entities = [] if self._request is None else await self.reader.answer(self._request)
         assert self._cells is not None, "look() comes first"
+        report, entities = self.poll.read(self._request)
         reading = _reading(report, entities, self._cells, self.view)
         self._readings.append(reading)
         horizon = reading.time_ns - RATE_WINDOW_NS
@@ -138,7 +144,9 @@ async def collecting(switches: Mapping[str, SwitchAddress]) -> AsyncIterator[dic
             reader = await stack.enter_async_context(watch(at.address, device_id=at.device_id))
             manager = EmbeddedTrafficManager(at.address)
             stack.push_async_callback(manager.close)
-            found[name] = Collector(name, reader, manager, SwitchView(name, None, "", (), {}))
+            poll = Poll(at.address)
+            stack.callback(poll.close)
+            found[name] = Collector(name, reader, manager, poll, SwitchView(name, None, "", (), {}))
             await found[name].look()
         yield found
 

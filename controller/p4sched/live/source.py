@@ -161,7 +161,7 @@ class Rounds:
                 for mark in self._shown.logs.marks():
                     self._hub.say(mark)
             before_s = clock.now_s()
-            readings = {name: await collector.read() for name, collector in self._collectors.items()}
+            readings = {name: collector.read() for name, collector in self._collectors.items()}
             self._hub.say(messages.frame((before_s + clock.now_s()) / 2, self._collectors, readings))
             await clock.next()
 

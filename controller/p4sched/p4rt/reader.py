@@ -210,12 +210,6 @@ class Reader:
         with clear_errors(self.address, "encode what to read"):
             return p4r.ReadRequest(device_id=self.device_id, entities=encode_entities(wanted, self.schema))
 
-    async def answer(self, request: p4r.ReadRequest) -> list[p4r.Entity]:
-        """The entities of one Read, as the switch sent them: to decode thousands a second takes a loop made for it."""
-        async with one_sentence(self.address, "read"):
-            replies = [reply async for reply in self._stub.Read(request, timeout=READ_TIMEOUT_S)]
-        return [entity for reply in replies for entity in reply.entities]
-
     async def counters(self, wanted: CounterCells, clock: Callable[[], int] = now_ns) -> TimedCounts:
         """These cells, in one Read, with the time that it took."""
         before = clock()

@@ -142,12 +142,9 @@ class EmbeddedTrafficManager:
 
     async def stats(self, ports: Sequence[int] = ()) -> Mapping[int, pb.PortStats]:
         """Counters of these ports (none named: all), by port, read at one instant."""
-        return {port.port: port for port in (await self.report(ports)).ports}
-
-    async def report(self, ports: Sequence[int] = ()) -> pb.GetStatsResponse:
-        """The same, with the switch's time at that instant."""
         async with one_sentence(self.address, "read its statistics"):
-            return await self._stub.GetStats(pb.GetStatsRequest(ports=ports), timeout=TIMEOUT_S)
+            reply = await self._stub.GetStats(pb.GetStatsRequest(ports=ports), timeout=TIMEOUT_S)
+        return {port.port: port for port in reply.ports}
 
     async def fidelity(self, *, reset: bool = False) -> Fidelity:
         """How faithful the emulation was since the last reset."""
