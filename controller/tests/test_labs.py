@@ -2,6 +2,7 @@
 
 import csv
 import re
+import runpy
 import shutil
 import sys
 import tomllib
@@ -15,6 +16,7 @@ import pytest
 from p4sched.cli.main import run_command
 from p4sched.errors import UsageError
 from p4sched.labs import catalogue, checking, told, workspace
+from p4sched.labs.answers import AnswersLab
 from p4sched.labs.catalogue import Entry
 from p4sched.labs.lab import Checked
 from p4sched.labs.sandbox import Closed, Limits, Sandbox, SubmissionError, readable_tree
@@ -75,7 +77,34 @@ def test_a_lab_has_a_readme_with_all_parts_and_hints(entry: Entry) -> None:
         assert part in text, part
     assert f"{entry.load().minutes} minutes" in text
     assert len(entry.hints()) >= 4
-    assert {path.name for path in entry.start.iterdir()} == {path.name for path in entry.solution.iterdir()}
+    assert {path.name for path in entry.solution.iterdir()} == set(entry.load().files)
+    assert set(entry.load().files) <= {path.name for path in entry.start.iterdir()}
+
+
+@BUILT
+def test_the_answers_of_lab_01_are_what_its_script_measures() -> None:
+    script = runpy.run_path(str(catalogue.find("01").start / "one_queue.py"))
+    measured = {size: script["measured"](size) for size in (15, 20, 40, 400)}
+    assert measured[15][0] < 0.95 <= measured[20][0]
+    lab = catalogue.find("01").load()
+    assert isinstance(lab, AnswersLab)
+    right = {question.key: question.answer for question in lab.questions}
+    assert measured[400][2] / measured[40][2] == pytest.approx(right["times_longer"], rel=0.01)
+    assert measured[400][1] == pytest.approx(right["full_queue_ms"], rel=0.01)
+
+
+@BUILT
+def test_the_tables_of_lab_10_are_those_of_its_fabric(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    entry = catalogue.find("10")
+    script = runpy.run_path(str(entry.folder / "fabric.py"))
+    monkeypatch.setitem(script["main"].__globals__, "START", tmp_path)
+    script["main"]()
+    for name in ("ports.csv", "flows.csv"):
+        assert (tmp_path / name).read_text() == (entry.start / name).read_text()
+    ports = list(csv.DictReader((tmp_path / "ports.csv").open()))
+    assert max(ports, key=lambda port: float(port["queue_mean"]))["to"] == "spine1"
+    inside = [port for port in ports if not port["to"].startswith("h")]
+    assert sum(int(port["dropped_full"]) for port in inside) == 184
 
 
 @BUILT

@@ -6,11 +6,13 @@
 | `catalogue` | the labs of `labs/` |
 | `workspace` | a student's folder |
 | `stepped` | a lab with a P4 program: the check in stepped time |
+| `answers` | a lab whose answers are numbers and words |
 | `decisions` | what a program and its model decide on each packet |
 | `rules` | the rule of each scheme once more, in Python: it explains decisions and names mistakes |
 | `trace` | the packets of a check |
 | `tcp` | the run with TCP at the end of a check |
 | `sandbox` | limits for what reads or runs a student's files |
+| `grading` | many submissions: marks, JUnit, pages |
 | `checking` | a whole check |
 | `told`, `page` | a check as text, and as an HTML page |
 """

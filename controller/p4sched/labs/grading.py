@@ -110,8 +110,8 @@ def _read(submission: Path, name: str) -> bytes | None:
     with tarfile.open(submission) as archive:
         files = {one.name: one for one in archive if one.isfile() and PurePosixPath(one.name).name == name}
         member = _least_deep(list(files))
-        file = None if member is None else archive.extractfile(files[member])
-        return None if file is None else _bounded(file.read, name)
+        packed = None if member is None else archive.extractfile(files[member])
+        return None if packed is None else _bounded(packed.read, name)
 
 
 def _from_folder(folder: Path, name: str) -> bytes | None:

@@ -78,5 +78,6 @@ def reset(workspace: Workspace, source: Path) -> Path:
     for name in workspace.entry.load().files:
         if (workspace.folder / name).is_file():
             shutil.move(workspace.folder / name, kept / name)
-    shutil.copytree(source, workspace.folder, dirs_exist_ok=True)
+    for name in workspace.entry.load().files:
+        shutil.copyfile(source / name, workspace.folder / name)
     return kept
