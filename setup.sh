@@ -9,7 +9,7 @@ cd "$(dirname "$0")"
 LAB_PACKAGES=(bubblewrap ca-certificates ethtool gcc iperf3 iproute2 iputils-ping libc6-dev make mininet procps python3 python3-venv)
 RUST_PACKAGES=(cargo-web rustc-web)
 RUST_LINT_PACKAGES=(rust-web-clippy rustfmt-web)
-KERNEL_PACKAGES=(bc bison flex xz-utils)
+KERNEL_PACKAGES=(bc bison flex patch xz-utils)
 # The browser that tests of the live page drive.
 BROWSER_PACKAGES=(chromium)
 ONOS_PACKAGES=(maven openjdk-17-jdk-headless)

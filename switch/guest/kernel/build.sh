@@ -10,7 +10,7 @@ package=linux-source-${version%.*-*}
 sha256=9305d1a151b8e83dcb88aa11361e7b9513f0c252bdf7f5647e4542762d99c094
 cache=${P4SCHED_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/p4sched}
 kernel=$cache/linux-um-$version
-made_from=$(cat version fragment.config random.c build.sh | sha256sum | cut -d' ' -f1)
+made_from=$(cat version fragment.config random.c virtual-time.patch build.sh | sha256sum | cut -d' ' -f1)
 
 say() { printf '\033[1m==> %s\033[0m\n' "$*" >&2; }
 die() { printf 'make virtual: %s\n' "$*" >&2; exit 1; }
@@ -44,11 +44,9 @@ amend() {
 amend arch/um/Kconfig 'default 100' 'default 250'
 # A processor with AMX has 11008 bytes of registers, which a tracer must set in one piece.
 amend arch/x86/um/user-offsets.c 'HOST_FP_SIZE, 2696' 'HOST_FP_SIZE, 12288'
-# Of its messages to the calendar, a guest needs an answer to those that ask for the time. It waited for one to each.
-amend arch/um/kernel/time.c 'while (msg.op != UM_TIMETRAVEL_ACK)' \
-  'while (op != UM_TIMETRAVEL_REQUEST \&\& op != UM_TIMETRAVEL_WAIT \&\& op != UM_TIMETRAVEL_UPDATE \&\& msg.op != UM_TIMETRAVEL_ACK)'
 # Room for all frames that a guest's queue discipline can send at one instant.
 amend arch/um/drivers/virtio_uml.c 'define MAX_SUPPORTED_QUEUE_SIZE' 'define MAX_SUPPORTED_QUEUE_SIZE 1024 \/\/'
+patch -d "$tree" -p1 <virtual-time.patch >"$log" 2>&1 || fails "virtual-time.patch does not fit $version"
 
 say "The guests' kernel (some minutes)"
 # The build names no person, machine or time, so that the same source gives the same kernel.

@@ -40,6 +40,8 @@ pub struct Kind {
     protocol_features: u64,
     config: Vec<u8>,
     header: usize,
+    /// Whether the driver says each time that it has sent something; what it sends is found when it waits otherwise.
+    kicks: bool,
 }
 
 impl Kind {
@@ -50,6 +52,7 @@ impl Kind {
             protocol_features: vhost_user::PROTOCOL_FEATURES,
             config: mac.to_vec(),
             header: NET_HEADER_BYTES,
+            kicks: false,
         }
     }
 
@@ -61,6 +64,7 @@ impl Kind {
             protocol_features: vhost_user::PROTOCOL_FEATURES | vhost_user::PROTOCOL_REPLY_ACK,
             config: Vec::new(),
             header: 0,
+            kicks: true,
         }
     }
 }
@@ -71,7 +75,8 @@ pub struct Device {
     kind: Kind,
     listener: UnixListener,
     requests: Option<UnixStream>,
-    calls: Option<UnixStream>,
+    /// Where the driver expects calls, which come from the calendar instead. It must stay open.
+    calls: Option<OwnedFd>,
     memory: Option<GuestMemoryMmap>,
     queues: [Queue; QUEUES],
     /// What has not found a place in the queue to the guest yet.
@@ -105,11 +110,6 @@ impl Device {
             .map_or_else(|| self.listener.as_fd(), AsFd::as_fd)
     }
 
-    /// The descriptor on which the driver answers calls.
-    pub fn call_descriptor(&self) -> Option<BorrowedFd<'_>> {
-        self.calls.as_ref().map(AsFd::as_fd)
-    }
-
     /// Puts bytes into the queue to the guest, or keeps them until there is a place.
     ///
     /// # Errors
@@ -124,35 +124,10 @@ impl Device {
         self.call_due.contains(&true)
     }
 
-    /// A queue whose driver must be called, if there is one; it counts as called from now on.
-    pub fn take_call(&mut self) -> Option<usize> {
-        let queue = self.call_due.iter().position(|due| *due)?;
-        self.call_due[queue] = false;
-        Some(queue)
-    }
-
-    /// Calls the driver of a queue. It answers on [`Device::call_descriptor`].
-    ///
-    /// # Errors
-    /// [`GuestError::Io`] if the driver is gone, [`GuestError::Protocol`] if it has said nowhere to call it.
-    pub fn call(&mut self, queue: usize) -> Result<(), GuestError> {
-        let calls = self
-            .calls
-            .as_mut()
-            .ok_or_else(|| GuestError::Protocol("a driver cannot be called".into()))?;
-        Ok(calls.write_all(&vhost_user::call(queue))?)
-    }
-
-    /// Takes the driver's answer to a call.
-    ///
-    /// # Errors
-    /// [`GuestError::Io`] if the driver is gone.
-    pub fn take_call_reply(&mut self) -> Result<(), GuestError> {
-        let mut reply = [0; vhost_user::CALL_REPLY_BYTES];
-        if let Some(calls) = &mut self.calls {
-            calls.read_exact(&mut reply)?;
-        }
-        Ok(())
+    /// The queues whose driver must be called, a bit each; they count as called from now on.
+    pub fn take_calls(&mut self) -> u32 {
+        let due = std::mem::take(&mut self.call_due);
+        u32::from(due[TO_GUEST]) | u32::from(due[FROM_GUEST]) << 1
     }
 
     /// Handles what shows on [`Device::descriptor`]: a driver that connects, or one request. What the guest sent is
@@ -238,12 +213,7 @@ impl Device {
             }
             Request::SetQueueEnabled(queue, enabled) => self.queue(*queue)?.set_ready(*enabled),
             Request::SetBackendSocket => {
-                let socket = descriptors.into_iter().next();
-                self.calls = Some(
-                    socket
-                        .ok_or_else(|| GuestError::Protocol("a socket is missing".into()))?
-                        .into(),
-                );
+                self.calls = descriptors.into_iter().next();
             }
             Request::Kick(TO_GUEST) => self.fill()?,
             Request::Kick(FROM_GUEST) => self.drain(sent)?,
@@ -302,8 +272,11 @@ impl Device {
         Ok(())
     }
 
-    /// Takes out what the guest sent.
-    fn drain(&mut self, sent: &mut Vec<Vec<u8>>) -> Result<(), GuestError> {
+    /// Takes out what the guest sent, and appends it to `sent`.
+    ///
+    /// # Errors
+    /// [`GuestError::Protocol`] if the queue makes no sense.
+    pub fn drain(&mut self, sent: &mut Vec<Vec<u8>>) -> Result<(), GuestError> {
         let Self {
             kind,
             memory: Some(memory),
@@ -315,6 +288,9 @@ impl Device {
             return Ok(());
         };
         let queue = &mut queues[FROM_GUEST];
+        if !queue.ready() {
+            return Ok(());
+        }
         let mut moved = false;
         loop {
             while let Some(chain) = queue.iter(&*memory).map_err(broken)?.next() {
@@ -326,7 +302,7 @@ impl Device {
                 queue.add_used(memory, head, 0).map_err(broken)?;
                 moved = true;
             }
-            if !queue.enable_notification(memory).map_err(broken)? {
+            if !kind.kicks || !queue.enable_notification(memory).map_err(broken)? {
                 break;
             }
         }

@@ -31,8 +31,13 @@ const CLOCK_NS: u64 = 256;
 const SPINNING_TICKS: u32 = 16;
 /// How far its time may then go on without asking, in ns.
 const SPINNING_NS: u64 = 20_000;
+/// How far its time may go on without asking otherwise, in ns: programs read the clock some times before they wait.
+const FREE_NS: u64 = 8 * CLOCK_NS;
 /// How far a guest's clock may go ahead to answer a question, in ns. Reading its clock takes a program 256 ns.
 const AHEAD_NS: u64 = 1_000_000;
+/// Numbers of the devices on the kernel's command line.
+const INTERFACE: u32 = 0;
+const CONSOLE: u32 = 1;
 /// A guest that waits for nothing asks for this time.
 const NEVER: u64 = i64::MAX as u64;
 
@@ -77,11 +82,8 @@ pub struct Guest {
     /// When the guest wants to run.
     requested: u64,
     waiting: bool,
-    /// Calls of drivers that they have not answered.
-    unanswered: usize,
     /// How often in succession its time went on by no more than what reading the clock takes.
     ticks: u32,
-    sequence: u32,
     /// Sockets of the guest; removed at the end.
     _sockets: TempDir,
 }
@@ -98,8 +100,6 @@ enum Source {
     Calendar,
     /// A driver wants something of its device.
     Request(Which),
-    /// A driver answers its device's call.
-    Answer(Which),
 }
 
 impl Guest {
@@ -133,9 +133,7 @@ impl Guest {
             now: 0,
             requested: NEVER,
             waiting: false,
-            unanswered: 0,
             ticks: 0,
-            sequence: 0,
             _sockets: sockets,
         };
         guest.serve()?;
@@ -315,58 +313,33 @@ impl Guest {
 
     /// Lets the guest run at the time of its next event, until it waits again.
     fn step(&mut self) -> Result<(), GuestError> {
-        let now = self.next();
+        let now = self.next().max(self.now);
         if now >= NEVER {
             return Err(self.refused("it waits for something that never comes".into()));
         }
         self.now = now;
-        self.call_drivers()?;
-        if self.requested > now {
-            // An interrupt of this device waits already, behind a program that the kernel must not interrupt now.
-            return Ok(());
-        }
+        let free = if self.ticks > SPINNING_TICKS {
+            SPINNING_NS
+        } else {
+            FREE_NS
+        };
+        let queues = self.interface.take_calls() << (2 * INTERFACE) | self.console.take_calls() << (2 * CONSOLE);
         self.requested = NEVER;
         self.waiting = false;
-        // What is due at this very time needs no further word.
-        let free = if self.ticks > SPINNING_TICKS { SPINNING_NS } else { 1 };
-        self.tell(Operation::FreeUntil, now + free)?;
-        self.tell(Operation::Run, now)?;
+        self.say(Message::run(now, free, queues))?;
         self.serve()?;
+        self.interface.drain(&mut self.frames)?;
         self.ticks = if self.requested <= now + CLOCK_NS.max(free) {
             self.ticks + 1
         } else {
             0
         };
-        if free > 1 {
-            // Its clock may be anywhere up to there.
-            self.now = self.now.max(now + free);
-        }
         Ok(())
     }
 
     /// Answers the guest until it waits.
     fn serve(&mut self) -> Result<(), GuestError> {
         self.handle_until(|guest| guest.waiting)
-    }
-
-    /// Tells the guest's drivers, while it waits, which queues have news. A driver then asks for the time, and asks to run.
-    fn call_drivers(&mut self) -> Result<(), GuestError> {
-        for which in [Which::Interface, Which::Console] {
-            while let Some(queue) = self.device(which).take_call() {
-                self.unanswered += 1;
-                let called = self.device(which).call(queue);
-                self.alive(called)?;
-                self.handle_until(|guest| guest.unanswered == 0)?;
-            }
-        }
-        Ok(())
-    }
-
-    fn device(&mut self, which: Which) -> &mut Device {
-        match which {
-            Which::Interface => &mut self.interface,
-            Which::Console => &mut self.console,
-        }
     }
 
     /// Handles what the guest says until something is so.
@@ -388,7 +361,7 @@ impl Guest {
     }
 
     /// Where the guest says something within [`ALIVE`]. The devices come first: what a guest sends, it sends before it
-    /// waits. Answers come last: a driver asks to run before it answers.
+    /// waits.
     fn poll(&self) -> Result<Option<Source>, GuestError> {
         let calendar: BorrowedFd<'_> = self
             .calendar
@@ -398,10 +371,7 @@ impl Guest {
         let requests = devices
             .iter()
             .map(|(which, device)| (Source::Request(*which), device.descriptor()));
-        let answers = devices
-            .iter()
-            .filter_map(|(which, device)| Some((Source::Answer(*which), device.call_descriptor()?)));
-        let sources: Vec<_> = requests.chain([(Source::Calendar, calendar)]).chain(answers).collect();
+        let sources: Vec<_> = requests.chain([(Source::Calendar, calendar)]).collect();
         let mut polled: Vec<PollFd<'_>> = sources
             .iter()
             .map(|(_, descriptor)| PollFd::from_borrowed_fd(*descriptor, PollFlags::IN))
@@ -424,10 +394,6 @@ impl Guest {
             Source::Calendar => self.answer_calendar(),
             Source::Request(Which::Interface) => self.interface.handle(&mut self.frames),
             Source::Request(Which::Console) => self.read_console(),
-            Source::Answer(which) => {
-                self.unanswered = self.unanswered.saturating_sub(1);
-                self.device(which).take_call_reply()
-            }
         };
         self.alive(done)
     }
@@ -448,7 +414,7 @@ impl Guest {
         Ok(())
     }
 
-    /// Takes one message to the calendar. Those that ask for nothing are not answered (kernel/build.sh).
+    /// Takes one message to the calendar.
     fn answer_calendar(&mut self) -> Result<(), GuestError> {
         let Some(calendar) = &mut self.calendar else {
             self.calendar = Some(self.listener.accept()?.0);
@@ -458,35 +424,21 @@ impl Guest {
         calendar.read_exact(&mut bytes)?;
         let message = Message::decode(bytes)?;
         match message.operation {
-            Operation::Ack => Ok(()),
-            Operation::Request => {
-                self.requested = message.time;
-                Ok(())
-            }
             Operation::Wait => {
+                self.now += u64::from(message.number);
+                self.requested = message.time;
                 self.waiting = true;
                 Ok(())
             }
-            Operation::Update => {
-                self.now = message.time;
-                Ok(())
-            }
+            // A message to a device follows.
+            Operation::Update => Ok(()),
             Operation::Start => self.say(message.ack(0)),
             Operation::Get => self.say(message.ack(self.now)),
             Operation::GetTimeOfDay => self.say(message.ack(TIME_OF_DAY_NS + self.now)),
-            Operation::Run | Operation::FreeUntil => {
-                Err(GuestError::Protocol("the guest wants to be the calendar".into()))
-            }
+            Operation::Ack | Operation::Request | Operation::Run | Operation::FreeUntil => Err(GuestError::Protocol(
+                format!("the calendar got {:?}", message.operation),
+            )),
         }
-    }
-
-    fn tell(&mut self, operation: Operation, time: u64) -> Result<(), GuestError> {
-        self.sequence += 1;
-        self.say(Message {
-            operation,
-            sequence: self.sequence,
-            time,
-        })
     }
 
     fn say(&mut self, message: Message) -> Result<(), GuestError> {

@@ -1,27 +1,27 @@
 //! Messages between a guest and its calendar: include/uapi/linux/um_timetravel.h.
 //!
-//! The guest asks before its time moves, and waits until the calendar lets it run. Whoever gets a message answers it with
-//! an ACK of the same sequence number.
+//! The guest waits (WAIT) and says until when; the calendar lets it run (RUN). Only a question for the time is answered, with an
+//! ACK of the same number. That is less than what the kernel's own mode says and answers (kernel/virtual-time.patch).
 
 use crate::GuestError;
 
-/// Length of every message in bytes: operation, sequence number (both 32 bits) and time (64 bits).
+/// Length of every message in bytes: operation, number (both 32 bits) and time (64 bits).
 pub const BYTES: usize = 16;
 
 /// What a message wants.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Operation {
-    /// Answer to the message with the same sequence number.
+    /// Answer to the message with the same number.
     Ack,
     /// A guest connects; the time is its identity.
     Start,
-    /// The guest wants to run at this time; it forgets an earlier wish.
+    /// The guest will want to run at this time.
     Request,
-    /// The guest waits for the time that it asked for.
+    /// The guest wants to run at this time.
     Wait,
     /// The guest asks for the time.
     Get,
-    /// The guest says what its time is.
+    /// The guest says what its time is; a kick follows.
     Update,
     /// The guest may run; its time is this one.
     Run,
@@ -50,8 +50,8 @@ impl Operation {
 pub struct Message {
     /// What it wants.
     pub operation: Operation,
-    /// Number that its answer repeats.
-    pub sequence: u32,
+    /// Of a question: what its answer repeats. Of a WAIT: how far the guest's time went on since the last RUN, in ns.
+    pub number: u32,
     /// A time in ns, where the operation has one.
     pub time: u64,
 }
@@ -61,7 +61,7 @@ impl Message {
     pub fn encode(self) -> [u8; BYTES] {
         let mut bytes = [0; BYTES];
         bytes[..4].copy_from_slice(&(self.operation as u32).to_ne_bytes());
-        bytes[4..8].copy_from_slice(&self.sequence.to_ne_bytes());
+        bytes[4..8].copy_from_slice(&self.number.to_ne_bytes());
         bytes[8..].copy_from_slice(&self.time.to_ne_bytes());
         bytes
     }
@@ -78,7 +78,7 @@ impl Message {
         })?;
         Ok(Self {
             operation,
-            sequence: u32::from_ne_bytes([s0, s1, s2, s3]),
+            number: u32::from_ne_bytes([s0, s1, s2, s3]),
             time: u64::from_ne_bytes(time),
         })
     }
@@ -87,7 +87,17 @@ impl Message {
     pub fn ack(self, time: u64) -> Self {
         Self {
             operation: Operation::Ack,
-            sequence: self.sequence,
+            number: self.number,
+            time,
+        }
+    }
+
+    /// The guest may run from this time on, and may go on by `free` ns (less than 2^24) without asking. `queues` have
+    /// news: two bits for each device, by its number.
+    pub fn run(time: u64, free: u64, queues: u32) -> Self {
+        Self {
+            operation: Operation::Run,
+            number: (free as u32) << 8 | queues & 0xff,
             time,
         }
     }
@@ -101,7 +111,7 @@ mod tests {
     fn a_message_has_the_layout_of_the_kernels_structure() {
         let message = Message {
             operation: Operation::Run,
-            sequence: 7,
+            number: 7,
             time: 0x0102_0304_0506_0708,
         };
         let bytes = message.encode();
@@ -112,17 +122,17 @@ mod tests {
     }
 
     #[test]
-    fn an_answer_repeats_the_sequence_number() {
+    fn an_answer_repeats_the_number() {
         let message = Message {
             operation: Operation::Get,
-            sequence: 41,
+            number: 41,
             time: u64::MAX,
         };
         assert_eq!(
             message.ack(12),
             Message {
                 operation: Operation::Ack,
-                sequence: 41,
+                number: 41,
                 time: 12
             }
         );

@@ -1,8 +1,8 @@
 //! Messages between a guest's virtio driver and the device behind it, as far as User-mode Linux sends them.
 //!
 //! The protocol is QEMU's (docs/interop/vhost-user.rst). A message is a header of twelve bytes (request, flags, size of what
-//! follows) and a payload. With in-band notifications a queue is kicked, and the driver called, by messages too. A call is
-//! answered. A kick is not: it is there before the message with which the guest waits.
+//! follows) and a payload. With in-band notifications a queue is kicked by a message too, which is there before the message with
+//! which the guest waits. The driver is called by the calendar (see [`crate::timetravel`]).
 
 use crate::GuestError;
 
@@ -27,7 +27,6 @@ pub const PROTOCOL_FEATURES: u64 = PROTOCOL_BACKEND_REQUESTS | PROTOCOL_CONFIG |
 const VERSION: u32 = 1;
 const FLAG_REPLY: u32 = 1 << 2;
 const FLAG_NEED_REPLY: u32 = 1 << 3;
-const CALL: u32 = 4;
 
 /// What stands in front of each message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -188,18 +187,6 @@ pub fn config_reply(request: u32, bytes: &[u8]) -> Vec<u8> {
     reply(request, &payload)
 }
 
-/// The device's call: something is done in this queue. The driver answers it.
-pub fn call(queue: usize) -> Vec<u8> {
-    message(
-        CALL,
-        VERSION | FLAG_NEED_REPLY,
-        &[queue as u32, 0].map(u32::to_ne_bytes).concat(),
-    )
-}
-
-/// Length in bytes of the driver's answer to a call: header and a number that is 0 where it went well.
-pub const CALL_REPLY_BYTES: usize = HEADER_BYTES + 8;
-
 fn message(request: u32, flags: u32, payload: &[u8]) -> Vec<u8> {
     let mut bytes = [request, flags, payload.len() as u32].map(u32::to_ne_bytes).concat();
     bytes.extend_from_slice(payload);
@@ -276,14 +263,6 @@ mod tests {
             request(35, &[1u32, 0].map(u32::to_ne_bytes).concat()).unwrap(),
             Request::Kick(1)
         );
-    }
-
-    #[test]
-    fn a_call_wants_an_answer() {
-        let bytes = call(1);
-        let header = Header::decode(bytes[..HEADER_BYTES].try_into().unwrap()).unwrap();
-        assert_eq!((header.request, header.size), (4, 8));
-        assert!(header.needs_reply());
     }
 
     #[test]
