@@ -435,9 +435,12 @@ impl Guest {
             Operation::Start => self.say(message.ack(0)),
             Operation::Get => self.say(message.ack(self.now)),
             Operation::GetTimeOfDay => self.say(message.ack(TIME_OF_DAY_NS + self.now)),
-            Operation::Ack | Operation::Request | Operation::Run | Operation::FreeUntil => Err(GuestError::Protocol(
-                format!("the calendar got {:?}", message.operation),
+            Operation::Request => Err(GuestError::Missing(
+                "the guests' kernel is older than this program: run `make virtual`".into(),
             )),
+            Operation::Ack | Operation::Run | Operation::FreeUntil => {
+                Err(GuestError::Protocol("the guest wants to be the calendar".into()))
+            }
         }
     }
 

@@ -121,7 +121,7 @@ impl World {
             .zip(described)
             .map(|(device, (switch, ports))| SwitchNode::new(&switch.name, device, ports))
             .collect();
-        Ok(World {
+        let mut world = World {
             now: 0,
             planned: vec![None; switches.len() + hosts.len()],
             switches,
@@ -132,7 +132,10 @@ impl World {
             events: 0,
             notified: false,
             runs: Vec::new(),
-        })
+        };
+        // A kernel has something to do, also where nobody sends anything.
+        (0..world.planned.len()).for_each(|node| world.plan(node));
+        Ok(world)
     }
 
     /// What time it is.
