@@ -157,7 +157,9 @@ def test_for_a_tofino_the_experiments_run_that_can_show_one(monkeypatch: pytest.
 @pytest.mark.parametrize("name", experiment.names())
 def test_no_experiment_refuses_the_options_that_run_all_passes_on(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     begun: list[str] = []
-    monkeypatch.setattr(frame, "run", lambda found, asked, options: begun.append(found.setting(asked, **options(1.0))))
+    monkeypatch.setattr(
+        frame, "run", lambda found, asked, options, **_: begun.append(found.setting(asked, **options(1.0)))
+    )
 
     def only(_names: Sequence[str], invoke: Invoke, _out: Path, options: Options, _console: Console) -> int:
         return invoke(["run", name, *options(name)])[0]

@@ -15,7 +15,7 @@ END_S = 5.0
 @contextmanager
 def live_page(say: Callable[[str], None]) -> Iterator[None]:
     """Serves the page of this process's networks, and says where it is. Raises P4schedError if that cannot be."""
-    words = [sys.executable, "-m", "p4sched.cli.start", "watch", "--run", str(os.getpid())]
+    words = [sys.executable, "-m", "p4sched.cli.start", "watch", "--run", str(os.getpid()), "--record"]
     process = subprocess.Popen(
         dying_with_us(on_host_cpus(words)), stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, start_new_session=True
     )

@@ -1,6 +1,7 @@
 """`p4sched watch`: the queues of running switches, live."""
 
 from functools import partial
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -24,11 +25,31 @@ def watch(
     run: Annotated[
         int | None, typer.Option(metavar="PID", help="The networks of this run, also those that are still to come.")
     ] = None,
+    record: Annotated[
+        bool, typer.Option("--record", help="With --run: write down what is shown, in live.jsonl.")
+    ] = False,
+    replay: Annotated[
+        Path | None,
+        typer.Option(metavar="DIR", help="Play a finished run from its folder, for example results/fdpa_fairness."),
+    ] = None,
+    export: Annotated[
+        Path | None,
+        typer.Option(metavar="DIR", help="With --replay: write the page there, for any web server, and serve nothing."),
+    ] = None,
     pace: Annotated[float, typer.Option(min=0.0, help="In virtual time: seconds of it in a second of yours.")] = 1.0,
 ) -> None:
-    """Serve a page that shows the queues of running switches live."""
-    from p4sched.live.watching import Look, look  # noqa: PLC0415 - a server, which other commands need not load
+    """Serve a page that shows the queues of running switches live, or those of a finished run again."""
+    if [name, run, replay].count(None) < 2:
+        raise UsageError("a switch, a run or a replay: leave out two of SWITCH, --run and --replay")
+    if record and run is None:
+        raise UsageError("--record means nothing without --run")
+    if export is not None and replay is None:
+        raise UsageError("--export means nothing without --replay")
+    from p4sched.live import watching  # noqa: PLC0415 - a server, which other commands need not load
 
-    if name is not None and run is not None:
-        raise UsageError("a run or a switch: leave out --run, or SWITCH")
-    look(Look(name, run, host, port, pace), partial(print, flush=True))
+    say = partial(print, flush=True)
+    at = watching.Address(host, port)
+    if replay is not None:
+        watching.play(replay, at, export, say)
+    else:
+        watching.look(watching.Look(name, run, pace, record), at, say)

@@ -13,6 +13,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, TypeAlias
 
+from mininet_topos.leaf_spine import Shape
 from p4sched.control.controller import SwitchAddress
 from p4sched.errors import P4schedError
 from p4sched.lab.ledger import FOLDER
@@ -115,7 +116,7 @@ def announced(
 def topology(network: Network) -> Topology:
     """How it is wired."""
     if isinstance(network, Fabric):
-        return _leaves_and_spines(network)
+        return leaves_and_spines(network.shape)
     assert isinstance(network, Dumbbell)
     name = network.switch.name
     hosts = [
@@ -126,12 +127,13 @@ def topology(network: Network) -> Topology:
     return {"nodes": [{"name": name, "kind": "switch", "layer": 1}, *hosts], "links": links}
 
 
-def _leaves_and_spines(network: Fabric) -> Topology:
-    shape = network.shape
+def leaves_and_spines(shape: Shape) -> Topology:
+    """Spines above, leaves with their racks below."""
     nodes = [{"name": leaf, "kind": "switch", "layer": 1} for leaf in shape.leaf_names()]
     nodes += [{"name": spine, "kind": "switch", "layer": 2} for spine in shape.spine_names()]
     links = []
-    for leaf, rack in network.racks.items():
+    for leaf in shape.leaf_names():
+        rack = shape.rack(leaf)
         nodes += [{"name": station.name, "kind": "host", "layer": 0} for station in rack]
         links += [_link(_end(leaf, station.port), _end(station.name)) for station in rack]
         for spine, port in shape.uplinks().items():

@@ -60,7 +60,7 @@ ALWAYS = (summaries.FILE, "figure.png")
 """What every experiment writes into its folder."""
 DONE = "done"
 """What a scheme's line of the progress ends with."""
-NETWORK_FILES = ("s[0-9]*.log", CHANGES, *onos.FILES)
+NETWORK_FILES = ("s[0-9]*.log", CHANGES, "live.jsonl", *onos.FILES)
 """What every network, and whoever controls it, leaves in the folder of its scheme."""
 ATTEMPTS = 3
 """A scheme is measured so many times at most while the emulator is the bottleneck."""

@@ -54,6 +54,11 @@ class LogTail:
         self._before = after
 
 
+def log_files(folder: Path) -> list[Path]:
+    """The decision logs of a scheme."""
+    return [path for pattern in PATTERNS for path in sorted(folder.glob(pattern))]
+
+
 @dataclass
 class Logs:
     """The decision logs in the folder of a scheme; more may come."""
@@ -66,13 +71,12 @@ class Logs:
 
     def marks(self) -> Iterator[dict[str, Any]]:
         """New decisions of all logs."""
-        for pattern in PATTERNS:
-            for path in sorted(self.folder.glob(pattern)):
-                if path not in self._tails:
-                    switch = self.switch if path.parent == self.folder else path.parent.name
-                    port = path.stem.removeprefix("port-")
-                    number = int(port) if port.isdecimal() else None
-                    self._tails[path] = LogTail(path, switch, number, self.origin_ns)
+        for path in log_files(self.folder):
+            if path not in self._tails:
+                switch = self.switch if path.parent == self.folder else path.parent.name
+                port = path.stem.removeprefix("port-")
+                number = int(port) if port.isdecimal() else None
+                self._tails[path] = LogTail(path, switch, number, self.origin_ns)
         for tail in self._tails.values():
             if tail.path.exists():
                 yield from tail.marks()
@@ -86,6 +90,12 @@ def _text(line: Mapping[str, Any], before: Mapping[str, int] | None) -> str:
         return f"{len(line['active'])} active users, fair share {line['fair_share_bps'] / 1e6:.3g} Mbit/s"
     after = line["parameters"]
     changed = [f"{name} {value}" for name, value in after.items() if before is None or before.get(name) != value]
+    if any(name.startswith("size_") for name in after):
+        # one number in place of eight, which are alike
+        sizes = [value for name, value in after.items() if name.startswith("size_") and value]
+        of_sizes = [each for each in changed if each.startswith("size_")]
+        changed = [each for each in changed if each not in of_sizes]
+        changed[:0] = [f"B {sum(sizes)} in {len(sizes)} queues"] if of_sizes else []
     traffic = line.get("traffic")
     load = "" if traffic is None else f"load {traffic['load']:.2f}: "
     return load + ", ".join(changed)

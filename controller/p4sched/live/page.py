@@ -56,8 +56,8 @@ class Page:
     """0: any that is free. None: the usual one, or any if that is taken."""
     config: Mapping[str, Any] = field(default_factory=lambda: {"mode": "live"})
     """What the page is told of itself."""
-    recording: Path | None = None
-    """Messages of a finished run, for a page that plays them."""
+    recording: str | None = None
+    """Messages of a finished run, in JSON, for a page that plays them."""
     token: str = ""
 
     def __post_init__(self) -> None:
@@ -135,8 +135,7 @@ class Page:
         )
 
     async def _recording(self, request: Request) -> Response:
-        assert self.recording is not None
-        return await self._answer(request, self.recording)
+        return self._forbidden() if self._refused(request) else Response(self.recording, media_type="application/json")
 
     async def _config(self, request: Request) -> Response:
         return self._forbidden() if self._refused(request) else JSONResponse(dict(self.config))

@@ -5,7 +5,7 @@ import json
 import time
 from abc import ABC, abstractmethod
 from collections.abc import AsyncIterator, Mapping
-from contextlib import asynccontextmanager, suppress
+from contextlib import asynccontextmanager, nullcontext, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -21,6 +21,7 @@ from p4sched.live import messages
 from p4sched.live.collector import Collector, collecting
 from p4sched.live.decisions import Logs
 from p4sched.live.hub import Hub
+from p4sched.live.recording import recording
 from p4sched.p4rt.reader import NoProgramError
 
 EVERY_S = 0.05
@@ -244,14 +245,15 @@ async def switch(hub: Hub, shown: Shown) -> None:
             await asyncio.sleep(RETRY_S)
 
 
-async def run(hub: Hub, process: ProcessIdentity, pace: Pace) -> None:
-    """Reads the networks of a run, one after the other, until the run has ended."""
+async def run(hub: Hub, process: ProcessIdentity, pace: Pace, *, record: bool = False) -> None:
+    """Reads the networks of a run, one after the other, until the run has ended. `record`: their folders get what was
+    said."""
     said = 0
     while process.alive():
         announced = of_run(process.pid)
         if announced is not None and announced.number != said:
             # a network that is taken down no longer answers
-            with suppress(P4schedError):
+            with suppress(P4schedError), recording(hub, Path(announced.folder)) if record else nullcontext():
                 await _network(hub, announced, pace)
             said = announced.number
         await asyncio.sleep(NEXT_S)

@@ -1,10 +1,13 @@
 """A page, and what reads for it: `p4sched watch` from the command line to the end."""
 
 import asyncio
+import json
+import shutil
 from collections.abc import Callable, Coroutine
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import Any
+from pathlib import Path
+from typing import Any, TypeAlias
 
 from p4sched.errors import P4schedError
 from p4sched.lab.announcement import announcements
@@ -12,7 +15,20 @@ from p4sched.lab.processes import identify
 from p4sched.lab.running import find_switch
 from p4sched.live import source
 from p4sched.live.hub import Hub
-from p4sched.live.page import Page
+from p4sched.live.page import Page, files
+from p4sched.live.recorded import recorded
+
+REPLAY = {"mode": "replay"}
+Say: TypeAlias = Callable[[str], None]
+
+
+@dataclass(frozen=True)
+class Address:
+    """Where the page listens."""
+
+    host: str
+    port: int | None
+    """None: the usual one, or any if that is taken."""
 
 
 @dataclass(frozen=True)
@@ -23,18 +39,36 @@ class Look:
     """A switch; None: the newest run."""
     run: int | None
     """A run's process."""
-    host: str
-    port: int | None
-    """None: the usual one, or any if that is taken."""
     pace: float
+    record: bool
 
 
-def look(asked: Look, say: Callable[[str], None]) -> None:
+def look(asked: Look, at: Address, say: Say) -> None:
     """Serves the page until the run has ended or Ctrl-C."""
     hub = Hub()
     reading = _reading(hub, asked, source.Pace(asked.pace))
     with suppress(KeyboardInterrupt):
-        asyncio.run(_served(Page(hub, asked.host, asked.port), reading, say))
+        asyncio.run(_served(Page(hub, at.host, at.port), reading, say))
+
+
+def play(folder: Path, at: Address, export: Path | None, say: Say) -> None:
+    """Serves a page that plays a finished run until Ctrl-C, or writes it into a folder."""
+    runs = json.dumps({"runs": [found.record() for found in recorded(folder)]}, separators=(",", ":"))
+    if export is not None:
+        export.mkdir(parents=True, exist_ok=True)
+        for name, path in files():
+            shutil.copyfile(path, export / name)
+        (export / "config.json").write_text(json.dumps(REPLAY))
+        (export / "replay.json").write_text(runs)
+        say(str(export / "index.html"))
+        return
+    page = Page(Hub(), at.host, at.port, REPLAY, runs)
+    with suppress(KeyboardInterrupt):
+        asyncio.run(_served(page, _for_ever(), say))
+
+
+async def _for_ever() -> None:
+    await asyncio.Event().wait()
 
 
 def _reading(hub: Hub, asked: Look, pace: source.Pace) -> Coroutine[Any, Any, None]:
@@ -44,7 +78,7 @@ def _reading(hub: Hub, asked: Look, pace: source.Pace) -> Coroutine[Any, Any, No
         process = identify(asked.run)
         if process is None:
             raise P4schedError(f"--run {asked.run}: there is no such process")
-        return source.run(hub, process, pace)
+        return source.run(hub, process, pace, record=asked.record)
     running = [each for each in announcements() if name is None or name in each.switches]
     if running:
         return source.run(hub, running[-1].run, pace)
@@ -53,7 +87,7 @@ def _reading(hub: Hub, asked: Look, pace: source.Pace) -> Coroutine[Any, Any, No
     return source.switch(hub, source.Shown(name, {name: find_switch(name)}, source.WallClock()))
 
 
-async def _served(page: Page, reading: Coroutine[Any, Any, None], say: Callable[[str], None]) -> None:
+async def _served(page: Page, reading: Coroutine[Any, Any, None], say: Say) -> None:
     """Serves the page while it is read."""
     listening = page.listen()
     serving = asyncio.create_task(page.serve(listening))

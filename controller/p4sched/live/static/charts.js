@@ -3,6 +3,7 @@ import { colour, colourOf } from "./theme.js";
 import { edgesOf, firstUsers, nameOf, panelsOf, queuesOf, sizeOf } from "./panels.js";
 
 const NEAR_MARK_PX = 9;
+const SHORTEST_S = 2;
 const HEIGHT = { wide: 240, usual: 190 };
 
 /** The columns of one chart; frames that came since the last time are added at the end. */
@@ -56,16 +57,19 @@ export class Charts {
     this.port = port;
     this.key = this.shape();
     const values = this.store.parametersAt(this.view.switch, port.port, this.store.last ?? 0);
-    this.buildBars(values);
+    this.bars = [];
+    if (port.lengths !== false) this.buildBars(values);
     for (const panel of panelsOf(each, port, values, this.view.users)) this.add(panel);
     if (each.users.length) this.addUsers();
+    // only now is known how many charts share a row
+    this.resize();
     this.catchUp();
   }
 
   /** What the charts depend on besides the frames: when it changes, they are made anew. */
   shape() {
     const values = this.store.parametersAt(this.view.switch, this.view.port, this.store.last ?? 0);
-    return `${this.store.generation} ${queuesOf(this.port, values)} ${values !== null}`;
+    return `${this.store.generation} ${queuesOf(this.port, values)} ${values !== null} ${edgesOf(values).length}`;
   }
 
   figure(title, unit, wide) {
@@ -231,7 +235,8 @@ export class Charts {
   range() {
     if (this.view.range) return this.view.range;
     const last = this.view.paused ? (this.held ?? this.store.last ?? 0) : (this.store.last ?? 0);
-    return [last - this.view.seconds, last];
+    const first = this.store.frames[0]?.t ?? 0;
+    return [Math.max(last - this.view.seconds, Math.min(first, last - SHORTEST_S)), last];
   }
 
   draw() {

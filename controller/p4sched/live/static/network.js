@@ -1,7 +1,9 @@
 // The network as a drawing: switches in layers, hosts below them, links as thick as they are loaded. A port is a button.
 
 const SVG = "http://www.w3.org/2000/svg";
-const LAYER_PX = 92;
+const LAYER_PX = 88;
+const MARGIN_PX = 30;
+const NODE_HALF_HEIGHT = 13;
 const PORT_RADIUS = 9;
 
 function make(name, attributes = {}, home = null, text = "") {
@@ -21,17 +23,19 @@ export class Network {
     const { scene } = this.store;
     this.ports = [];
     this.home.replaceChildren();
-    if (!scene) return;
+    // of a log without a topology there is nothing to draw
+    this.home.hidden = !scene || Object.values(scene.switches).every((each) => each.ports.length < 2);
+    if (this.home.hidden) return;
     const nodes = this.nodes(scene);
     const layers = [...new Set(nodes.map((node) => node.layer))].sort((a, b) => b - a);
     const width = Math.max(320, this.home.clientWidth);
-    const height = LAYER_PX * layers.length + 20;
+    const height = LAYER_PX * (layers.length - 1) + 2 * MARGIN_PX;
     const svg = make("svg", { viewBox: `0 0 ${width} ${height}`, height, role: "group", "aria-label": "Switches, hosts and links" }, this.home);
     const places = {};
     layers.forEach((layer, row) => {
       const inLayer = nodes.filter((node) => node.layer === layer);
       inLayer.forEach((node, place) => {
-        places[node.name] = { x: (width * (place + 0.5)) / inLayer.length, y: 44 + row * LAYER_PX, node };
+        places[node.name] = { x: (width * (place + 0.5)) / inLayer.length, y: MARGIN_PX + row * LAYER_PX, node };
       });
     });
     const links = this.links(scene, nodes);
@@ -73,14 +77,31 @@ export class Network {
     make("line", { class: "link", x1: a.x, y1: a.y, x2: b.x, y2: b.y }, below);
     [[ends[0], a, b], [ends[1], b, a]].forEach(([end, from, to]) => {
       if (end.port === null || !this.store.scene.switches[end.node]) return;
-      const length = Math.hypot(to.x - from.x, to.y - from.y);
-      const away = Math.min(0.45, 30 / length);
-      const x = from.x + (to.x - from.x) * away;
-      const y = from.y + (to.y - from.y) * away;
+      const { x, y } = this.edgeOf(from, to);
       const middle = { x: (from.x + to.x) / 2, y: (from.y + to.y) / 2 };
       const load = make("line", { class: "load", x1: x, y1: y, x2: middle.x, y2: middle.y, "stroke-width": 0 }, below);
       this.ports.push({ name: end.node, port: end.port, load, button: this.drawPort(above, end, x, y) });
     });
+  }
+
+  /** Where the line between two nodes leaves the first one: ports lie around it. */
+  edgeOf(from, to) {
+    const [dx, dy] = [to.x - from.x, to.y - from.y];
+    const part = Math.min(
+      (this.halfWidth(from.node) + PORT_RADIUS) / Math.max(1, Math.abs(dx)),
+      (NODE_HALF_HEIGHT + PORT_RADIUS) / Math.max(1, Math.abs(dy)),
+      0.45,
+    );
+    return { x: from.x + dx * part, y: from.y + dy * part };
+  }
+
+  label(node) {
+    const each = this.store.scene.switches[node.name];
+    return each ? `${node.name} · ${each.label}` : node.name;
+  }
+
+  halfWidth(node) {
+    return node.kind === "host" ? 22 : Math.max(40, this.label(node).length * 3.6 + 8);
   }
 
   drawPort(home, end, x, y) {
@@ -102,10 +123,9 @@ export class Network {
   drawNode(home, node, x, y) {
     if (node.kind === "end") return;
     const group = make("g", { class: "node" }, home);
-    const each = this.store.scene.switches[node.name];
-    const label = each ? `${node.name} · ${each.label}` : node.name;
-    const half = node.kind === "host" ? 22 : Math.max(26, label.length * 3.6 + 8);
-    make("rect", { x: x - half, y: y - 13, width: 2 * half, height: 26, rx: node.kind === "host" ? 13 : 4 }, group);
+    const half = this.halfWidth(node);
+    const label = this.label(node);
+    make("rect", { x: x - half, y: y - NODE_HALF_HEIGHT, width: 2 * half, height: 2 * NODE_HALF_HEIGHT, rx: node.kind === "host" ? 13 : 4 }, group);
     make("text", { x, y, "text-anchor": "middle", "dominant-baseline": "central" }, group, label);
   }
 

@@ -92,17 +92,17 @@ function link(port) {
   if (port.rate) series.push(bound("rate of the link", colourOf(7)));
   return {
     id: "link",
-    title: `Link of port ${port.port}`,
+    title: `Link of ${port.label ?? `port ${port.port}`}`,
     unit: "Mbit/s",
     series,
     pick: (frame) => [(frame.tx[port.port] ?? 0) / 1e3, port.rate / 1e6].slice(0, series.length),
   };
 }
 
-function rates(each, chosen) {
+function rates(each, chosen, values) {
   const places = chosen.map((user) => each.users.indexOf(user));
   const weights = each.weights;
-  const edges = each.scheme === "fdpa" ? 7 : 0;
+  const edges = edgesOf(values).length;
   return {
     id: "rates",
     title: "Rates of users",
@@ -159,13 +159,15 @@ function ranks(each, port) {
   return null;
 }
 
-/** The charts of a port, in their order. */
+/** The charts of a port, in their order. The log of a law of users tells of their rates only. */
 export function panelsOf(each, port, values, users) {
-  const found = [queues(each, port, values)];
-  if (port.busy) found.push(drops(port));
-  found.push(link(port));
-  if (each.users.length) found.push(rates(each, users ?? firstUsers(each)));
-  const own = port.busy ? ranks(each, port) : null;
-  if (own) found.push(own);
-  return found;
+  const counted = port.lengths !== false;
+  const own = port.busy && counted ? ranks(each, port) : null;
+  return [
+    ...(counted ? [queues(each, port, values)] : []),
+    ...(counted && port.busy ? [drops(port)] : []),
+    ...(counted ? [link(port)] : []),
+    ...(each.users.length ? [rates(each, users ?? firstUsers(each), values)] : []),
+    ...(own ? [own] : []),
+  ];
 }

@@ -1,0 +1,28 @@
+"""Writes down what a page is told, so that it can be played again."""
+
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from p4sched.live.hub import Hub
+
+RECORDING = "live.jsonl"
+"""In the folder of a scheme."""
+LEFT_OUT = ("knobs", "pace", "end")
+
+
+@contextmanager
+def recording(hub: Hub, folder: Path) -> Iterator[None]:
+    """Adds to the folder's recording, a message a line, while the block runs."""
+    with (folder / RECORDING).open("a", encoding="utf-8") as file:
+
+        def write(message: Mapping[str, Any], text: str) -> None:
+            if message["kind"] not in LEFT_OUT:
+                file.write(f"{text}\n")
+
+        hub.record = write
+        try:
+            yield
+        finally:
+            hub.record = None
