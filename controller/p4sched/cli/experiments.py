@@ -12,7 +12,6 @@ from typer.models import OptionInfo
 
 from p4sched.cli import options
 from p4sched.cli.given import given_options
-from p4sched.cli.live import live_page
 from p4sched.cli.options import AtLeastRtts, OnBmv2, Quick, Scaled
 from p4sched.errors import UsageError
 from p4sched.lab import frame, time_scale
@@ -47,6 +46,8 @@ def command(experiment: Experiment[Any, Any]) -> Callable[..., None]:
         live = shared.get(page, False)
         if live and asked.switch == SwitchKind.BMV2:
             raise UsageError(f"{page_option(experiment)}: BMv2 reports no queue lengths; leave out --switch bmv2")
+        if live:
+            from p4sched.cli.live import live_page  # noqa: PLC0415 - a client, which other runs need not load
         frame.run(experiment, asked, at, beside=live_page if live else None)
 
     context = _parameter("ctx", typer.Context, inspect.Parameter.empty)

@@ -8,13 +8,15 @@ from contextlib import contextmanager
 
 from mininet_topos.nodes import dying_with_us, on_host_cpus
 from p4sched.errors import P4schedError
+from p4sched.live.text import TextView, following
 
 END_S = 5.0
 
 
 @contextmanager
-def live_page(say: Callable[[str], None]) -> Iterator[None]:
-    """Serves the page of this process's networks, and says where it is. Raises P4schedError if that cannot be."""
+def live_page(say: Callable[[str], None]) -> Iterator[TextView]:
+    """Serves the page of this process's networks, and says where it is. Gives the same as text. Raises P4schedError if
+    that cannot be."""
     words = [sys.executable, "-m", "p4sched.cli.start", "watch", "--run", str(os.getpid()), "--record"]
     process = subprocess.Popen(
         dying_with_us(on_host_cpus(words)), stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, start_new_session=True
@@ -25,7 +27,9 @@ def live_page(say: Callable[[str], None]) -> Iterator[None]:
         if not address:
             raise P4schedError("--live: the page cannot be served")
         say(f"live page: {address}")
-        yield
+        view = TextView()
+        with following(address, view):
+            yield view
     finally:
         process.terminate()
         try:

@@ -25,6 +25,7 @@ def watch(
     run: Annotated[
         int | None, typer.Option(metavar="PID", help="The networks of this run, also those that are still to come.")
     ] = None,
+    text: Annotated[bool, typer.Option("--text", help="Also show the queues in this terminal.")] = False,
     record: Annotated[
         bool, typer.Option("--record", help="With --run: write down what is shown, in live.jsonl.")
     ] = False,
@@ -43,6 +44,8 @@ def watch(
         raise UsageError("a switch, a run or a replay: leave out two of SWITCH, --run and --replay")
     if record and run is None:
         raise UsageError("--record means nothing without --run")
+    if text and replay is not None:
+        raise UsageError("--text means nothing with --replay")
     if export is not None and replay is None:
         raise UsageError("--export means nothing without --replay")
     from p4sched.live import watching  # noqa: PLC0415 - a server, which other commands need not load
@@ -52,4 +55,4 @@ def watch(
     if replay is not None:
         watching.play(replay, at, export, say)
     else:
-        watching.look(watching.Look(name, run, pace, record), at, say)
+        watching.look(watching.Look(name, run, pace, record, text), at, say)

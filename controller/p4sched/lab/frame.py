@@ -11,15 +11,15 @@ import asyncio
 import csv
 import errno
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import asdict, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from rich.console import Console
-from rich.progress import Progress, SpinnerColumn, TaskID, TextColumn, TimeElapsedColumn
+from rich.console import Console, RenderableType
+from rich.progress import Progress, ProgressColumn, SpinnerColumn, TaskID, TextColumn, TimeElapsedColumn
 
 from p4sched.errors import P4schedError, UsageError
 from p4sched.lab import machine, onos, time_scale
@@ -68,8 +68,8 @@ Options = Callable[[float], Mapping[str, Any]]
 """The experiment's own options at a time scale."""
 Row = tuple[str, str, ControllerKind]
 """What a scheme with a controller is called in the results, the scheme, and the controller."""
-Beside = Callable[[Tell], AbstractContextManager[None]]
-"""Something that goes on while an experiment measures."""
+Beside = Callable[[Tell], AbstractContextManager[RenderableType]]
+"""Something that goes on while an experiment measures; what it shows stands below the progress."""
 
 
 def run(experiment: Experiment[SettingT, KeptT], asked: Asked, options: Options, beside: Beside | None = None) -> None:
@@ -97,8 +97,8 @@ def run(experiment: Experiment[SettingT, KeptT], asked: Asked, options: Options,
             pace = _pace(experiment, experiment.base, asked, options, console)
             asked = replace(asked, time_scale=pace.scale)
             setting = experiment.setting(asked, **options(pace.scale))
-        with nullcontext() if beside is None else beside(console.print):
-            results = _measure_all(experiment, setting, asked, pace, console)
+        with nullcontext() if beside is None else beside(console.print) as below:
+            results = _measure_all(experiment, setting, asked, pace, console, below)
         _write(experiment, results, pace)
         _print(experiment, results, pace, console)
 
@@ -216,14 +216,19 @@ def _naming_a_full_folder(folder: Path) -> Iterator[None]:
 
 
 def _measure_all(
-    experiment: Experiment[SettingT, KeptT], setting: SettingT, asked: Asked, pace: Pace | None, console: Console
+    experiment: Experiment[SettingT, KeptT],
+    setting: SettingT,
+    asked: Asked,
+    pace: Pace | None,
+    console: Console,
+    below: RenderableType | None,
 ) -> Results[SettingT, KeptT]:
     in_lab = experiment.in_lab(setting)
     shown = _shown(asked, console, in_lab=in_lab)
     asked = replace(asked, schemes=shown)
     found: dict[str, dict[str, Any]] = {}
     kept = {}
-    progress = _progress(console)
+    progress = _progress(console, below)
     preparing = _line(progress, "")
     begun = _begun(experiment, asked, in_lab)
     virtual_s, wall_began = 0.0, time.monotonic()
@@ -354,10 +359,29 @@ def _shown(asked: Asked, console: Console, *, in_lab: bool) -> Sequence[str]:
     return shown
 
 
-def _progress(console: Console) -> Progress:
+class _Progress(Progress):
+    """In a terminal something else may stand below its lines while it goes on."""
+
+    def __init__(self, *columns: ProgressColumn, console: Console, below: RenderableType | None) -> None:
+        self._below = below if console.is_terminal else None
+        super().__init__(*columns, console=console)
+
+    def stop(self) -> None:
+        """Only its own lines stay."""
+        self._below = None
+        super().stop()
+
+    def get_renderables(self) -> Iterable[RenderableType]:
+        """Its lines, and what stands below."""
+        yield from super().get_renderables()
+        if self._below is not None:
+            yield self._below
+
+
+def _progress(console: Console, below: RenderableType | None) -> Progress:
     """A line for each scheme."""
     columns = (SpinnerColumn(), TextColumn("[bold]{task.fields[scheme]}"), TextColumn("{task.description}"))
-    return Progress(*columns, TimeElapsedColumn(), console=console)
+    return _Progress(*columns, TimeElapsedColumn(), console=console, below=below)
 
 
 def _line(progress: Progress, scheme: str) -> Tell:

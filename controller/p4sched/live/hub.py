@@ -29,8 +29,8 @@ class Hub:
         self._listeners: set[asyncio.Queue[str]] = set()
         self.command: Command | None = None
         """Who does what a page asks for; None: nobody."""
-        self.record: Callable[[Message, str], None] | None = None
-        """Who writes down each message, and its JSON."""
+        self.taps: list[Callable[[Message, str], None]] = []
+        """Who gets each message and its JSON at once."""
 
     @property
     def watched(self) -> bool:
@@ -40,8 +40,8 @@ class Hub:
     def say(self, message: Message) -> None:
         """To everybody."""
         text = json.dumps(message, separators=(",", ":"))
-        if self.record is not None:
-            self.record(message, text)
+        for tap in self.taps:
+            tap(message, text)
         kind = message["kind"]
         if kind == "scene":
             if not message.get("same"):

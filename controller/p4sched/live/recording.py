@@ -21,8 +21,8 @@ def recording(hub: Hub, folder: Path) -> Iterator[None]:
             if message["kind"] not in LEFT_OUT:
                 file.write(f"{text}\n")
 
-        hub.record = write
+        hub.taps.append(write)
         try:
             yield
         finally:
-            hub.record = None
+            hub.taps.remove(write)

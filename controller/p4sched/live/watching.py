@@ -9,6 +9,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeAlias
 
+from rich.live import Live
+
 from p4sched.errors import P4schedError
 from p4sched.lab.announcement import announcements
 from p4sched.lab.processes import identify
@@ -17,7 +19,9 @@ from p4sched.live import source
 from p4sched.live.hub import Hub
 from p4sched.live.page import Page, files
 from p4sched.live.recorded import recorded
+from p4sched.live.text import TextView
 
+TEXTS_PER_S = 4
 REPLAY = {"mode": "replay"}
 Say: TypeAlias = Callable[[str], None]
 
@@ -41,6 +45,8 @@ class Look:
     """A run's process."""
     pace: float
     record: bool
+    text: bool
+    """In the terminal too."""
 
 
 def look(asked: Look, at: Address, say: Say) -> None:
@@ -48,7 +54,13 @@ def look(asked: Look, at: Address, say: Say) -> None:
     hub = Hub()
     reading = _reading(hub, asked, source.Pace(asked.pace))
     with suppress(KeyboardInterrupt):
-        asyncio.run(_served(Page(hub, at.host, at.port), reading, say))
+        if asked.text:
+            view = TextView()
+            hub.taps.append(lambda _, message: view.take(json.loads(message)))
+            with Live(view, refresh_per_second=TEXTS_PER_S):
+                asyncio.run(_served(Page(hub, at.host, at.port), reading, say))
+        else:
+            asyncio.run(_served(Page(hub, at.host, at.port), reading, say))
 
 
 def play(folder: Path, at: Address, export: Path | None, say: Say) -> None:

@@ -1,0 +1,141 @@
+"""The queues in a terminal: a line for each, with its length, how it moved, and what its port sends and loses."""
+
+import json
+import threading
+from collections import deque
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from typing import Any
+
+from rich.table import Table
+from websockets.exceptions import WebSocketException
+from websockets.sync.client import ClientConnection, connect
+
+BLOCKS = " ▁▂▃▄▅▆▇█"
+SPARKS = 40
+"""Characters of a sparkline; each stands for the longest queue of SPARK_S seconds."""
+SPARK_S = 0.25
+MOST_LINES = 24
+QUEUES = 8
+
+
+class TextView:
+    """A table for rich, of the newest messages."""
+
+    def __init__(self) -> None:
+        self._scene: Mapping[str, Any] = {}
+        self._frame: Mapping[str, Any] = {}
+        self._sizes: dict[tuple[str, int | None], dict[int, int]] = {}
+        self._history: dict[tuple[str, int, int], deque[int]] = {}
+        self._since_s = 0.0
+        self._lock = threading.Lock()
+
+    def take(self, message: Mapping[str, Any]) -> None:
+        """One message of those that a page gets."""
+        with self._lock:
+            kind = message["kind"]
+            if kind == "scene":
+                self._scene = message
+                if not message.get("same"):
+                    self._frame, self._sizes, self._history, self._since_s = {}, {}, {}, 0.0
+            elif kind == "parameters":
+                self._sizes[message["switch"], message["port"]] = sizes_of(message["values"])
+            elif kind == "frame":
+                self._take_frame(message)
+
+    def _take_frame(self, frame: Mapping[str, Any]) -> None:
+        self._frame = frame
+        begins = frame["t"] - self._since_s >= SPARK_S
+        if begins:
+            self._since_s = frame["t"]
+        for name, of_switch in frame["s"].items():
+            for port, lengths in of_switch["q"].items():
+                for queue, length in enumerate(lengths):
+                    past = self._history.setdefault((name, int(port), queue), deque([0], SPARKS))
+                    if begins:
+                        past.append(length)
+                    else:
+                        past[-1] = max(past[-1], length)
+
+    def __rich__(self) -> Table:
+        with self._lock:
+            table = Table("port", "queue", "length", "", "Mbit/s", "drops/s", box=None, header_style="bold")
+            for column in (2, 4, 5):
+                table.columns[column].justify = "right"
+            lines = list(self._lines())
+            for line in lines[:MOST_LINES]:
+                table.add_row(*line)
+            if len(lines) > MOST_LINES:
+                table.add_row("", f"and {len(lines) - MOST_LINES} more")
+            return table
+
+    def _lines(self) -> Iterator[Sequence[str]]:
+        for name, switch in self._scene.get("switches", {}).items():
+            of_switch = self._frame.get("s", {}).get(name)
+            for port in switch["ports"] if of_switch is not None else ():
+                if port["busy"]:
+                    word = "band" if switch.get("scheme") == "fdpa" else "queue"
+                    yield from self._of_port(name, port, of_switch, word)
+
+    def _of_port(
+        self, name: str, port: Mapping[str, Any], of_switch: Mapping[str, Any], word: str
+    ) -> Iterator[Sequence[str]]:
+        number = str(port["port"])
+        lengths = of_switch["q"].get(number, ())
+        rate = of_switch["tx"].get(number, 0) / 1e3
+        drops = sum(of_switch.get("drop", {}).get(number, ()))
+        sizes = self._sizes_of(name, port)
+        for place, (queue, size) in enumerate(sorted(sizes.items(), reverse=True)):
+            first = (f"{name}:{number}", f"{rate:.1f}", str(drops)) if place == 0 else ("", "", "")
+            length = lengths[queue] if queue < len(lengths) else 0
+            line = spark(self._history.get((name, port["port"], queue), ()), size)
+            called = word if len(sizes) == 1 else f"{word} {QUEUES - queue}"
+            yield first[0], called, f"{length} of {size}", line, first[1], first[2]
+
+    def _sizes_of(self, name: str, port: Mapping[str, Any]) -> Mapping[int, int]:
+        """Packets that each queue can hold: what the program allows, or what is behind it."""
+        own = {int(queue): size for queue, size in port["sizes"].items()}
+        told = self._sizes.get((name, port["port"])) or self._sizes.get((name, None)) or {}
+        if port["discipline"] == "strict":
+            return told or own
+        return {queue: told.get(queue, size) for queue, size in own.items()}
+
+
+def sizes_of(values: Mapping[str, int]) -> dict[int, int]:
+    """Sizes of queues by priority, as far as the parameters of a program tell."""
+    found = {}
+    for number in range(1, QUEUES + 1):
+        size = values.get(f"size_{number}") or values.get(f"depth_{number}")
+        if size:
+            found[QUEUES - number] = size
+    return found or ({0: values["capacity_packets"]} if values.get("capacity_packets") else {})
+
+
+def spark(past: Sequence[int] | deque[int], size: int) -> str:
+    """How a queue moved: full height is a full queue."""
+    top = max(size, *past, 1) if past else 1
+    # what waits is never drawn as nothing
+    levels = (-(-length * (len(BLOCKS) - 1) // top) for length in past)
+    return "".join(BLOCKS[level] for level in levels).rjust(SPARKS)
+
+
+@contextmanager
+def following(address: str, view: TextView) -> Iterator[None]:
+    """Shows the messages of a page's server in the view, while the block runs."""
+    url = address.replace("http://", "ws://", 1).partition("?")[0] + "messages"
+    with connect(url, max_size=None, proxy=None) as connection:
+        reading = threading.Thread(target=_read, args=(connection, view), daemon=True)
+        reading.start()
+        try:
+            yield
+        finally:
+            connection.close()
+            reading.join()
+
+
+def _read(connection: ClientConnection, view: TextView) -> None:
+    with suppress(WebSocketException):
+        for text in connection:
+            found = json.loads(text)
+            for message in found if isinstance(found, list) else [found]:
+                view.take(message)
