@@ -16,6 +16,8 @@ P4_BUILD = ROOT / "build" / "p4" if P4_DIR == ROOT / "p4" else P4_DIR.parent / "
 TOFINO_DIR = ROOT / "tofino-port"
 EXPERIMENTS_DIR = ROOT / "experiments"
 PROTO_DIR = ROOT / "switch" / "proto"
+BMV2_NAMES_DIR = ROOT / "switch" / "bmv2"
+"""Links to the switch and the compiler, named as those of p4lang."""
 SHELL_PYTHON = ROOT / ".venv-shell" / "bin" / "python"
 
 

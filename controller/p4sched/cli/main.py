@@ -29,7 +29,7 @@ from p4sched.lab.experiment import HostKind, SwitchKind
 from p4sched.lab.running import find_switch
 from p4sched.p4rt.compile import Compiler, compile_program, parse_macro, print_stages
 from p4sched.p4rt.target import Target
-from p4sched.paths import SHELL_PYTHON, rust_binary
+from p4sched.paths import BMV2_NAMES_DIR, SHELL_PYTHON, rust_binary
 
 FULL = (errno.ENOSPC, errno.EDQUOT)
 """There is no room left to write to."""
@@ -187,6 +187,24 @@ def switch(ctx: typer.Context) -> None:
     """Run the embedded switch. It takes the options of simple_switch_grpc; '--help' shows them."""
     binary = str(rust_binary("p4sched-switch"))
     os.execv(binary, [binary, *ctx.args])
+
+
+@app.command("as-bmv2", context_settings={**PASS_ON, "allow_interspersed_args": False})
+def as_bmv2(
+    ctx: typer.Context,
+    command: Annotated[str, typer.Argument(metavar="COMMAND", help="What to run, with its arguments.")],
+) -> None:
+    """Run a command that finds this project's switch and compiler under BMv2's and p4c's names.
+
+    simple_switch, simple_switch_grpc, p4c and p4c-bm2-ss are first on its PATH.
+    """
+    for name in ("p4sched-switch", "p4sched-p4c"):
+        rust_binary(name)
+    path = f"{BMV2_NAMES_DIR}{os.pathsep}{os.environ.get('PATH', os.defpath)}"
+    try:
+        os.execvpe(command, [command, *ctx.args], {**os.environ, "PATH": path})
+    except OSError as error:
+        raise P4schedError(f"{command}: cannot be run: {error.strerror}") from error
 
 
 @app.command("shell", context_settings={**PASS_ON, "help_option_names": ["-h", "--help"]})

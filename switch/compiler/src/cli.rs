@@ -16,13 +16,15 @@ use p4sched_proto::{DESCRIPTORS, p4::config::v1::P4Info};
 use prost::Message as _;
 use prost_reflect::DynamicMessage;
 
+use crate::p4c_options;
+
 /// Compiles P4_16 programs for v1model, TNA and T2NA to BMv2 JSON and P4Info.
 #[derive(Parser, Debug)]
 #[command(name = "p4sched-p4c", version)]
 struct Args {
     /// The program.
     program: PathBuf,
-    /// Where the JSON goes.
+    /// Where the JSON goes. Under the name p4c: the folder that it goes to, the current one if none is given.
     #[arg(short = 'o', value_name = "FILE")]
     output: Option<PathBuf>,
     /// Where P4Info goes, files between commas: text for names in .txtpb or .txt, JSON for .json, else binary.
@@ -53,14 +55,34 @@ struct Args {
     #[arg(long = "Wdisable", value_name = "CLASS", num_args = 0..=1, require_equals = true, default_missing_value = "*")]
     disable: Vec<String>,
     /// The target: bmv2, tofino (Tofino 1 or 2, as --arch says) or tofino2.
-    #[arg(long)]
+    #[arg(short = 'b', long)]
     target: Option<String>,
     /// The architecture: v1model, tna (Tofino 1) or t2na (Tofino 2); by default that of the target.
-    #[arg(long)]
+    #[arg(short = 'a', long)]
     arch: Option<String>,
     /// Only place the program's tables into the stages of the chip, and print where they are; --arch is tna unless given.
     #[arg(long)]
     stages: bool,
+}
+
+impl Args {
+    /// As `p4c` takes them: -o is a folder, in which NAME.json is written.
+    fn in_folder(mut self) -> Result<Args, String> {
+        if self.preprocess || self.stages {
+            return Ok(self);
+        }
+        let folder = self.output.take().unwrap_or_else(|| PathBuf::from("."));
+        fs::create_dir_all(&folder).map_err(|e| {
+            format!(
+                "p4sched-p4c: cannot make {}: {}\n",
+                folder.display(),
+                reason(&e, "directory")
+            )
+        })?;
+        let name = self.program.file_name().unwrap_or(self.program.as_os_str());
+        self.output = Some(folder.join(name).with_extension("json"));
+        Ok(self)
+    }
 }
 
 /// Formats of P4Info.
@@ -95,7 +117,18 @@ impl IncludeResolver for Files {
 
 /// Runs the compiler: exit code 1 if the program has errors or a file cannot be read or written.
 pub fn run() -> ExitCode {
-    match compile_files(&Args::parse()) {
+    let (arguments, not_followed) = p4c_options::without(std::env::args_os());
+    let driver = arguments
+        .first()
+        .is_some_and(|name| Path::new(name).file_stem().is_some_and(|name| name == "p4c"));
+    let args = Args::parse_from(arguments);
+    not_followed.iter().for_each(|line| say(line));
+    let done = if driver {
+        args.in_folder().and_then(|args| compile_files(&args))
+    } else {
+        compile_files(&args)
+    };
+    match done {
         Ok(()) => ExitCode::SUCCESS,
         Err(message) => {
             say(&message);

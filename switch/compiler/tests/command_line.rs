@@ -57,6 +57,15 @@ impl Place {
         command.output().expect("the command runs")
     }
 
+    /// Runs the command under another name.
+    fn run_as(&self, name: &str, args: &[&str]) -> Output {
+        let link = self.path(name);
+        std::os::unix::fs::symlink(env!("CARGO_BIN_EXE_p4sched-p4c"), &link).expect("a link");
+        let mut command = Command::new(link);
+        command.args(args).current_dir(self.0.path());
+        command.output().expect("the command runs")
+    }
+
     /// Standard output of a run that succeeds and says nothing else.
     #[track_caller]
     fn succeeds(&self, args: &[&str]) -> String {
@@ -92,6 +101,31 @@ fn o_says_where_the_json_goes() {
     let place = Place::new(&[("a.p4", PROGRAM)]);
     place.succeeds(&["a.p4", "-o", "out.json"]);
     assert_eq!(json(&place.path("out.json"))["program"], "a.p4");
+}
+
+#[test]
+fn under_the_name_p4c_it_writes_to_a_folder() {
+    let place = Place::new(&[("src/a.p4", PROGRAM)]);
+    let args = "-b bmv2 -a v1model --std p4-16 -g -o out/put --p4runtime-files out/put/a.txtpb src/a.p4";
+    let output = place.run_as("p4c", &args.split(' ').collect::<Vec<_>>());
+    assert!(output.status.success() && output.stderr.is_empty(), "{output:?}");
+    assert!(json(&place.path("out/put/a.json"))["pipelines"].is_array());
+    assert!(place.path("out/put/a.txtpb").is_file());
+}
+
+#[test]
+fn options_of_p4c_that_are_not_followed_are_told() {
+    let place = Place::new(&[("a.p4", PROGRAM)]);
+    let args = "--p4v 16 --top4 last --emit-externs --ndebug -o a.json a.p4";
+    let output = place.run_as("p4c-bm2-ss", &args.split(' ').collect::<Vec<_>>());
+    let said = String::from_utf8(output.stderr).expect("text");
+    assert!(output.status.success());
+    let told = said.lines().map(|line| line.split(' ').nth(1));
+    assert!(
+        told.eq([Some("--top4"), Some("--emit-externs"), Some("--ndebug")]),
+        "{said}"
+    );
+    assert!(json(&place.path("a.json"))["pipelines"].is_array());
 }
 
 #[test]

@@ -1,9 +1,10 @@
 //! The command line: that of BMv2's `simple_switch_grpc`, as far as it applies, and a few options of its own.
 
 use std::ffi::OsString;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
-use clap::Parser;
+use clap::parser::ValueSource;
+use clap::{CommandFactory, FromArgMatches, Parser};
 use p4sched_dataplane::{DROP_PORT, Port};
 
 use crate::log::Level;
@@ -12,6 +13,10 @@ use crate::stalls::Stalls;
 
 /// Highest port number of v1model: 511 means drop.
 const LAST_PORT: Port = DROP_PORT - 1;
+
+/// Names under which the switch has the defaults of BMv2: device 0, and a gRPC server that other hosts reach. BMv2's
+/// `simple_switch` has no such server, so several run side by side: it is at any free port.
+const BMV2_NAMES: [(&str, &str); 2] = [("simple_switch_grpc", "0.0.0.0:9559"), ("simple_switch", "127.0.0.1:0")];
 
 /// A software switch for P4_16 programs (v1model, TNA, T2NA) with a traffic manager: strict-priority, fair and sorted
 /// queues behind one shaped link per port. Loads BMv2 JSON, is controlled over P4Runtime.
@@ -69,7 +74,7 @@ pub struct Options {
     pub log_file: Option<PathBuf>,
 
     /// Record all frames in pcap files, one for each port and direction: DIR/IFACE_in.pcap, DIR/IFACE_out.pcap.
-    #[arg(long, value_name = "DIR", num_args = 0..=1, require_equals = true, default_missing_value = ".")]
+    #[arg(long, value_name = "DIR", num_args = 0..=1, default_missing_value = ".")]
     pub pcap: Option<PathBuf>,
 
     #[command(flatten)]
@@ -120,6 +125,16 @@ struct Unsupported {
     packet_in: Vec<String>,
     #[arg(long, hide = true, value_parser = refuse("state is written over P4Runtime"))]
     restore_state: Vec<String>,
+    #[arg(long, hide = true, value_parser = refuse("gRPC is not encrypted"), num_args = 0, default_missing_value = "")]
+    grpc_server_ssl: Vec<String>,
+    #[arg(long, hide = true, value_parser = refuse("gRPC is not encrypted"))]
+    grpc_server_cacert: Vec<String>,
+    #[arg(long, hide = true, value_parser = refuse("gRPC is not encrypted"))]
+    grpc_server_cert: Vec<String>,
+    #[arg(long, hide = true, value_parser = refuse("gRPC is not encrypted"))]
+    grpc_server_key: Vec<String>,
+    #[arg(long, hide = true, value_parser = refuse("gRPC is not encrypted"), num_args = 0, default_missing_value = "")]
+    grpc_server_with_client_auth: Vec<String>,
     #[arg(long, hide = true, value_parser = refuse("externs are those of the architecture"))]
     load_modules: Vec<String>,
 }
@@ -204,7 +219,25 @@ impl Options {
     /// # Errors
     /// What clap has to say, help and version included.
     pub fn from_command_line(arguments: impl IntoIterator<Item = OsString>) -> Result<Options, clap::Error> {
-        let options = Options::try_parse_from(arguments.into_iter().filter(|argument| argument != "--"))?;
+        let arguments: Vec<OsString> = arguments.into_iter().filter(|argument| argument != "--").collect();
+        let name = arguments.first().and_then(|path| Path::new(path).file_name()?.to_str());
+        let bmv2 = BMV2_NAMES.iter().find(|(bmv2, _)| name == Some(bmv2));
+        let given = Options::command().try_get_matches_from(arguments)?;
+        let mut options = Options::from_arg_matches(&given)?;
+        if let Some((_, address)) = bmv2 {
+            let default = |name| given.value_source(name) == Some(ValueSource::DefaultValue);
+            if default("device_id") {
+                options.device_id = 0;
+            }
+            if default("grpc_server_addr") {
+                (*address).clone_into(&mut options.grpc_server_addr);
+            }
+        }
+        // '--pcap a.json': BMv2 takes a folder behind a blank too, but a program is none.
+        let is_program = |path: &PathBuf| path.extension().is_some_and(|extension| extension == "json");
+        if options.program.is_none() && options.pcap.as_ref().is_some_and(is_program) {
+            options.program = options.pcap.replace(PathBuf::from("."));
+        }
         for (position, port) in options.interfaces.iter().enumerate() {
             for other in &options.interfaces[..position] {
                 let problem = if other.number == port.number {
@@ -260,7 +293,7 @@ mod tests {
 
     #[test]
     fn the_command_line_of_the_tutorials_of_p4_is_understood() {
-        let line = "-i 1@s1-eth1 -i 2@s1-eth2 --pcap=pcaps --nanolog ipc:///tmp/bm-0-log.ipc --device-id 0 build/basic.json \
+        let line = "-i 1@s1-eth1 -i 2@s1-eth2 --pcap pcaps --nanolog ipc:///tmp/bm-0-log.ipc --device-id 0 build/basic.json \
                     --log-console --thrift-port 9090 --log-file logs/s1.log --log-flush --dump-packet-data 10000 -- \
                     --grpc-server-addr 0.0.0.0:50051 --cpu-port 510";
         let options = parse(line).expect("utils/p4runtime_switch.py writes such a line");
@@ -282,6 +315,24 @@ mod tests {
     }
 
     #[test]
+    fn under_bmv2s_name_it_has_bmv2s_defaults() {
+        let parse = |line: &str| {
+            let arguments = line.split_whitespace().map(OsString::from);
+            let options = Options::from_command_line(arguments).expect("the line is right");
+            (options.device_id, options.grpc_server_addr)
+        };
+        assert_eq!(
+            parse("/opt/bin/simple_switch_grpc --no-p4"),
+            (0, "0.0.0.0:9559".to_owned())
+        );
+        assert_eq!(
+            parse("simple_switch_grpc --device-id 4 --no-p4 -- --grpc-server-addr 127.0.0.1:1"),
+            (4, "127.0.0.1:1".to_owned())
+        );
+        assert_eq!(parse("simple_switch --no-p4"), (0, "127.0.0.1:0".to_owned()));
+    }
+
+    #[test]
     fn nothing_listens_beyond_loopback_unless_asked() {
         assert_eq!(
             parse("--no-p4").map(|options| options.grpc_server_addr),
@@ -297,6 +348,7 @@ mod tests {
             ("-i 1@a -i 1@b", "port 1 has two interfaces: a and b"),
             ("-i 1@a -i 2@a", "interface a has two ports: 1 and 2"),
             ("--restore-state x", "not supported by this switch"),
+            ("--grpc-server-ssl --no-p4", "gRPC is not encrypted"),
             ("--load-modules x.so", "externs are those of the architecture"),
             ("--drop-port 3", "only 511 drops"),
             ("--inject-stall 5", "give PERIOD,DURATION in microseconds"),

@@ -9,9 +9,11 @@ use crate::{
     diagnostics::suggestion,
     source::Span,
     syntax::{
-        ast::{Composite, Decl, DeclKind, Expr, Field, Ident, TypeExpr, TypeKind},
-        token::Symbol,
+        ast::{self, Annotation, AnnotationBody, Composite, Decl, DeclKind, Expr, Field, Ident, TypeExpr, TypeKind},
+        token::{IntLiteral, Symbol},
     },
+    typed::annotations::Annotations,
+    typed::tree::ExprKind,
     typed::types::{EnumDef, EnumId, FieldDef, NewTypeDef, NewTypeId, StructDef, StructId, Type, TypeVarId},
 };
 
@@ -195,7 +197,7 @@ impl Checker<'_> {
             defs.push(FieldDef {
                 name: field.name.name.clone(),
                 ty,
-                annotations: share(&field.annotations),
+                annotations: self.field_annotations(&field.annotations),
             });
         }
         let mut leaves = defs.iter().map(|d| self.program.types.leaves(&d.ty)).sum();
@@ -214,6 +216,28 @@ impl Checker<'_> {
             span: decl.name.span,
         });
         id
+    }
+
+    /// Annotations of a field, with the numbers of `@field_list` in place of constants.
+    fn field_annotations(&mut self, annotations: &[Annotation]) -> Annotations {
+        let mut annotations = annotations.to_vec();
+        for annotation in &mut annotations {
+            let AnnotationBody::List(list) = &mut annotation.body else {
+                continue;
+            };
+            if &*annotation.name != "field_list" {
+                continue;
+            }
+            for number in list {
+                let value = self.expr(number, None);
+                match value.kind {
+                    ExprKind::Int(value) => number.kind = ast::ExprKind::Int(IntLiteral { value, width: None }),
+                    ExprKind::Unknown => {}
+                    _ => self.error(number.span, "the number of a field list must be known when compiling"),
+                }
+            }
+        }
+        annotations.into()
     }
 
     fn small_enough(&mut self, name: &str, fields: u64, span: Span) -> bool {

@@ -4,7 +4,7 @@ use std::rc::Rc;
 
 use crate::syntax::{
     ast::{Annotation, AnnotationBody, ExprKind},
-    token::Tok,
+    token::{IntLiteral, Tok},
 };
 
 /// Annotations, shared by all that carry them.
@@ -39,14 +39,24 @@ pub fn text_of(annotations: &Annotations, name: &str) -> Option<String> {
 /// The numbers in the parentheses of an annotation.
 #[must_use]
 pub fn numbers_of(annotations: &Annotations, name: &str) -> Vec<u64> {
-    let Some(AnnotationBody::Unstructured(tokens)) = find(annotations, name).map(|a| &a.body) else {
-        return Vec::new();
-    };
-    let number = |tok: &Tok| match tok {
-        Tok::Int(literal) => u64::try_from(&literal.value).ok(),
-        _ => None,
-    };
-    tokens.iter().filter_map(|t| number(&t.tok)).collect()
+    let number = |literal: &IntLiteral| u64::try_from(&literal.value).ok();
+    match find(annotations, name).map(|annotation| &annotation.body) {
+        Some(AnnotationBody::Unstructured(tokens)) => {
+            let literals = tokens.iter().filter_map(|token| match &token.tok {
+                Tok::Int(literal) => Some(literal),
+                _ => None,
+            });
+            literals.filter_map(number).collect()
+        }
+        Some(AnnotationBody::List(list)) => {
+            let literals = list.iter().filter_map(|e| match &e.kind {
+                ExprKind::Int(literal) => Some(literal),
+                _ => None,
+            });
+            literals.filter_map(number).collect()
+        }
+        _ => Vec::new(),
+    }
 }
 
 /// Whether an annotation is there.

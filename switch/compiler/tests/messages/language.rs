@@ -26,6 +26,10 @@ fn unknown_names() {
         "if (sm.parser_error == error.Nomatch) {}",
         &["no error 'Nomatch' is declared; did you mean 'NoMatch'?"],
     );
+    top_level_says(
+        "const int KEPT = 1; struct more_t { @field_list(KEBT) bit<8> a; }",
+        &["no name 'KEBT' is declared here; did you mean 'KEPT'?"],
+    );
     apply_says("bit<32> r; random(r, 0, 5, 6);", &["random takes 3 argument(s), not 4"]);
     top_level_says(
         "enum Colour { one, two } const Colour e = Colour.three;",

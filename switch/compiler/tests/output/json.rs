@@ -296,6 +296,22 @@ fn field_lists_keep_the_annotated_fields() {
 }
 
 #[test]
+fn numbers_of_field_lists_may_be_constants() {
+    let text = Parts {
+        ingress_apply: "clone_preserving_field_list(CloneType.I2E, 5, KEPT);",
+        ..Parts::small()
+    };
+    let constants = "const int FIRST = 4; const bit<8> KEPT = FIRST + 3;\nstruct meta_t";
+    let text = text.source().replacen("struct meta_t", constants, 1);
+    let text = text.replacen("@field_list(1)", "@field_list(2, KEPT)", 1);
+    let json = json_of(&text);
+    assert_eq!(
+        json["field_lists"][0]["elements"],
+        json!([{"type": "field", "value": ["scalars", "userMetadata.kept"]}])
+    );
+}
+
+#[test]
 fn places_in_the_source_are_kept_for_the_log() {
     let json: Value = serde_json::from_str(&compiled(ROUTER).json).expect("JSON");
     let line = ROUTER.lines().position(|l| l.contains("table route")).expect("a line") + 1;

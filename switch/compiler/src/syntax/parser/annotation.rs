@@ -26,7 +26,10 @@ impl Parser<'_> {
         if &*first.name == "pragma" {
             return Ok(self.pragma());
         }
-        let body = if self.is("(") {
+        let body = if &*name == "field_list" && self.eat("(") {
+            // v1model's numbers of lists may be names of constants.
+            AnnotationBody::List(self.separated(")", Self::expr)?)
+        } else if self.is("(") {
             AnnotationBody::Unstructured(self.balanced()?)
         } else if self.eat("[") {
             self.structured()?

@@ -1,0 +1,160 @@
+//! Options of `p4c` and `p4c-bm2-ss` that are accepted and not followed.
+//!
+//! A build that names them should work as with p4c, and say what does not happen.
+
+use std::ffi::OsString;
+
+/// What comes behind an option.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Takes {
+    Nothing,
+    /// A value: the next argument, or behind `=`, or for a short option joined to it.
+    Value,
+    /// A value behind `=`, or none.
+    Joined,
+}
+
+use Takes::{Joined, Nothing, Value};
+
+const NO_RULES: &str = "no rules for make are written";
+const NO_PASSES: &str = "this compiler has other passes than p4c";
+const NO_DUMP: &str = "this compiler has another intermediate representation than p4c";
+const ALWAYS: &str = "this is done, or not done, always";
+
+/// Names, what comes behind them, and what does not happen. An empty reason: nothing is missed.
+const NOT_FOLLOWED: [(&str, Takes, &str); 56] = [
+    ("-MD", Nothing, NO_RULES),
+    ("-MF", Value, NO_RULES),
+    ("-MG", Nothing, NO_RULES),
+    ("-MP", Nothing, NO_RULES),
+    ("-MT", Value, NO_RULES),
+    ("-MQ", Value, NO_RULES),
+    ("-W", Value, "the preprocessor has no such warning"),
+    (
+        "--nocpp",
+        Nothing,
+        "the text is preprocessed, which changes nothing in a preprocessed one",
+    ),
+    (
+        "-e",
+        Nothing,
+        "the text is preprocessed, which changes nothing in a preprocessed one",
+    ),
+    ("--disable-annotations", Joined, "annotations stay"),
+    ("--Winfo", Joined, "there are warnings and errors only"),
+    ("--Wwarn", Joined, "a warning is a warning already"),
+    ("--maxErrorCount", Value, "at most 50 errors are shown"),
+    ("-T", Value, "the compiler keeps no log"),
+    ("-v", Nothing, "the compiler keeps no log"),
+    ("--debug", Nothing, "the compiler keeps no log"),
+    ("--top4", Value, NO_DUMP),
+    ("--dump", Value, NO_DUMP),
+    ("--toJSON", Value, NO_DUMP),
+    ("--testJson", Nothing, NO_DUMP),
+    ("--doNotEmitIncludes", Nothing, NO_DUMP),
+    ("--excludeFrontendPasses", Value, NO_PASSES),
+    ("--excludeMidendPasses", Value, NO_PASSES),
+    ("--listFrontendPasses", Nothing, NO_PASSES),
+    ("--listMidendPasses", Nothing, NO_PASSES),
+    ("--parser-inline-opt", Nothing, ALWAYS),
+    ("--loopsUnroll", Nothing, ALWAYS),
+    ("--ndebug", Nothing, ALWAYS),
+    ("-O", Value, ALWAYS),
+    ("--metrics", Value, "no metrics are written"),
+    (
+        "--emit-externs",
+        Nothing,
+        "no extern outside of v1model can be run, and none is written",
+    ),
+    (
+        "--p4runtime-entries-file",
+        Value,
+        "static entries are in the JSON, and not written as P4Runtime",
+    ),
+    (
+        "--p4runtime-entries-files",
+        Value,
+        "static entries are in the JSON, and not written as P4Runtime",
+    ),
+    ("-g", Nothing, ""),
+    ("-c", Nothing, ""),
+    ("-S", Nothing, ""),
+    ("-s", Nothing, ""),
+    ("-Xpreprocessor", Value, "there is no other preprocessor"),
+    ("-Xp4c", Value, "there is no other compiler"),
+    ("-Xassembler", Value, "there is no assembler"),
+    ("-Xlinker", Value, "there is no linker"),
+    ("--create-graphs", Nothing, "no graphs are written"),
+    ("--no-link", Nothing, ""),
+    ("--archive", Joined, "no archive is written"),
+    ("--archive-source", Nothing, "no archive is written"),
+    ("--display-power-budget", Nothing, "the chip's power is not computed"),
+    ("--bf-rt-schema", Value, "BF Runtime is not known; P4Runtime is"),
+    ("--no-bf-rt-schema", Nothing, ""),
+    ("--backward-compatible", Nothing, ALWAYS),
+    ("--auto-init-metadata", Nothing, ALWAYS),
+    ("--parser-timing-reports", Nothing, "no report is written"),
+    ("--log-hashes", Nothing, "no report is written"),
+    ("--ir-to-json", Value, NO_DUMP),
+    ("--verbose", Value, "the compiler keeps no log"),
+    ("--p4runtime-force-std-externs", Nothing, ALWAYS),
+    ("--program-name", Value, "the outputs are named for the file"),
+];
+
+/// The arguments without those options, and a line for each that is missed.
+pub fn without(arguments: impl IntoIterator<Item = OsString>) -> (Vec<OsString>, Vec<String>) {
+    let (mut rest, mut lines) = (Vec::new(), Vec::new());
+    let mut arguments = arguments.into_iter();
+    while let Some(argument) = arguments.next() {
+        let found = argument.to_str().and_then(|text| {
+            NOT_FOLLOWED.iter().find_map(|&(name, takes, why)| {
+                let behind = text.strip_prefix(name)?;
+                let joined = !name.starts_with("--") && takes == Value;
+                let fits = behind.is_empty() || joined || (takes != Nothing && behind.starts_with('='));
+                fits.then_some((name, takes == Value && behind.is_empty(), why))
+            })
+        });
+        let Some((name, next, why)) = found else {
+            rest.push(argument);
+            continue;
+        };
+        if next {
+            arguments.next();
+        }
+        if !why.is_empty() {
+            lines.push(format!("p4sched-p4c: {name} is not followed: {why}\n"));
+        }
+    }
+    (rest, lines)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn split(line: &str) -> (Vec<String>, usize) {
+        let (rest, lines) = without(line.split(' ').map(OsString::from));
+        (
+            rest.into_iter().map(|text| text.into_string().expect("text")).collect(),
+            lines.len(),
+        )
+    }
+
+    #[test]
+    fn options_go_with_their_values_and_nothing_else() {
+        let kept = |rest: &[&str], lines| (rest.iter().map(|text| (*text).to_owned()).collect::<Vec<_>>(), lines);
+        assert_eq!(split("--dump out -o a.json a.p4"), kept(&["-o", "a.json", "a.p4"], 1));
+        assert_eq!(split("--dump=out a.p4"), kept(&["a.p4"], 1));
+        assert_eq!(split("-Tlexer:4 -O 2 -g a.p4"), kept(&["a.p4"], 2));
+        assert_eq!(split("--disable-annotations a.p4"), kept(&["a.p4"], 1));
+        assert_eq!(split("-MD -MF x.d -I inc a.p4"), kept(&["-I", "inc", "a.p4"], 2));
+        assert_eq!(split("--dumps -o -Werror a.p4").0, ["--dumps", "-o", "a.p4"]);
+    }
+
+    #[test]
+    fn every_option_is_there_once() {
+        for (at, (name, ..)) in NOT_FOLLOWED.iter().enumerate() {
+            assert!(NOT_FOLLOWED[..at].iter().all(|(other, ..)| other != name), "{name}");
+        }
+    }
+}
