@@ -14,12 +14,19 @@ from xml.etree import ElementTree
 import pytest
 
 from p4sched.cli.main import run_command
+from p4sched.control.bands import Bands
+from p4sched.control.laws import aifo, fdpa
+from p4sched.control.laws.traffic import Traffic
 from p4sched.errors import UsageError
 from p4sched.labs import catalogue, checking, told, workspace
 from p4sched.labs.answers import AnswersLab
 from p4sched.labs.catalogue import Entry
+from p4sched.labs.functions import FunctionLab
 from p4sched.labs.lab import Checked
+from p4sched.labs.rules.aifo_law import AifoLaw
+from p4sched.labs.rules.fdpa_controller import FdpaController
 from p4sched.labs.sandbox import Closed, Limits, Sandbox, SubmissionError, readable_tree
+from p4sched.p4rt.users import UserCounter
 from p4sched.paths import ROOT
 
 LABS = catalogue.labs()
@@ -224,3 +231,48 @@ def run_python(program: str, folder: Path) -> str:
         [str(python / "bin" / "python3"), "-I", "-c", program], "", folder, readable=[python], processes=1
     )
     return result.stdout
+
+
+def test_the_reference_of_lab_08_decides_as_fdpas_law() -> None:
+    lab = catalogue.find("08").load()
+    assert isinstance(lab, FunctionLab)
+    for trial in (trial for task in lab.tasks for trial in task.trials):
+        controller, state = FdpaController(), fdpa.State()
+        for sample in trial:
+            bands = Bands(1, 4, 0.5)
+            config = fdpa.Config(sample["capacity_bps"], bands, round(sample["interval_ms"] * 1000), 10_000_000)
+            users = {one["user"]: UserCounter(one["bytes"], round(256 / one["weight"])) for one in sample["users"]}
+            decision = fdpa.decide(config, state, fdpa.Sample(sample["time_ms"] * 1_000_000, users))
+            state = decision.state
+            answer = controller.decide(sample)
+            assert answer is not None
+            assert decision.parameters is not None
+            assert list(decision.active) == answer["active"]
+            assert list(decision.parameters.edges[:4]) == [round(edge) for edge in answer["edges"]]
+
+
+def test_the_reference_of_lab_09_decides_as_aifos_law() -> None:
+    lab = catalogue.find("09").load()
+    assert isinstance(lab, FunctionLab)
+    for sample in (trial[0] for task in lab.tasks for trial in task.trials):
+        packet_ns = 1514 * 8e9 / sample["drain_bps"]
+        config = (
+            aifo.Config(
+                rate_bps=round(sample["drain_bps"]),
+                delay_ns=round(sample["delay_ms"] * 1e6),
+                queue_packets=sample["queue_packets"],
+                span_ns=round(sample["span_ms"] * 1e6),
+                loss=sample["loss"],
+                window_ranks=sample["window"],
+            )
+            if sample["delay_ms"] * 1e6 > packet_ns
+            else None
+        )
+        if config is None:
+            continue
+        measured = Traffic(
+            sample["arrival_pps"], sample["packet_bytes"], sample["drain_bps"], 1.0, sample["dispersion"]
+        )
+        wanted = config.parameters_for(measured)
+        expected = {"C": wanted.target_packets, "K": wanted.headroom_256, "S": wanted.sampling}
+        assert AifoLaw().decide(sample) == expected

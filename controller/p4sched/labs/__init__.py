@@ -7,6 +7,8 @@
 | `workspace` | a student's folder |
 | `stepped` | a lab with a P4 program: the check in stepped time |
 | `answers` | a lab whose answers are numbers and words |
+| `functions` | a lab with a controller in Python |
+| `students_law` | a student's function in the place of a law, for the run with TCP |
 | `decisions` | what a program and its model decide on each packet |
 | `rules` | the rule of each scheme once more, in Python: it explains decisions and names mistakes |
 | `trace` | the packets of a check |

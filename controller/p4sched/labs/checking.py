@@ -24,7 +24,9 @@ def check(
         if lab.tcp is None or figures is None:
             return checked, None
         try:
-            figure = tcp.run(lab.tcp, lab.programs(work, scratch), scratch, sandbox, live=live)
+            figure = tcp.run(
+                lab.tcp, lab.programs(work, scratch), lab.prelude(work.resolve()), scratch, sandbox, live=live
+            )
         except SubmissionError as error:
             return checked, str(error)
         return replace(checked, figure=tcp.kept(figure, figures)), None

@@ -85,3 +85,7 @@ class Lab(ABC):
     def programs(self, work: Path, scratch: Path) -> Path | None:
         """The folder that stands in place of p4/ in the run with TCP."""
         return None
+
+    def prelude(self, work: Path) -> str:
+        """What runs before the experiment, in the same Python: statements, each with a semicolon behind it."""
+        return ""

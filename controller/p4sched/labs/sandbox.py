@@ -67,7 +67,7 @@ class Sandbox:
     ) -> Result:
         """Runs a command in `folder`, with `given` at its standard input.
 
-        readable: what else it needs, if it is shut in. processes: how many it may have, itself included.
+        readable: what else it needs, if it is shut in. processes: how many it may have then, itself included.
 
         Raises:
             SubmissionError: it went beyond a limit. The message says which.
@@ -75,10 +75,10 @@ class Sandbox:
         with tempfile.TemporaryFile() as stdin, tempfile.TemporaryFile() as stdout, tempfile.TemporaryFile() as stderr:
             stdin.write(given.encode())
             stdin.seek(0)
-            words = [*self._limited(processes), *command]
+            words = [*self._limited(), *command]
             try:
                 process = subprocess.Popen(
-                    self._shut_in(words, folder, readable),
+                    self._shut_in(words, folder, readable, processes),
                     stdin=stdin,
                     stdout=stdout,
                     stderr=stderr,
@@ -108,14 +108,15 @@ class Sandbox:
             process.wait()
         return SHELL_SIGNAL - code if code < 0 else code
 
-    def _limited(self, processes: int | None) -> list[str]:
+    def _limited(self) -> list[str]:
         limits = self.limits
         words = [str(tool("prlimit", "it is part of util-linux")), f"--as={limits.memory_bytes}", "--core=0"]
-        words += [f"--fsize={limits.file_bytes}"]
-        return words if processes is None else [*words, f"--nproc={processes}"]
+        return [*words, f"--fsize={limits.file_bytes}"]
 
-    def _shut_in(self, words: Sequence[str], folder: Path, readable: Sequence[Path]) -> Sequence[str]:
-        del folder, readable
+    def _shut_in(
+        self, words: Sequence[str], folder: Path, readable: Sequence[Path], processes: int | None
+    ) -> Sequence[str]:
+        del folder, readable, processes
         return words
 
     def _check(self, result: Result) -> None:
@@ -139,7 +140,11 @@ class Closed(Sandbox):
     slot: int = 0
     """Another number for each that runs at a time."""
 
-    def _shut_in(self, words: Sequence[str], folder: Path, readable: Sequence[Path]) -> Sequence[str]:
+    def _shut_in(
+        self, words: Sequence[str], folder: Path, readable: Sequence[Path], processes: int | None
+    ) -> Sequence[str]:
+        if processes is not None:
+            words = [words[0], f"--nproc={processes}", *words[1:]]
         wrapped = [str(tool("bwrap", "it is in Debian's package bubblewrap"))]
         wrapped += ["--die-with-parent", "--new-session", "--clearenv", "--setenv", "PATH", "/usr/bin:/bin"]
         wrapped += ["--unshare-pid", "--unshare-net", "--unshare-ipc", "--unshare-uts", "--unshare-cgroup-try"]

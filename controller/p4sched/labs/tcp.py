@@ -13,14 +13,28 @@ P4SCHED = "from p4sched.cli.start import main; main()"
 """The command, in this interpreter."""
 
 
-def run(asked: TcpRun, programs: Path | None, scratch: Path, sandbox: Sandbox, *, live: bool = False) -> Path:
-    """Runs the experiment; returns its figure. `programs`: the folder that stands in place of p4/.
+def run(
+    asked: TcpRun, programs: Path | None, prelude: str, scratch: Path, sandbox: Sandbox, *, live: bool = False
+) -> Path:
+    """Runs the experiment; returns its figure.
+
+    programs: the folder that stands in place of p4/. prelude: statements that run before.
 
     Raises:
         SubmissionError: the experiment failed.
     """
     out = scratch / "tcp"
-    command = [sys.executable, "-c", P4SCHED, "run", asked.experiment, "--quick", "--out", str(out), *asked.options]
+    command = [
+        sys.executable,
+        "-c",
+        prelude + P4SCHED,
+        "run",
+        asked.experiment,
+        "--quick",
+        "--out",
+        str(out),
+        *asked.options,
+    ]
     variables = {**os.environ, "P4SCHED_P4": str(programs)} if programs else dict(os.environ)
     result = sandbox.run([*command, *([] if live else ["--virtual"])], "", scratch, variables)
     if result.returncode != 0:
