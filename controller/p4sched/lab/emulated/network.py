@@ -231,7 +231,7 @@ def _brought_up(ledger: Ledger, topology: Any, interfaces: Sequence[str], log_fo
         allow_congestion_control(ledger)
         with node_errors():
             refuse_taken_names(interfaces)
-        net = Mininet(topo=topology, controller=None, build=False)  # type: ignore[no-untyped-call]
+        net = Mininet(topo=topology, controller=None, build=False)
         with node_errors():
             net.build()
             ledger.add_processes(node.pid for node in net.hosts + net.switches)
