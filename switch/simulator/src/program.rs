@@ -30,6 +30,14 @@ pub enum ProgramError {
         /// What is wrong with the JSON.
         error: p4sched_dataplane::LoadError,
     },
+    /// It is a program, but none that can be set up as those of this project.
+    #[error("{file} has no {name}, which the programs of this project have")]
+    Lacks {
+        /// The program.
+        file: String,
+        /// A table or counter.
+        name: String,
+    },
 }
 
 /// A compiled program.

@@ -124,6 +124,9 @@ pub struct Switch {
     counters: DecisionCounters,
 }
 
+/// The table of routes.
+pub const ROUTES: &str = "forwarding.ipv4_routes";
+
 /// A name that a program of this project must have.
 fn known<T>(what: Option<T>, name: &str) -> T {
     what.unwrap_or_else(|| panic!("the program has no {name}"))
@@ -137,10 +140,7 @@ impl Switch {
     /// The program, freshly loaded.
     ///
     /// # Errors
-    /// If the program does not load.
-    ///
-    /// # Panics
-    /// If the program lacks a table or counter that all programs of this project have.
+    /// If the program does not load, or lacks a table or counter that the programs of this project have.
     pub fn new(program: &Program, scheme: Scheme) -> Result<Switch, ProgramError> {
         let (p4, target) = (scheme.p4(), program.target());
         let mut pipeline = program.pipeline()?;
@@ -152,22 +152,28 @@ impl Switch {
             };
             pipeline.clone_session_set(LENGTH_REPORT_SESSION, session);
         }
-        let counter = |name: &str| {
-            let name = format!("{}{}.{name}", target.prefix(), p4.ingress());
-            known(pipeline.counter(&name), &name)
+        let lacks = |name: String| ProgramError::Lacks {
+            file: format!("{}.p4", program.name()),
+            name,
         };
+        let whole = |name: &str| format!("{}{}.{name}", target.prefix(), p4.ingress());
+        let tables = [ROUTES, p4.table].into_iter().map(whole);
+        if let Some(missing) = tables.into_iter().find(|name| pipeline.table(name).is_none()) {
+            return Err(lacks(missing));
+        }
+        let counter = |name: &str| pipeline.counter(&whole(name)).ok_or_else(|| lacks(whole(name)));
         let counters = if p4.verdicts {
             DecisionCounters {
-                admitted: counter("carry_out.admitted"),
-                refused: Some(counter("carry_out.dropped_by_admission")),
-                full: counter("carry_out.dropped_full"),
+                admitted: counter("carry_out.admitted")?,
+                refused: Some(counter("carry_out.dropped_by_admission")?),
+                full: counter("carry_out.dropped_full")?,
                 full_by_port: false,
             }
         } else {
             DecisionCounters {
-                admitted: counter("admit.band_admitted"),
+                admitted: counter("admit.band_admitted")?,
                 refused: None,
-                full: counter("admit.port_dropped"),
+                full: counter("admit.port_dropped")?,
                 full_by_port: true,
             }
         };
@@ -290,7 +296,7 @@ impl Switch {
     /// As [`Switch::set_entry`].
     pub fn route_ranked(&mut self, port: Port) {
         let route = [MatchKey::Lpm(vec![10, 200, 0, 0], 16)];
-        self.set_entry("forwarding.ipv4_routes", &route, "forward", &[u64::from(port), 1]);
+        self.set_entry(ROUTES, &route, "forward", &[u64::from(port), 1]);
         self.set_default("ranking.rank_sources", "set_rank_source", &[RANK_HEADER]);
     }
 

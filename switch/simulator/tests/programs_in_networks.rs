@@ -217,3 +217,26 @@ fn what_programs_cannot_do_is_said() {
         "afq: there is no program of it"
     );
 }
+
+#[test]
+fn a_program_without_routes_is_refused_in_a_sentence() {
+    let folder = tempfile::tempdir().unwrap();
+    let programs = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../p4");
+    for from in ["", "include", "shared"] {
+        std::fs::create_dir_all(folder.path().join(from)).unwrap();
+        for file in std::fs::read_dir(programs.join(from)).unwrap().map(Result::unwrap) {
+            if file.path().extension().is_some_and(|end| end == "p4") {
+                let text = std::fs::read_to_string(file.path()).unwrap();
+                let text = text.replace("ipv4_routes", "neighbours");
+                std::fs::write(folder.path().join(from).join(file.file_name()), text).unwrap();
+            }
+        }
+    }
+    let program = Program::compile(folder.path(), "fifo", Target::V1model).unwrap();
+    let mut setup = setup(&scenario(Scheme::Fifo, Target::V1model));
+    setup.program = Some(Installation { program, check: false });
+    assert_eq!(
+        World::new(setup).err().unwrap().to_string(),
+        "fifo.p4 has no FifoIngress.forwarding.ipv4_routes, which the programs of this project have"
+    );
+}

@@ -185,13 +185,12 @@ impl Device {
             }
             if let &[wire] = ways {
                 let data = [port(wire), NEXT_HOP];
-                self.switch.set_entry("forwarding.ipv4_routes", &key, "forward", &data);
+                self.switch.set_entry(switch::ROUTES, &key, "forward", &data);
                 continue;
             }
             let next = groups.len() as u64 + 1;
             let group = *groups.entry(ways).or_insert(next);
-            self.switch
-                .set_entry("forwarding.ipv4_routes", &key, "choose_path", &[group]);
+            self.switch.set_entry(switch::ROUTES, &key, "choose_path", &[group]);
             if group < next {
                 continue;
             }
