@@ -206,3 +206,13 @@ def test_leaves_and_spines_have_the_ports_and_device_ids_of_the_emulation() -> N
     # port l of a spine goes to leaf l, on the port of that spine
     assert {"ends": [{"switch": "s2", "port": 4}, {"switch": "s5", "port": 2}]} in topology["links"]
     json.dumps(topology)
+
+
+def test_what_is_simulated_anyway_takes_the_option_with_a_line(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    asked_for: list[Asked] = []
+    monkeypatch.setattr(frame, "run", lambda _experiment, asked, _options, beside: asked_for.append(asked))
+    assert run_command(["run", "completion_at_scale", "--virtual"]) == 0
+    assert "completion_at_scale is in virtual time, with models, anyway" in " ".join(capsys.readouterr().out.split())
+    assert asked_for[0].hosts is None

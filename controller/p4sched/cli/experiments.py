@@ -101,10 +101,14 @@ def _parameter_name(option: str) -> str:
 def _hosts(experiment: Experiment[Any, Any], shared: Mapping[str, Any], given: Mapping[str, bool]) -> HostKind | None:
     """The hosts of a run in virtual time; None for another run. Raises UsageError for hosts without it."""
     option = hosts_option(experiment)
+    if experiment.simulated:
+        if shared.get("virtual"):
+            typer.echo(f"--virtual changes nothing: {experiment.name} is in virtual time, with models, anyway")
+        return None
     if shared.get("virtual"):
         hosts: HostKind = shared[_parameter_name(option)]
         return hosts
-    if given.get(option) and not experiment.simulated:
+    if given.get(option):
         raise UsageError(f"{option} means nothing without --virtual: an emulated host has the machine's own kernel")
     return None
 
@@ -176,7 +180,7 @@ def _shared(experiment: Experiment[Any, Any], own: list[inspect.Parameter]) -> l
         *_seed(experiment.seed),
         _parameter("quick", Annotated[bool, quick], False),
         *([] if experiment.base is None else [_parameter("time_scale", options.TimeScale, "auto")]),
-        *([] if experiment.simulated else _virtual(hosts_option(experiment))),
+        *(_virtual_anyway() if experiment.simulated else _virtual(hosts_option(experiment))),
         *([] if experiment.simulated else _page(page_option(experiment))),
         _parameter("switch", options.WhichSwitch, SwitchKind.EMBEDDED),
         *([_parameter("target", options.WhichTarget, Target.V1MODEL)] if len(experiment.targets) > 1 else []),
@@ -191,6 +195,11 @@ def _virtual(hosts: str) -> list[inspect.Parameter]:
         _parameter("virtual", options.InVirtualTime, False),
         _parameter(_parameter_name(hosts), kind, HostKind.MODEL),
     ]
+
+
+def _virtual_anyway() -> list[inspect.Parameter]:
+    found = typer.Option("--virtual", help="Changes nothing: it is in virtual time anyway.", hidden=True)
+    return [_parameter("virtual", Annotated[bool, found], False)]
 
 
 def _page(option: str) -> list[inspect.Parameter]:

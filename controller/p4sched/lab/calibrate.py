@@ -7,7 +7,6 @@ late the switch hands out the shaped frames tells which round-trip times the mac
 
 import asyncio
 import os
-import tempfile
 import threading
 import time
 from collections.abc import Sequence
@@ -26,6 +25,7 @@ from p4sched.lab.processes import cpu_seconds
 from p4sched.lab.programming import port_settings, programmed
 from p4sched.lab.run import clean_run
 from p4sched.lab.schemes import Link
+from p4sched.lab.temporary import run_folder
 from p4sched.lab.traffic import IPERF3, transfers
 from p4sched.p4rt.traffic_manager import Fidelity, TrafficManager
 from p4sched.schemes import FIFO, Setup
@@ -93,14 +93,14 @@ class Window:
 def capacity() -> Capacity:
     """Measures this machine, once in a process. Raises P4schedError as a run of an experiment does."""
     with (
-        tempfile.TemporaryDirectory(prefix="p4sched-") as folder,
+        run_folder() as folder,
         clean_run("the calibration of p4sched", programs=[IPERF3]) as ledger,
     ):
         before = read_machine()
         real_time, normal = wakeup_latencies(IDLE_S)
         others = read_machine().since(before)
-        with dumbbell(ledger, 1, "embedded", Path(folder), hosts=1) as network:
-            full, paced = asyncio.run(_through_the_switch(network, ledger, Path(folder)))
+        with dumbbell(ledger, 1, "embedded", folder, hosts=1) as network:
+            full, paced = asyncio.run(_through_the_switch(network, ledger, folder))
     return from_windows(others, real_time, normal, full, paced)
 
 

@@ -259,6 +259,25 @@ fn afq_keeps_a_flow_that_sends_too_much_to_its_share() {
     assert!(got[0] > 45e6 && got[0] < 56e6, "the rest: {got:?}");
 }
 
+#[test]
+fn pfabric_has_its_own_timers_with_a_round_trip_time() {
+    let with = |transport: Value| {
+        let mut scenario = two_hosts(&json!([{"source": "a", "destination": "b", "bytes": 1000}]));
+        scenario["transports"] = json!({"it": transport});
+        scenario
+    };
+    let config = |transport: Value| setup(&with(transport)).transports[0].config.clone();
+    let own = config(json!({"control": "pfabric", "round_trip_ns": 20_000, "initial_window": 12, "mss": 1000}));
+    assert_eq!(
+        (own.min_rto, own.max_rto, own.initial_window, own.mss),
+        (60_000, 60_000, 12, 1000)
+    );
+    assert!(!own.handshake);
+    assert_eq!(config(json!({"control": "pfabric"})).min_rto, 200_000_000);
+    assert!(refused(&with(json!({"control": "pfabric", "round_trip_ns": 5}))).contains("stands beside initial_window"));
+    assert!(refused(&with(json!({"control": "cubic", "round_trip_ns": 5}))).contains("a setting of pfabric alone"));
+}
+
 fn refused(scenario: &Value) -> String {
     let scenario: Result<Scenario, _> = serde_json::from_value(scenario.clone());
     match scenario {

@@ -13,6 +13,7 @@ use p4sched_virtual::lockstep::{Message, Settings};
 use p4sched_virtual::model::ModelHost;
 use p4sched_virtual::server::Network;
 use p4sched_virtual::topology::Topology;
+use tempfile::TempDir;
 use tokio::signal::unix::{SignalKind, signal};
 
 /// Threads that serve gRPC; the network has one of its own.
@@ -75,16 +76,21 @@ fn pace(text: &str) -> Result<f64, String> {
     }
 }
 
+fn temporary_folder() -> Result<TempDir, String> {
+    let made = tempfile::Builder::new().prefix("p4sched-virtual.").tempdir();
+    made.map_err(|error| format!("a folder for temporary files: {error}"))
+}
+
 fn run(arguments: &Arguments) -> Result<(), String> {
     let topology = Topology::read(&arguments.topology).map_err(|error| error.to_string())?;
-    let temporary = tempfile::Builder::new()
-        .prefix("p4sched-virtual.")
-        .tempdir()
-        .map_err(|error| format!("a folder for temporary files: {error}"))?;
+    let mut temporary = None;
     let mut guests = match arguments.hosts {
         Hosts::Model => HashMap::new(),
         Hosts::Kernel => {
-            let folder = arguments.guests.as_deref().unwrap_or(temporary.path());
+            let folder = match &arguments.guests {
+                Some(folder) => folder.as_path(),
+                None => temporary.insert(temporary_folder()?).path(),
+            };
             boot_all(&topology, arguments.seed, arguments.patience, folder).map_err(|error| error.to_string())?
         }
     };
@@ -129,7 +135,7 @@ fn run(arguments: &Arguments) -> Result<(), String> {
     writeln!(io::stdout(), "{first_line}").map_err(|error| format!("standard output: {error}"))?;
     let ended = network.run();
     if ended.is_err() {
-        let _ = temporary.keep();
+        let _ = temporary.map(TempDir::keep);
         // Those who take part are still to be told why.
         std::thread::sleep(FAREWELL);
     }

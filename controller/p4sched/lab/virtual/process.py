@@ -8,13 +8,13 @@ import subprocess
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import IO
 
 from mininet_topos.nodes import dying_with_us
 from p4sched.clock import answer_awaited
 from p4sched.errors import P4schedError
 from p4sched.lab.errors import LabError
+from p4sched.lab.temporary import run_folder
 from p4sched.lab.virtual.topology import Topology
 from p4sched.paths import rust_binary
 
@@ -76,8 +76,8 @@ class VirtualProcess:
 async def virtual_process(topology: Topology, options: Sequence[str]) -> AsyncIterator[VirtualProcess]:
     """The process for this network, ready. It ends with the block, and with this process."""
     program = str(rust_binary(PROGRAM))
-    with TemporaryDirectory(prefix="p4sched-") as folder:
-        path, log = Path(folder) / "topology.json", Path(folder) / "log"
+    with run_folder() as folder:
+        path, log = folder / "topology.json", folder / "log"
         path.write_text(json.dumps(topology))
         with log.open("wb") as errors:
             found = VirtualProcess(_started([program, str(path), *options], errors), log)

@@ -26,6 +26,8 @@ const UDP_HEADERS: u32 = 42;
 /// A queue without limit, as that of a host: as many packets as a scheduler can hold.
 const PLENTY: usize = p4sched_schedulers::config::MAX_PACKETS;
 
+/// The round-trip time that the timers of pFabric's hosts follow from.
+const ROUND_TRIP: &str = "round_trip_ns";
 /// Its name in a scenario.
 const AFQ: &str = "afq";
 /// AFQ's round unless a scenario has another one: the smallest power of two that a full frame fits into.
@@ -337,19 +339,35 @@ impl Ports {
     }
 }
 
-/// A transport: what Linux does, and what the scenario says instead.
+/// A transport: what Linux does, or pFabric's hosts with a round-trip time, and what the scenario says instead.
 fn transport_config(told: &Value) -> Result<transport::Config, String> {
     let Some(told) = told.as_object() else {
         return Err("it is an object with a control".to_owned());
     };
     let control = told.get("control").ok_or("it has no control")?;
     let control: Control = serde_json::from_value(control.clone()).map_err(|error| format!("control: {error}"))?;
-    let mut all = match serde_json::to_value(transport::Config::kernel(control)) {
+    let mut told = told.clone();
+    let config = match told.remove(ROUND_TRIP) {
+        None => transport::Config::kernel(control),
+        Some(_) if control != Control::PFabric => return Err(format!("{ROUND_TRIP} is a setting of pfabric alone")),
+        Some(round_trip) => {
+            let wanted = told.get("initial_window").and_then(Value::as_u64);
+            let window = wanted.and_then(|window| u32::try_from(window).ok());
+            let round_trip = round_trip.as_u64().filter(|&ns| ns > 0 && ns <= LAST_NS / 3);
+            let (Some(round_trip), Some(window)) = (round_trip, window) else {
+                return Err(format!(
+                    "{ROUND_TRIP} is a time above 0 in ns, and stands beside initial_window, the segments that it has room for"
+                ));
+            };
+            transport::Config::pfabric(round_trip, window)
+        }
+    };
+    let mut all = match serde_json::to_value(config) {
         Ok(Value::Object(all)) => all,
         other => return Err(format!("no settings but {other:?}")),
     };
     for (name, value) in told {
-        all.insert(name.clone(), value.clone());
+        all.insert(name, value);
     }
     let config: transport::Config = serde_path_to_error::deserialize(Value::Object(all)).map_err(|e| e.to_string())?;
     config.validate().map_err(|error| error.to_string())?;
