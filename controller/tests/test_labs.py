@@ -1,6 +1,7 @@
 """The labs: a start gets no marks and says where to begin, a solution gets all, each wrong solution is told apart."""
 
 import csv
+import json
 import re
 import runpy
 import shutil
@@ -12,6 +13,7 @@ from typing import Any
 from xml.etree import ElementTree
 
 import pytest
+import yaml
 
 from p4sched.cli.main import run_command
 from p4sched.control.bands import Bands
@@ -276,3 +278,41 @@ def test_the_reference_of_lab_09_decides_as_aifos_law() -> None:
         wanted = config.parameters_for(measured)
         expected = {"C": wanted.target_packets, "K": wanted.headroom_256, "S": wanted.sampling}
         assert AifoLaw().decide(sample) == expected
+
+
+@BUILT
+def test_github_classroom_has_a_test_for_each_task(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    folder = tmp_path / "template"
+    command = ["lab", "export", "04", str(folder), "--to", "github-classroom", "--image", "example.org/p4sched"]
+    assert run_command(command) == 0
+    workflow = yaml.safe_load((folder / ".github" / "workflows" / "classroom.yml").read_text())
+    steps = workflow["jobs"]["run-autograding-tests"]["steps"]
+    graded = [step for step in steps if step.get("id")]
+    assert [step["with"]["max-score"] for step in graded] == [20, 40, 40]
+    assert steps[-1]["with"]["runners"] == ",".join(step["id"] for step in graded)
+    assert steps[-1]["env"]["TASK-2_RESULTS"] == "${{ steps.task-2.outputs.result }}"
+    shutil.copyfile(catalogue.find("04").solution / "aifo_admission.p4", folder / "aifo_admission.p4")
+    text = (folder / "aifo_admission.p4").read_text()
+    (folder / "aifo_admission.p4").write_text(text.replace("(256 - (bit<64>) headroom)", "256"))
+    codes = []
+    for step in graded:
+        words = step["with"]["command"].split("example.org/p4sched ")[1].replace("/work", str(folder)).split()
+        codes.append(run_command(words))
+    assert codes == [0, 0, 1]
+    assert "does not use the headroom" in capsys.readouterr().out
+
+
+@BUILT
+def test_gradescope_gets_a_score_for_each_task(tmp_path: Path) -> None:
+    folder = tmp_path / "autograder"
+    command = ["lab", "export", "05", str(folder), "--to", "gradescope", "--image", "example.org/p4sched"]
+    assert run_command(command) == 0
+    words = re.search(r"bin/p4sched (.*)", (folder / "run_autograder").read_text())
+    assert words is not None
+    here = (
+        words[1].replace("/submission", str(catalogue.find("05").start)).replace("/results.json", f"{tmp_path}/r.json")
+    )
+    assert run_command(here.split()) == 0
+    results = json.loads((tmp_path / "r.json").read_text())
+    assert [(test["score"], test["max_score"]) for test in results["tests"]] == [(0, 20), (0, 20), (0, 40), (0, 20)]
+    assert "FROM example.org/p4sched" in (folder / "Dockerfile").read_text()

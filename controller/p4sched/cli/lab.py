@@ -1,6 +1,7 @@
 """`p4sched lab`: the classroom labs."""
 
 import os
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated
 
@@ -12,7 +13,8 @@ from rich.table import Table
 
 from p4sched.cli.given import folder
 from p4sched.errors import UsageError
-from p4sched.labs import catalogue, checking, grading, told, workspace
+from p4sched.labs import catalogue, checking, export, grading, told, workspace
+from p4sched.labs.export import Service
 from p4sched.labs.page import page
 from p4sched.labs.sandbox import MEGABYTE, Limits, Sandbox, has_bubblewrap
 
@@ -60,6 +62,9 @@ def check(
         bool, typer.Option("--live", help="Emulate the run with TCP in real time, in namespaces; needs root.")
     ] = False,
     no_tcp: Annotated[bool, typer.Option("--no-tcp", help="Leave the run with TCP out.")] = False,
+    task: Annotated[
+        int | None, typer.Option(min=1, metavar="N", help="Show one task only, and write no report.")
+    ] = None,
 ) -> int:
     """Check your work: what is right, and what is wrong and why.
 
@@ -67,6 +72,8 @@ def check(
     """
     work = workspace.opened(where)
     lab = work.entry.load()
+    if task is not None:
+        return _check_task(work, task)
     results = where / RESULTS
     checked, problem = checking.check(work.entry, where, Sandbox(), figures=None if no_tcp else results, live=live)
     typer.echo(told.text(checked))
@@ -79,6 +86,16 @@ def check(
     elif checked.figure is not None and lab.tcp is not None:
         typer.echo(f"figure: {checked.figure}   beside the expected one: {report}\n{lab.tcp.shows}")
     return 0 if checked.full else 1
+
+
+def _check_task(work: workspace.Workspace, number: int) -> int:
+    tasks = len(work.entry.load().no_marks())
+    if number > tasks:
+        raise UsageError(f"--task {number}: {work.entry.folder.name} has {tasks} tasks")
+    checked, _ = checking.check(work.entry, work.folder, Sandbox())
+    one = replace(checked, marks=(checked.marks[number - 1],))
+    typer.echo(told.text(one))
+    return 0 if one.full else 1
 
 
 @app.command("hint")
@@ -143,6 +160,18 @@ def grade(
         table.add_row(escape(one.name), f"{one.checked.given} of {one.checked.of}", escape(one.remark or one.mistakes))
     Console().print(table)
     typer.echo(f"marks: {out}   JUnit: {out.with_suffix('.xml')}   pages: {pages}")
+
+
+@app.command("export")
+def export_(
+    which: Annotated[str, typer.Argument(metavar="LAB", help="Number or name of the lab, for example 04.")],
+    where: Annotated[Path, typer.Argument(parser=folder, metavar="DIR", help="Folder to make.")],
+    to: Annotated[Service, typer.Option(help="Who grades.")],
+    image: Annotated[str, typer.Option(help="The image of the lab (docker/README.md), where the service finds it.")],
+) -> None:
+    """Write the files with which GitHub Classroom or Gradescope grades a lab."""
+    for file in export.export(catalogue.find(which), to, image, where):
+        typer.echo(str(file))
 
 
 @app.command("reset")

@@ -16,5 +16,6 @@
 | `sandbox` | limits for what reads or runs a student's files |
 | `grading` | many submissions: marks, JUnit, pages |
 | `checking` | a whole check |
+| `export` | files for GitHub Classroom and Gradescope |
 | `told`, `page` | a check as text, and as an HTML page |
 """

@@ -20,8 +20,8 @@ def target(sample: Sample) -> int:
 
 def sampling(sample: Sample) -> int:
     """S: the window spans the time that is asked for."""
-    arrivals: float = sample["arrival_pps"] * sample["span_ms"] / 1000
-    return max(1, round(arrivals / sample["window"]))
+    arrivals: float = sample["arrival_pps"] * sample["span_ms"] / 1000 / sample["window"]
+    return max(1, round(arrivals))
 
 
 def headroom(sample: Sample, length: int) -> int:
