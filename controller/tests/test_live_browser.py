@@ -1,6 +1,7 @@
 """The live page in a browser: a run in virtual time moves its lines."""
 
 import asyncio
+import csv
 import re
 import signal
 import socket
@@ -162,6 +163,55 @@ def test_a_pause_holds_the_charts_and_a_port_shows_its_own_queues(run_page: Page
     expect(run_page.locator("#pause")).to_have_text("Go on")
     run_page.get_by_role("button", name="port 1 of s1").click()
     expect(run_page.get_by_role("heading", name="Link of port 1")).to_be_visible()
+
+
+def test_the_charts_and_their_numbers_can_be_saved(run_page: Page, tmp_path: Path) -> None:
+    expect(run_page.locator("table.bars")).to_contain_text("band 1", timeout=WAIT_MS)
+    run_page.wait_for_timeout(500)
+    with run_page.expect_download() as saved:
+        run_page.keyboard.press("c")
+    saved.value.save_as(tmp_path / "numbers.csv")
+    with (tmp_path / "numbers.csv").open(newline="") as file:
+        head, *rows = csv.reader(file)
+    assert head[:3] == ["time_s", "queues: band 1 (packets)", "queues: band 2 (packets)"]
+    assert {len(row) for row in rows} == {len(head)}
+    times = [float(row[0]) for row in rows]
+    # 20 a second, on the grid of virtual time
+    assert times[1:] == pytest.approx([time + 0.05 for time in times[:-1]])
+    with run_page.expect_download() as saved:
+        run_page.keyboard.press("p")
+    saved.value.save_as(tmp_path / "charts.png")
+    assert (tmp_path / "charts.png").read_bytes().startswith(b"\x89PNG")
+
+
+def test_dragging_zooms_in_and_a_double_click_follows_again(run_page: Page) -> None:
+    expect(run_page.locator("table.bars")).to_contain_text("band 1", timeout=WAIT_MS)
+    run_page.wait_for_timeout(1000)
+    chart = run_page.locator(".u-over").first
+    box = chart.bounding_box()
+    assert box is not None
+    middle = box["y"] + box["height"] / 2
+    run_page.mouse.move(box["x"] + box["width"] * 0.25, middle)
+    run_page.mouse.down()
+    run_page.mouse.move(box["x"] + box["width"] * 0.5, middle, steps=4)
+    run_page.mouse.up()
+    picture = "document.querySelector('canvas').toDataURL()"
+    run_page.mouse.move(0, 0)
+    zoomed = run_page.evaluate(picture)
+    run_page.wait_for_timeout(300)
+    # the newest frames lie outside
+    assert run_page.evaluate(picture) == zoomed
+    chart.dblclick()
+    run_page.wait_for_function(f"zoomed => {picture} !== zoomed", arg=zoomed, timeout=WAIT_MS)
+
+
+@pytest.mark.parametrize("width", [400, 1280])
+def test_nothing_is_wider_than_the_screen(browser: Browser, tmp_path: Path, width: int) -> None:
+    words = [*RUN, "--live", "--out", str(tmp_path)]
+    with started(*words) as run, opened(browser, address_of(run), width) as page:
+        expect(page.locator("table.bars")).to_contain_text("band 1", timeout=WAIT_MS)
+        expect(page.get_by_role("heading", name="Parameters")).to_be_visible(timeout=WAIT_MS)
+        assert page.evaluate("document.documentElement.scrollWidth") <= width
 
 
 def test_the_page_says_when_its_server_is_gone_and_finds_it_again(

@@ -4,7 +4,7 @@ import os
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 
 from mininet_topos.nodes import dying_with_us, on_host_cpus
 from p4sched.errors import P4schedError
@@ -28,7 +28,7 @@ def live_page(say: Callable[[str], None]) -> Iterator[TextView]:
             raise P4schedError("--live: the page cannot be served")
         say(f"live page: {address}")
         view = TextView()
-        with following(address, view):
+        with following(address, view) if sys.stdout.isatty() else nullcontext():
             yield view
     finally:
         process.terminate()

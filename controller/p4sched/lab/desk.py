@@ -141,6 +141,12 @@ class Controlled:
     parameters: Parameters | None
     """That no law sets."""
     _hands: list[Hand] = field(default_factory=list)
+    _manager: EmbeddedTrafficManager | None = None
+
+    async def close(self) -> None:
+        """Closes the connection that it has opened."""
+        if self._manager is not None:
+            await self._manager.close()
 
     async def hands(self) -> list[Hand]:
         """All that there is to turn. Links are shaped some time after the controller has begun."""
@@ -149,11 +155,9 @@ class Controlled:
             self._hands += [LawHand(port, tuning) for port, tuning in tunings.items()]
             if self.parameters is not None and not tunings:
                 self._hands.append(ProgramHand(self.session, self.parameters))
-        manager = EmbeddedTrafficManager(self.session.address)
-        try:
-            ports = await manager.ports()
-        finally:
-            await manager.close()
+        if self._manager is None:
+            self._manager = EmbeddedTrafficManager(self.session.address)
+        ports = await self._manager.ports()
         known = {hand.port for hand in self._hands if isinstance(hand, LinkHand)}
         self._hands += [
             LinkHand(self.session.address, port, tunings) for port in ports if port.rate_bps and port.port not in known
@@ -230,6 +234,8 @@ async def open_desk(switches: Mapping[str, Controlled], changes: Path) -> AsyncI
     finally:
         server.close()
         path.unlink(missing_ok=True)
+        for switch in switches.values():
+            await switch.close()
 
 
 async def ask(path: Path, request: Mapping[str, Any]) -> dict[str, Any]:

@@ -25,24 +25,49 @@ from p4sched.proto import traffic_manager_pb2 as pb
 RATE_WINDOW_NS = 500_000_000
 """Over which rates of users are means: in a shorter time a slow user sends too few packets."""
 DROP_WINDOW_NS = 200_000_000
+COUNT_EVERY = 2
+"""Rounds from one reading of the counters to the next: what is shown of them are means over longer times anyway."""
 LARGEST_RANK = 0xFFFF_FFFF
 
 
 @dataclass(frozen=True)
-class Reading:
-    """What a switch has counted so far, at one instant of its own clock."""
+class Queues:
+    """Queues and ports at one instant of the switch's own clock."""
 
     time_ns: int
     lengths: Mapping[int, tuple[int, ...]]
     """Packets in the queues of each port, by priority 0, 1, ..."""
     sent: Mapping[int, int]
-    """Bytes that left each port."""
-    dropped: Mapping[int, tuple[int, int, int]]
-    """Packets that each port lost: refused by the admission rule; the program saw no room; the queue had no room."""
+    """Bytes that left each port so far."""
+    lost: Mapping[int, int]
+    """Packets that the queues of each port had no room for."""
+
+
+@dataclass(frozen=True)
+class Counts:
+    """What the program has counted and remembered, just after an instant of the switch's own clock."""
+
+    time_ns: int
+    refused: Mapping[int, int]
+    """Packets that the admission rule refused so far, by port."""
+    full: Mapping[int, int]
+    """Packets for which the program saw no room, by port."""
     users: Mapping[int, int]
     """Bytes delivered, by user."""
     ranks: Mapping[int, Mapping[str, Any]]
     """By port: "window", the ranks by cell; "lowest" and "highest"; "bounds" by queue."""
+
+
+@dataclass(frozen=True)
+class PortFlow:
+    """What a port does now."""
+
+    bps: float
+    """Bit/s that leave it."""
+    refused: float
+    """Packets a second, here and below."""
+    full: float
+    lost: float
 
 
 @dataclass
@@ -60,7 +85,9 @@ class Collector:
     """Of the program that the P4Info belongs to."""
     _cells: Cells | None = None
     _request: p4r.ReadRequest | None = None
-    _readings: deque[Reading] = field(default_factory=deque)
+    _queues: deque[Queues] = field(default_factory=deque)
+    _counts: deque[Counts] = field(default_factory=deque)
+    _rounds: int = 0
 
     async def look(self) -> bool:
         """Looks which program, ports and users there are. Says whether something has changed."""
@@ -99,40 +126,59 @@ class Collector:
         """How late the switch hands out frames, since whoever measures has asked for a new measurement."""
         return await self.manager.fidelity()
 
-    def read(self) -> Reading:
-        """One reading. The queues are read first: time and lengths are of one instant."""
+    def read(self) -> None:
+        """One round: the queues, and in every COUNT_EVERY-th round the counters and registers."""
         assert self._cells is not None, "look() comes first"
-        report, entities = self.poll.read(self._request)
-        reading = _reading(report, entities, self._cells, self.view)
-        self._readings.append(reading)
-        horizon = reading.time_ns - RATE_WINDOW_NS
-        while len(self._readings) > 2 and self._readings[1].time_ns <= horizon:
-            self._readings.popleft()
-        return reading
+        counting = self._rounds % COUNT_EVERY == 0
+        self._rounds += 1
+        report, entities = self.poll.read(self._request if counting else None)
+        _remember(self._queues, _queues(report), DROP_WINDOW_NS)
+        if counting:
+            _remember(self._counts, _counted(report.now_ns, entities, self._cells, self.view), RATE_WINDOW_NS)
 
-    def rates(self, reading: Reading) -> dict[int, float]:
-        """Bit/s of every user, up to this reading, which is the last one."""
-        before = self._readings[0]
-        seconds = (reading.time_ns - before.time_ns) / 1e9
+    @property
+    def lengths(self) -> Mapping[int, tuple[int, ...]]:
+        """Packets in the queues of each port now."""
+        return self._queues[-1].lengths
+
+    @property
+    def ranks(self) -> Mapping[int, Mapping[str, Any]]:
+        """What the registers of each port say of ranks (`Counts.ranks`)."""
+        return self._counts[-1].ranks
+
+    def rates(self) -> dict[int, float]:
+        """Bit/s of every user."""
+        before, now = self._counts[0], self._counts[-1]
+        seconds = (now.time_ns - before.time_ns) / 1e9
         if seconds <= 0:
-            return dict.fromkeys(reading.users, 0.0)
-        return {user: _risen(before.users.get(user), sent) * 8 / seconds for user, sent in reading.users.items()}
+            return dict.fromkeys(now.users, 0.0)
+        return {user: _risen(before.users.get(user), sent) * 8 / seconds for user, sent in now.users.items()}
 
-    def flow(self, reading: Reading) -> dict[int, tuple[float, tuple[float, ...]]]:
-        """Of every port: bit/s that leave it, and packets/s that it loses, by reason."""
-        horizon = reading.time_ns - DROP_WINDOW_NS
-        before = next((old for old in reversed(self._readings) if old.time_ns <= horizon), self._readings[0])
-        seconds = (reading.time_ns - before.time_ns) / 1e9
-        found: dict[int, tuple[float, tuple[float, ...]]] = {}
-        for port, sent in reading.sent.items():
-            bps = 0.0
-            lost: tuple[float, ...] = (0.0, 0.0, 0.0)
-            if seconds > 0 and port in before.sent:
-                bps = _risen(before.sent[port], sent) * 8 / seconds
-                pairs = zip(before.dropped[port], reading.dropped[port], strict=True)
-                lost = tuple(_risen(*pair) / seconds for pair in pairs)
-            found[port] = (bps, lost)
-        return found
+    def flow(self) -> dict[int, PortFlow]:
+        """Of every port."""
+        before, now = self._queues[0], self._queues[-1]
+        seconds = max((now.time_ns - before.time_ns) / 1e9, 1e-9)
+        counted = self._counts[-1]
+        since = next(
+            (old for old in reversed(self._counts) if old.time_ns <= counted.time_ns - DROP_WINDOW_NS), self._counts[0]
+        )
+        counted_s = max((counted.time_ns - since.time_ns) / 1e9, 1e-9)
+        return {
+            port: PortFlow(
+                _risen(before.sent.get(port, sent), sent) * 8 / seconds,
+                _risen(since.refused.get(port, 0), counted.refused.get(port, 0)) / counted_s,
+                _risen(since.full.get(port, 0), counted.full.get(port, 0)) / counted_s,
+                _risen(before.lost.get(port, 0), now.lost[port]) / seconds,
+            )
+            for port, sent in now.sent.items()
+        }
+
+
+def _remember(past: deque[Any], now: Any, window_ns: int) -> None:
+    """Adds a reading; of those before it, what a mean over the window needs stays."""
+    past.append(now)
+    while len(past) > 2 and past[1].time_ns <= now.time_ns - window_ns:
+        past.popleft()
 
 
 @asynccontextmanager
@@ -151,7 +197,7 @@ async def collecting(switches: Mapping[str, SwitchAddress]) -> AsyncIterator[dic
         yield found
 
 
-def _reading(report: pb.GetStatsResponse, entities: Sequence[p4r.Entity], cells: Cells, view: SwitchView) -> Reading:
+def _queues(report: pb.GetStatsResponse) -> Queues:
     lengths, sent, lost = {}, {}, {}
     for port in report.ports:
         found = [0] * QUEUES
@@ -159,9 +205,11 @@ def _reading(report: pb.GetStatsResponse, entities: Sequence[p4r.Entity], cells:
             found[queue.queue] = queue.depth_packets
         lengths[port.port], sent[port.port] = tuple(found), port.tx_bytes
         lost[port.port] = sum(queue.dropped_packets for queue in port.queues)
-    refused, full, users = _counts(entities, cells)
-    dropped = {port: (refused.get(port, 0), full.get(port, 0), lost[port]) for port in lengths}
-    return Reading(report.now_ns, lengths, sent, dropped, users, _ranks(entities, cells, view))
+    return Queues(report.now_ns, lengths, sent, lost)
+
+
+def _counted(time_ns: int, entities: Sequence[p4r.Entity], cells: Cells, view: SwitchView) -> Counts:
+    return Counts(time_ns, *_counts(entities, cells), _ranks(entities, cells, view))
 
 
 def _counts(entities: Sequence[p4r.Entity], cells: Cells) -> tuple[dict[int, int], dict[int, int], dict[int, int]]:

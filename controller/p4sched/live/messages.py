@@ -5,7 +5,7 @@ from typing import Any
 
 from p4sched.lab.fidelity import fidelity_of_all
 from p4sched.lab.machine import MachineUse
-from p4sched.live.collector import Collector, Reading, quantiles
+from p4sched.live.collector import Collector, PortFlow, quantiles
 from p4sched.live.view import SwitchView
 from p4sched.p4rt.traffic_manager import Fidelity
 from p4sched.schemes import title
@@ -47,30 +47,33 @@ def _switch(view: SwitchView) -> dict[str, Any]:
     }
 
 
-def frame(time_s: float, collectors: Mapping[str, Collector], readings: Mapping[str, Reading]) -> dict[str, Any]:
+def frame(time_s: float, collectors: Mapping[str, Collector]) -> dict[str, Any]:
     """One update. Rates in kbit/s and packets/s, lengths in packets."""
-    found = {name: _of_switch(collectors[name], reading) for name, reading in readings.items()}
+    found = {name: _of_switch(collector) for name, collector in collectors.items()}
     return {"kind": "frame", "t": round(time_s, 4), "s": found}
 
 
-def _of_switch(collector: Collector, reading: Reading) -> dict[str, Any]:
-    view = collector.view
-    flow = collector.flow(reading)
-    rates = collector.rates(reading)
+def _of_switch(collector: Collector) -> dict[str, Any]:
+    view, flow, lengths = collector.view, collector.flow(), collector.lengths
     found: dict[str, Any] = {
-        "q": {port.port: reading.lengths.get(port.port, ()) for port in view.ports},
-        "tx": {port.port: round(flow[port.port][0] / 1e3) for port in view.ports if port.port in flow},
-        "drop": {port.port: [round(lost) for lost in flow[port.port][1]] for port in view.busy if port.port in flow},
+        "q": {port.port: lengths.get(port.port, ()) for port in view.ports},
+        "tx": {port.port: round(flow[port.port].bps / 1e3) for port in view.ports if port.port in flow},
+        "drop": {port.port: _drops(flow[port.port]) for port in view.busy if port.port in flow},
     }
     if view.users:
+        rates = collector.rates()
         found["u"] = [round(rates.get(user, 0.0) / 1e3) for user in view.users]
         share = fair_share_bps(view, rates)
         if share is not None:
             found["fair"] = round(share / 1e3)
-    ranks = {port: _ranks(read, collector.window) for port, read in reading.ranks.items() if read}
+    ranks = {port: _ranks(read, collector.window) for port, read in collector.ranks.items() if read}
     if ranks:
         found["r"] = ranks
     return found
+
+
+def _drops(flow: PortFlow) -> list[int]:
+    return [round(flow.refused), round(flow.full), round(flow.lost)]
 
 
 def fair_share_bps(view: SwitchView, rates: Mapping[int, float]) -> float | None:

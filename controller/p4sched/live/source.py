@@ -162,8 +162,9 @@ class Rounds:
                 for mark in self._shown.logs.marks():
                     self._hub.say(mark)
             before_s = clock.now_s()
-            readings = {name: collector.read() for name, collector in self._collectors.items()}
-            self._hub.say(messages.frame((before_s + clock.now_s()) / 2, self._collectors, readings))
+            for collector in self._collectors.values():
+                collector.read()
+            self._hub.say(messages.frame((before_s + clock.now_s()) / 2, self._collectors))
             await clock.next()
 
     async def _look(self, now_s: float) -> None:

@@ -82,7 +82,7 @@ function drops(port) {
     id: "drops",
     title: "Drops by reason",
     unit: "packets/s",
-    series: [line("refused by rank", colourOf(1)), line("full, says the program", colourOf(0)), line("full queue", colourOf(3))],
+    series: [line("refused by rank", colourOf(1)), line("full (program)", colourOf(0)), line("full (queue)", colourOf(3))],
     pick: (frame) => frame.drop?.[port.port] ?? [null, null, null],
   };
 }
