@@ -53,6 +53,7 @@ anchors:
 
 test: lint
 	PROPTEST_RNG_SEED=1 cargo test --manifest-path switch/Cargo.toml --locked --release --workspace
+	P4SCHED_INTERPRET=1 cargo test --manifest-path switch/Cargo.toml --locked --release -p p4sched-dataplane -p p4sched-difftest
 	mvn --batch-mode --quiet --file controller/onos/pom.xml verify
 	.venv/bin/pytest
 

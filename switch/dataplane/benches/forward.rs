@@ -24,15 +24,17 @@ impl IncludeResolver for Includes {
     }
 }
 
-fn load(program: &str) -> Pipeline {
+fn load(program: &str, compiled: bool) -> Pipeline {
     let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../p4").join(program);
     let text = std::fs::read_to_string(&file).expect("the program");
     let input = Input {
         name: &file.to_string_lossy(),
         text: &text,
     };
-    let compiled = compile(&input, &Includes, &Options::default()).expect("a program that compiles");
-    Pipeline::from_json(compiled.json.as_bytes()).expect("a program that loads")
+    let json = compile(&input, &Includes, &Options::default()).expect("a program that compiles");
+    let mut pipeline = Pipeline::from_json(json.json.as_bytes()).expect("a program that loads");
+    assert_eq!(compiled, compiled && pipeline.compile());
+    pipeline
 }
 
 fn table(pipeline: &Pipeline, name: &str) -> p4sched_dataplane::TableId {
@@ -78,8 +80,12 @@ fn frame(user: u8) -> Vec<u8> {
 }
 
 fn forward(criterion: &mut Criterion) {
-    for program in ["fifo.p4", "fdpa.p4"] {
-        let mut pipeline = load(program);
+    let programs = ["fifo.p4", "fdpa.p4", "aifo.p4", "packs.p4"];
+    for (program, compiled) in programs
+        .into_iter()
+        .flat_map(|program| [(program, false), (program, true)])
+    {
+        let mut pipeline = load(program, compiled);
         add(
             &mut pipeline,
             "ipv4_routes",
@@ -101,7 +107,8 @@ fn forward(criterion: &mut Criterion) {
         let frames: Vec<Vec<u8>> = (1..=20).map(frame).collect();
         let mut out = Outcomes::default();
         let mut now = 0;
-        criterion.bench_function(program, |bencher| {
+        let way = if compiled { "compiled" } else { "interpreted" };
+        criterion.bench_function(&format!("{program} {way}"), |bencher| {
             bencher.iter(|| {
                 now += 10_000;
                 out.clear();

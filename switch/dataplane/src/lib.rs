@@ -4,6 +4,7 @@
 //! [`Pipeline::ingress`] and [`Pipeline::egress`] run it with the time passed in.
 
 mod bits;
+mod compile;
 mod control;
 mod errors;
 mod ids;

@@ -112,8 +112,9 @@ fn either() -> impl Strategy<Value = &'static str> {
     prop_oneof![Just(RICH.as_str()), Just(RICH_TOFINO.as_str())]
 }
 
-fn exercise(pipeline: &mut Pipeline, frames: &[Vec<u8>]) {
-    let mut out = Outcomes::default();
+/// Sends frames; returns all that came of them and all that the program counted and kept.
+fn exercise(pipeline: &mut Pipeline, frames: &[Vec<u8>]) -> String {
+    let (mut out, mut story) = (Outcomes::default(), String::new());
     pipeline.set_cpu_port(Some(4));
     pipeline.mcast_group_set(1, vec![(1, 1), (2, 2)]);
     pipeline.clone_session_set(
@@ -125,6 +126,7 @@ fn exercise(pipeline: &mut Pipeline, frames: &[Vec<u8>]) {
     );
     for (index, frame) in frames.iter().enumerate() {
         pipeline.ingress(index as u64 * 1000, 1, frame, &mut out);
+        story += &format!("{out:?}\n");
         pipeline.ghost(index as u64 * 1000, 500, 7, u32::MAX);
         for _ in 0..20 {
             if let Some(packet) = out.enqueue.pop() {
@@ -133,13 +135,39 @@ fn exercise(pipeline: &mut Pipeline, frames: &[Vec<u8>]) {
                     ..Queueing::default()
                 };
                 pipeline.egress(index as u64 * 1000, packet.packet, queueing, &mut out);
+                story += &format!("{out:?}\n");
             }
             if let Some(packet) = out.recirculate.pop() {
                 pipeline.reingress(0, packet, &mut out);
+                story += &format!("{out:?}\n");
             }
         }
         out.clear();
     }
+    story += &format!("{} assertions failed\n", pipeline.failed_assertions());
+    for register in ["I.r", "pipe.I.r"].iter().filter_map(|name| pipeline.register(name)) {
+        let cells = 0..pipeline.register_size(register).min(16);
+        cells.for_each(|cell| story += &format!("{:?}\n", pipeline.register_read(register, cell)));
+    }
+    for counter in ["I.c", "pipe.I.c"].iter().filter_map(|name| pipeline.counter(name)) {
+        let cells = 0..pipeline.counter_size(counter).min(16);
+        cells.for_each(|cell| story += &format!("{:?}\n", pipeline.counter_read(counter, cell)));
+    }
+    for table in pipeline.table_ids() {
+        for entry in pipeline.table_entries(table) {
+            let count = pipeline.direct_counter(table, entry.handle);
+            story += &format!("{count:?} {:?}\n", pipeline.last_hit(table, entry.handle));
+        }
+    }
+    story
+}
+
+/// Exercises a program interpreted and compiled: nothing tells one from the other.
+fn exercise_both(prepared: impl Fn() -> Pipeline, frames: &[Vec<u8>]) -> Result<(), TestCaseError> {
+    let (mut interpreted, mut compiled) = (prepared(), prepared());
+    prop_assert!(compiled.compile());
+    prop_assert_eq!(exercise(&mut interpreted, frames), exercise(&mut compiled, frames));
+    Ok(())
 }
 
 /// Every node of a JSON value, counted in order of a walk.
@@ -239,19 +267,22 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
 
     #[test]
-    fn random_frames_never_panic(frames in frames()) {
-        let mut pipeline = Pipeline::from_json(RICH.as_bytes()).expect("a valid program");
-        let table = pipeline.table("I.t").expect("the table");
-        let action = pipeline.table_action(table, "I.b").expect("the action");
-        let call = ActionCall::Action { action, params: Vec::new() };
-        for kind in [1, 2, 3] {
-            pipeline.table_insert(table, &[MatchKey::Exact(vec![kind])], 0, &call).expect("an entry");
-        }
-        exercise(&mut pipeline, &frames);
+    fn random_frames_never_panic_and_compiled_code_treats_them_the_same(frames in frames()) {
+        let prepared = || {
+            let mut pipeline = Pipeline::from_json(RICH.as_bytes()).expect("a valid program");
+            let table = pipeline.table("I.t").expect("the table");
+            let action = pipeline.table_action(table, "I.b").expect("the action");
+            let call = ActionCall::Action { action, params: Vec::new() };
+            for kind in [1, 2, 3] {
+                pipeline.table_insert(table, &[MatchKey::Exact(vec![kind])], 0, &call).expect("an entry");
+            }
+            pipeline
+        };
+        exercise_both(prepared, &frames)?;
     }
 
     #[test]
-    fn a_mutated_program_loads_or_is_refused(
+    fn a_mutated_program_is_refused_or_does_the_same_compiled(
         text in either(),
         changes in prop::collection::vec((any::<prop::sample::Index>(), replacement()), 1..4),
         frames in frames(),
@@ -267,15 +298,15 @@ proptest! {
                 },
             });
         }
-        if let Ok(mut pipeline) = Pipeline::from_json(program.to_string().as_bytes()) {
-            exercise(&mut pipeline, &frames);
+        let text = program.to_string();
+        if Pipeline::from_json(text.as_bytes()).is_ok() {
+            exercise_both(|| Pipeline::from_json(text.as_bytes()).expect("it loads"), &frames)?;
         }
     }
 
     #[test]
-    fn random_frames_never_panic_on_a_tofino(frames in frames()) {
-        let mut pipeline = Pipeline::from_json(RICH_TOFINO.as_bytes()).expect("a valid program");
-        exercise(&mut pipeline, &frames);
+    fn random_frames_never_panic_on_a_tofino_and_compiled_code_treats_them_the_same(frames in frames()) {
+        exercise_both(|| Pipeline::from_json(RICH_TOFINO.as_bytes()).expect("a valid program"), &frames)?;
     }
 
     #[test]

@@ -34,17 +34,19 @@ fn json(config: &[u8]) -> Cow<'_, [u8]> {
 }
 
 impl Program {
-    /// Parses and checks a pipeline configuration: P4Info, and BMv2 JSON as the device configuration, alone or in a
+    /// Parses, checks and translates a pipeline configuration: P4Info, and BMv2 JSON as the device configuration, alone or in a
     /// `p4.tmp.P4DeviceConfig`.
     ///
     /// # Errors
     /// `INVALID_ARGUMENT`: what is wrong with either, or that they do not belong together.
     pub fn new(config: p4rt::ForwardingPipelineConfig) -> Result<Program, Fault> {
-        let pipeline = Pipeline::from_json(&json(&config.p4_device_config)).map_err(|error| {
+        let mut pipeline = Pipeline::from_json(&json(&config.p4_device_config)).map_err(|error| {
             Fault::invalid(format!(
                 "p4_device_config is not a program of this switch (BMv2 JSON): {error}"
             ))
         })?;
+        // Where it cannot be translated, it is interpreted.
+        pipeline.compile();
         let mut forwarding = Forwarding::new(config, &pipeline)?;
         adopt_initial(&mut forwarding, &pipeline)?;
         Ok(Program { pipeline, forwarding })

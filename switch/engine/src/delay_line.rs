@@ -21,6 +21,8 @@ struct Line {
 pub(crate) struct DelayLine {
     /// Sorted by port.
     lines: Vec<Line>,
+    /// The earliest arrival and its line, of the lower port if two are equal. Asked for far more often than it changes.
+    first: Option<(Nanos, usize)>,
     packets: u64,
     bytes: usize,
     room_bytes: usize,
@@ -30,6 +32,7 @@ impl DelayLine {
     pub fn new(room_bytes: usize) -> Self {
         DelayLine {
             lines: Vec::new(),
+            first: None,
             packets: 0,
             bytes: 0,
             room_bytes,
@@ -59,27 +62,30 @@ impl DelayLine {
                         frames: VecDeque::new(),
                     },
                 );
+                // The lines behind it have moved.
+                self.first = self.heads().min();
                 at
             }
         };
         self.lines[at].frames.push_back(InFlight { arrival_ns, frame });
+        if self.lines[at].frames.len() == 1 && self.first.is_none_or(|first| (arrival_ns, at) < first) {
+            self.first = Some((arrival_ns, at));
+        }
         Ok(())
     }
 
     /// The earliest arrival.
     pub fn next(&self) -> Option<Nanos> {
-        self.heads().map(|(arrival_ns, _)| arrival_ns).min()
+        self.first.map(|(arrival_ns, _)| arrival_ns)
     }
 
     /// The frame with the earliest arrival at or before `now`, of the lower port if two are equal.
     pub fn pop(&mut self, now: Nanos) -> Option<(Port, Vec<u8>, Nanos)> {
-        if self.packets == 0 {
-            return None;
-        }
-        let (_, at) = self.heads().min().filter(|&(arrival_ns, _)| arrival_ns <= now)?;
+        let (_, at) = self.first.filter(|&(arrival_ns, _)| arrival_ns <= now)?;
         let InFlight { arrival_ns, frame } = self.lines[at].frames.pop_front()?;
         self.packets -= 1;
         self.bytes -= frame.len();
+        self.first = self.heads().min();
         Some((self.lines[at].port, frame, arrival_ns))
     }
 

@@ -53,6 +53,7 @@ pub struct Engine {
     delay_line: DelayLine,
     recirculation: Recirculation,
     cpu_port: Option<Port>,
+    interprets: bool,
     clock: Nanos,
     outcomes: Outcomes,
     balance: Balance,
@@ -86,6 +87,7 @@ impl Engine {
             delay_line: DelayLine::new(Engine::MAX_DELAYED_BYTES),
             recirculation: Recirculation::new(Engine::MAX_RECIRCULATING),
             cpu_port: None,
+            interprets: false,
             clock: 0,
             outcomes: Outcomes::default(),
             balance: Balance::default(),
@@ -117,6 +119,9 @@ impl Engine {
         }
         self.flush();
         pipeline.set_cpu_port(self.cpu_port);
+        if self.interprets {
+            pipeline.interpret();
+        }
         let mut program = Program {
             pipeline,
             length_registers,
@@ -126,6 +131,11 @@ impl Engine {
         }
         self.program = Some(program);
         Ok(())
+    }
+
+    /// Interprets all programs that are loaded from now on, also those that were compiled.
+    pub fn interpret(&mut self) {
+        self.interprets = true;
     }
 
     /// The loaded program.

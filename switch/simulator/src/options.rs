@@ -55,6 +55,9 @@ pub struct PortOptions {
     /// Added to the ranks in the window of PACKS when they are compared; the models only.
     #[arg(long, default_value_t = 0, allow_negative_numbers = true)]
     pub window_shift: i64,
+    /// Interprets the P4 programs in place of translating them to machine code.
+    #[arg(long)]
+    pub no_jit: bool,
     /// Where the P4 programs are [default: p4, tofino-port or tofino-port/t2na].
     #[arg(long)]
     pub p4_dir: Option<PathBuf>,
@@ -120,7 +123,11 @@ impl PortOptions {
             With::P4 => {
                 let default = Path::new(self.target.directory());
                 let directory = self.p4_dir.as_deref().unwrap_or(default);
-                Some(Program::compile(directory, scheme.p4().program, self.target)?)
+                let mut program = Program::compile(directory, scheme.p4().program, self.target)?;
+                if self.no_jit {
+                    program.interpret();
+                }
+                Some(program)
             }
         })
     }

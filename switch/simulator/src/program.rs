@@ -48,6 +48,7 @@ pub struct Program {
     json: String,
     p4info: P4Info,
     queue_depth_registers: Vec<String>,
+    interpreted: bool,
 }
 
 /// Finds included files beside the file that includes them, and the compiler's own.
@@ -120,6 +121,7 @@ impl Program {
             json: compiled.json,
             queue_depth_registers: preambles.filter(|p| annotated(p)).map(|p| p.name.clone()).collect(),
             p4info: compiled.p4info,
+            interpreted: false,
         })
     }
 
@@ -138,10 +140,19 @@ impl Program {
     /// # Errors
     /// If the data plane does not take the compiler's JSON.
     pub fn pipeline(&self) -> Result<Pipeline, ProgramError> {
-        Pipeline::from_json(self.json.as_bytes()).map_err(|error| ProgramError::Load {
+        let mut pipeline = Pipeline::from_json(self.json.as_bytes()).map_err(|error| ProgramError::Load {
             file: format!("{}.p4", self.name),
             error,
-        })
+        })?;
+        if !self.interpreted {
+            pipeline.compile();
+        }
+        Ok(pipeline)
+    }
+
+    /// Lets its pipelines be interpreted, not translated to machine code.
+    pub fn interpret(&mut self) {
+        self.interpreted = true;
     }
 
     /// The program as P4Runtime loads it.

@@ -113,6 +113,9 @@ fn run(options: Options) -> Result<Totals, String> {
 
     let mut engine = Engine::new();
     engine.set_cpu_port(options.cpu_port);
+    if options.no_jit {
+        engine.interpret();
+    }
     let (notifications, notified) = tokio::sync::mpsc::channel(NOTIFICATION_BACKLOG);
     let notify = move |notification| {
         let stamped = clock.sample().stamp(notification);

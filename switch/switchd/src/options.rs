@@ -56,6 +56,10 @@ pub struct Options {
     #[arg(long)]
     pub no_realtime: bool,
 
+    /// Interpret programs. By default they are translated to machine code, which takes the same decisions in less time.
+    #[arg(long)]
+    pub no_jit: bool,
+
     /// Stop the data plane again and again, to measure what lateness does to a result: once in PERIOD on average, for
     /// DURATION, in microseconds.
     #[arg(long, value_name = "PERIOD,DURATION")]

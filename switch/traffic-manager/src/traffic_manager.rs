@@ -15,6 +15,8 @@ pub struct TrafficManager<P> {
     ports: Vec<PortQueues<P>>,
     /// Ideal start of each port's next transmission, side by side so that a scan for the earliest is fast.
     due: Vec<Nanos>,
+    /// The earliest of these instants and its place, the lower if two are equal. Asked for far more often than it changes.
+    first: (Nanos, usize),
     /// Index = port number; where it is in `ports`, or [`ABSENT`].
     places: Vec<u16>,
     queued: usize,
@@ -34,6 +36,7 @@ impl<P> TrafficManager<P> {
         TrafficManager {
             ports: Vec::new(),
             due: Vec::new(),
+            first: (NEVER, 0),
             places: Vec::new(),
             queued: 0,
         }
@@ -48,7 +51,7 @@ impl<P> TrafficManager<P> {
         config.check(port)?;
         let place = self.place(port);
         self.ports[place].configure(now, config);
-        self.due[place] = self.ports[place].due();
+        self.reschedule(place);
         Ok(())
     }
 
@@ -78,27 +81,25 @@ impl<P> TrafficManager<P> {
         if let Enqueued::Queued { .. } = outcome {
             self.queued += 1;
         }
-        self.due[place] = self.ports[place].due();
+        self.reschedule(place);
         outcome
     }
 
     /// Ideal start of the next transmission on any port; `None` if all queues are empty.
     pub fn next_departure(&self) -> Option<Nanos> {
-        self.due.iter().copied().min().filter(|&due| due != NEVER)
+        Some(self.first.0).filter(|&due| due != NEVER)
     }
 
     /// The packet with the earliest ideal start at or before `now`; on the lower port if two are equal. Call again until
     /// `None`.
     pub fn dequeue(&mut self, now: Nanos) -> Option<Departure<P>> {
-        let (place, _) = self
-            .due
-            .iter()
-            .enumerate()
-            .min_by_key(|&(_, &due)| due)
-            .filter(|&(_, &due)| due <= now)?;
+        let (due, place) = self.first;
+        if due > now || due == NEVER {
+            return None;
+        }
         let departure = self.ports[place].dequeue()?;
         self.queued -= 1;
-        self.due[place] = self.ports[place].due();
+        self.reschedule(place);
         Some(departure)
     }
 
@@ -107,7 +108,7 @@ impl<P> TrafficManager<P> {
     pub fn resize_departure(&mut self, port: Port, len: u32) -> Nanos {
         let place = self.place(port);
         let arrival_ns = self.ports[place].resize_departure(len);
-        self.due[place] = self.ports[place].due();
+        self.reschedule(place);
         arrival_ns
     }
 
@@ -117,6 +118,7 @@ impl<P> TrafficManager<P> {
             port.flush(&mut removed);
             *due = NEVER;
         }
+        self.first = (NEVER, 0);
         self.queued = 0;
     }
 
@@ -124,7 +126,7 @@ impl<P> TrafficManager<P> {
     pub fn reclassify(&mut self, port: Port, classify: impl FnMut(&P) -> (u64, u64)) {
         let place = self.place(port);
         self.ports[place].reclassify(classify);
-        self.due[place] = self.ports[place].due();
+        self.reschedule(place);
     }
 
     /// Counts of a port.
@@ -155,6 +157,22 @@ impl<P> TrafficManager<P> {
         self.queued
     }
 
+    /// Notes when a port sends next.
+    fn reschedule(&mut self, place: usize) {
+        let due = self.ports[place].due();
+        self.due[place] = due;
+        if (due, place) <= self.first {
+            self.first = (due, place);
+        } else if self.first.1 == place {
+            self.first = self.earliest();
+        }
+    }
+
+    fn earliest(&self) -> (Nanos, usize) {
+        let all = self.due.iter().enumerate().map(|(place, &due)| (due, place));
+        all.min().unwrap_or((NEVER, 0))
+    }
+
     fn existing(&self, port: Port) -> Option<&PortQueues<P>> {
         let place = *self.places.get(usize::from(port))?;
         self.ports.get(usize::from(place))
@@ -172,6 +190,7 @@ impl<P> TrafficManager<P> {
         let place = self.ports.partition_point(|other| other.port() < port);
         self.ports.insert(place, PortQueues::new(port));
         self.due.insert(place, NEVER);
+        self.first = self.earliest();
         if self.places.len() <= usize::from(port) {
             self.places.resize(usize::from(port) + 1, ABSENT);
         }

@@ -77,6 +77,8 @@ pub struct Settings {
     pub patience: Duration,
     /// Virtual seconds a second of the wall clock; `None`: as fast as it goes.
     pub pace: Option<f64>,
+    /// Programs are interpreted, not compiled.
+    pub interpret: bool,
 }
 
 /// The thread that owns the network.

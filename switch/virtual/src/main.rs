@@ -60,6 +60,9 @@ struct Arguments {
     /// for participants only, as fast as it can]
     #[arg(long, value_name = "FACTOR", value_parser = pace)]
     pace: Option<f64>,
+    /// Interpret P4 programs in place of translating them to machine code
+    #[arg(long)]
+    no_jit: bool,
 }
 
 fn seconds(text: &str) -> Result<Duration, String> {
@@ -102,6 +105,7 @@ fn run(arguments: &Arguments) -> Result<(), String> {
     let settings = Settings {
         patience: arguments.patience,
         pace: arguments.pace,
+        interpret: arguments.no_jit,
     };
     let network = runtime
         .block_on(Network::start(

@@ -74,6 +74,9 @@ impl Network {
             let (listener, address) = listen(SocketAddr::new(address.ip(), port)).await?;
             let mut engine = Engine::new();
             engine.set_cpu_port(switch.cpu_port);
+            if settings.interpret {
+                engine.interpret();
+            }
             let device_id = switch.device_id;
             let streams = Arc::new(Streams::new(device_id, STREAM_BACKLOG));
             let to_controllers = Arc::clone(&streams);

@@ -41,15 +41,13 @@ impl Pipeline {
 
     /// How many cells a counter array has.
     pub fn counter_size(&self, counter: CounterId) -> usize {
-        self.core.state.counters[counter.index()].packets.len()
+        self.core.state.counters[counter.index()].len()
     }
 
     /// Reads a counter cell.
     pub fn counter_read(&self, counter: CounterId, cell: usize) -> Result<Count, TableError> {
         let array = &self.core.state.counters[counter.index()];
-        array
-            .read(cell)
-            .ok_or_else(|| no_cell(&array.name, cell, array.packets.len()))
+        array.read(cell).ok_or_else(|| no_cell(&array.name, cell, array.len()))
     }
 
     /// Sets a counter cell.
@@ -58,7 +56,7 @@ impl Pipeline {
         if array.write(cell, count) {
             Ok(())
         } else {
-            Err(no_cell(&array.name, cell, array.packets.len()))
+            Err(no_cell(&array.name, cell, array.len()))
         }
     }
 }

@@ -94,6 +94,11 @@ impl<'a> Builder<'a> {
         word
     }
 
+    /// Words whose values never change.
+    pub fn constants(&self) -> HashMap<Word, u64> {
+        self.constants.iter().map(|(&value, &word)| (word, value)).collect()
+    }
+
     pub fn wide_constant(&mut self, value: &BigInt, width: u32) -> Word {
         let mut parts = vec![0; words(width)];
         Int::from_big(value.clone()).store(width, &mut parts);

@@ -87,12 +87,13 @@ fn load(root: &Json, identity: u64) -> Load<Pipeline> {
     let mut words = blank.clone();
     words.resize(base, 0);
     words.extend(&builder.pool);
+    let constants = builder.constants();
     let (ops, lists) = (builder.code, builder.lists);
     let state = State {
         words,
         tables: states,
         profiles,
-        registers: Registers(arrays.registers),
+        registers: Registers(arrays.registers.into()),
         counters: arrays.counters,
         meters: arrays.meters,
         filters: arrays.filters,
@@ -112,6 +113,9 @@ fn load(root: &Json, identity: u64) -> Load<Pipeline> {
         tables,
         actions,
         param_base,
+        param_end: base,
+        constants,
+        native: None,
     };
     let program = Program {
         code,

@@ -1,9 +1,12 @@
 //! A program as flat code, with what the code refers to.
 
+use std::collections::HashMap;
+
 use super::calculation::Calculation;
 use super::exact::Env;
 use super::layout::Layout;
-use super::ops::Op;
+use super::native::Native;
+use super::ops::{Op, Word};
 use super::state::State;
 use super::table::{Action, TableProgram};
 use super::wire::Plan;
@@ -21,6 +24,12 @@ pub(crate) struct Code {
     pub actions: Vec<Action>,
     /// First word of the action parameters.
     pub param_base: usize,
+    /// The word behind them.
+    pub param_end: usize,
+    /// Words whose values never change.
+    pub constants: HashMap<Word, u64>,
+    /// The same code for the processor, once it is compiled.
+    pub native: Option<Native>,
 }
 
 impl Code {

@@ -6,19 +6,28 @@ use super::exact::{Int, arithmetic};
 use super::expr::Arithmetic;
 use super::header_ops;
 use super::layout::register;
+use super::native;
 use super::ops::{Address, LogMessage, Op, Target, Word};
 use super::state::State;
 use super::table::{TableProgram, TableState};
 use crate::bits::mask;
 
 /// Backward jumps that one run may take, so that a loop without end ends.
-const MAX_LOOPS: u32 = 1 << 16;
+pub(crate) const MAX_LOOPS: u32 = 1 << 16;
 
 /// Messages of `log_msg` kept until someone reads them.
 const MAX_LOG: usize = 1024;
 
-/// Runs from an address to `End`, or to `Exit`.
+/// Runs from an address to `End`, or to `Exit`: compiled code where there is some.
+#[inline]
 pub(crate) fn run(code: &Code, state: &mut State, start: Address) {
+    match code.native.as_ref().and_then(|native| native.entry(start)) {
+        Some(entry) => native::call(entry, code, state),
+        None => interpret(code, state, start),
+    }
+}
+
+fn interpret(code: &Code, state: &mut State, start: Address) {
     let mut pc = start as usize;
     let mut loops = 0;
     while let Some(op) = code.ops.get(pc) {
@@ -67,8 +76,37 @@ pub(crate) fn run(code: &Code, state: &mut State, start: Address) {
     }
 }
 
+/// What a table says about a packet.
+pub(crate) enum Following {
+    /// An action, and its position among the table's. Its parameters are in their place.
+    Action { action: u32, choice: u32 },
+    /// A member or a group of the table's action profile.
+    Indirect(Call),
+    /// Nothing matched, and there is no default action.
+    Nothing,
+}
+
 /// Looks the packet up in a table and runs the action; returns where to go on.
-fn apply(code: &Code, state: &mut State, index: u32) -> Address {
+pub(crate) fn apply(code: &Code, state: &mut State, index: u32) -> Address {
+    let table = &code.tables[index as usize];
+    let (hit, following) = look_up(code, state, index);
+    let following = match following {
+        Following::Action { action, choice } => {
+            run(code, state, code.actions[action as usize].start);
+            table.actions[choice as usize].1
+        }
+        Following::Indirect(call) => apply_indirect(code, state, table, &call),
+        Following::Nothing => table.otherwise,
+    };
+    match (table.hit_miss, hit) {
+        (Some((hit, _)), true) => hit,
+        (Some((_, miss)), false) => miss,
+        (None, _) => following,
+    }
+}
+
+/// Looks the packet up in a table: whether an entry matched, and what it or the default says. Counts, and charges the meter.
+pub(crate) fn look_up(code: &Code, state: &mut State, index: u32) -> (bool, Following) {
     let table = &code.tables[index as usize];
     let TableState { entries, default } = &mut state.tables[index as usize];
     let slot = entries.lookup(&state.words, &mut state.key);
@@ -93,23 +131,20 @@ fn apply(code: &Code, state: &mut State, index: u32) -> Address {
         None => default.as_ref(),
     };
     let following = match call {
-        Some(Call::Action { action, choice, params }) => {
-            state.words[code.param_base..code.param_base + params.len()].copy_from_slice(params);
-            let (action, next) = (*action, table.actions[*choice as usize].1);
-            run(code, state, code.actions[action as usize].start);
-            next
+        Some(&Call::Action {
+            action,
+            choice,
+            ref params,
+        }) => {
+            let places = &mut state.words[code.param_base..code.param_base + params.len()];
+            // Few and short: no call of a copying function.
+            places.iter_mut().zip(params).for_each(|(place, &value)| *place = value);
+            Following::Action { action, choice }
         }
-        Some(indirect) => {
-            let indirect = indirect.clone();
-            apply_indirect(code, state, table, &indirect)
-        }
-        None => table.otherwise,
+        Some(indirect) => Following::Indirect(indirect.clone()),
+        None => Following::Nothing,
     };
-    match (table.hit_miss, slot) {
-        (Some((hit, _)), Some(_)) => hit,
-        (Some((_, miss)), None) => miss,
-        (None, _) => following,
-    }
+    (slot.is_some(), following)
 }
 
 /// Runs the action behind a member or a group; an empty group has none.
@@ -146,6 +181,12 @@ fn apply_indirect(code: &Code, state: &mut State, table: &TableProgram, call: &C
         .iter()
         .find(|(other, _)| *other == action)
         .map_or(table.otherwise, |(_, next)| *next)
+}
+
+/// One operation that neither jumps nor ends.
+#[inline(never)]
+pub(crate) fn single(code: &Code, state: &mut State, op: &Op) {
+    step(code, state, op);
 }
 
 #[inline(always)]

@@ -14,6 +14,7 @@ pub(crate) mod key;
 pub(crate) mod layout;
 pub(crate) mod machine;
 pub(crate) mod meter;
+pub(crate) mod native;
 pub(crate) mod ops;
 pub(crate) mod parser;
 pub(crate) mod pipeline;

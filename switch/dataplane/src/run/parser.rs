@@ -156,6 +156,28 @@ impl ValueSet {
 }
 
 impl Parser {
+    /// Where code begins that the parser runs.
+    pub fn entries(&self) -> impl Iterator<Item = Address> {
+        let of_op = |op: &ParserOp| match *op {
+            ParserOp::Extract(_) => None,
+            ParserOp::ExtractVarbit { code, .. }
+            | ParserOp::Run(code)
+            | ParserOp::Lookahead { code, .. }
+            | ParserOp::Verify { code, .. }
+            | ParserOp::Advance { code, .. } => Some(code),
+            ParserOp::ExtractNext { ref varbit, .. } => varbit.map(|(code, _)| code),
+        };
+        let of_key = |part: &KeyPart| match *part {
+            KeyPart::Computed { code, .. } => Some(code),
+            KeyPart::Words { .. } | KeyPart::Lookahead { .. } => None,
+        };
+        let of_state = move |state: &ParseState| -> Vec<Address> {
+            let ops = state.ops.iter().filter_map(of_op);
+            ops.chain(state.key.iter().filter_map(of_key)).collect()
+        };
+        self.states.iter().flat_map(of_state)
+    }
+
     /// Parses `state.frame` from its beginning; leaves the start of the rest in `state.payload`.
     /// Returns the number of the error that stopped it, if one did.
     pub fn parse(&self, code: &Code, sets: &[ValueSet], state: &mut State) -> Option<u32> {

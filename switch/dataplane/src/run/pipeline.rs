@@ -1,6 +1,7 @@
 //! The loaded program at work: its calls, and the architecture that answers them.
 
 use super::core::{Core, Names};
+use super::ops::Address;
 use super::parser::ValueSet;
 use super::program::Program;
 use super::state::State;
@@ -34,6 +35,14 @@ impl Pipeline {
         Pipeline {
             core: Core::new(program, state, sets, names),
             architecture,
+        }
+    }
+
+    /// Where code begins.
+    pub(crate) fn entries(&self) -> Vec<Address> {
+        match &self.architecture {
+            Architecture::V1model(way) => way.entries(),
+            Architecture::Tna(way) => way.entries(),
         }
     }
 

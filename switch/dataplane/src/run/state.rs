@@ -37,8 +37,9 @@ pub(crate) struct State {
     pub failed_assertions: u64,
 }
 
+/// Compiled code knows where they are: no array is added or replaced once the program is loaded.
 #[derive(Debug, Default)]
-pub(crate) struct Registers(pub Vec<RegisterArray>);
+pub(crate) struct Registers(pub Box<[RegisterArray]>);
 
 #[derive(Debug)]
 pub(crate) struct RegisterArray {
@@ -47,7 +48,7 @@ pub(crate) struct RegisterArray {
     pub size: usize,
     /// Words of one cell.
     pub stride: usize,
-    pub cells: Vec<u64>,
+    pub cells: Box<[u64]>,
     /// What a cell holds at first.
     pub initial: Vec<u64>,
     /// The program's writes are ignored.
@@ -63,7 +64,7 @@ impl RegisterArray {
             width,
             size,
             stride,
-            cells: initial.repeat(size),
+            cells: initial.repeat(size).into(),
             initial,
             protected: false,
         }
@@ -100,43 +101,48 @@ impl Registers {
 #[derive(Debug)]
 pub(crate) struct CounterArray {
     pub name: String,
-    pub packets: Vec<u64>,
-    pub bytes: Vec<u64>,
+    /// Packets and bytes of each cell. Compiled code knows where they are.
+    cells: Box<[[u64; 2]]>,
 }
 
 impl CounterArray {
     pub fn new(name: String, size: usize) -> Self {
         CounterArray {
             name,
-            packets: vec![0; size],
-            bytes: vec![0; size],
+            cells: vec![[0; 2]; size].into(),
         }
+    }
+
+    pub fn len(&self) -> usize {
+        self.cells.len()
+    }
+
+    /// Where the cells are, two words each.
+    pub fn start(&mut self) -> *mut u64 {
+        self.cells.as_mut_ptr().cast()
     }
 
     #[inline]
     pub fn count(&mut self, cell: u64, length: u64) {
         let cell = usize::try_from(cell).unwrap_or(usize::MAX);
-        if let (Some(packets), Some(bytes)) = (self.packets.get_mut(cell), self.bytes.get_mut(cell)) {
+        if let Some([packets, bytes]) = self.cells.get_mut(cell) {
             *packets = packets.wrapping_add(1);
             *bytes = bytes.wrapping_add(length);
         }
     }
 
     pub fn read(&self, cell: usize) -> Option<Count> {
-        Some(Count {
-            packets: *self.packets.get(cell)?,
-            bytes: *self.bytes.get(cell)?,
-        })
+        let &[packets, bytes] = self.cells.get(cell)?;
+        Some(Count { packets, bytes })
     }
 
     pub fn write(&mut self, cell: usize, count: Count) -> bool {
-        match (self.packets.get_mut(cell), self.bytes.get_mut(cell)) {
-            (Some(packets), Some(bytes)) => {
-                (*packets, *bytes) = (count.packets, count.bytes);
-                true
-            }
-            _ => false,
+        let place = self.cells.get_mut(cell);
+        let found = place.is_some();
+        if let Some(place) = place {
+            *place = [count.packets, count.bytes];
         }
+        found
     }
 }
 

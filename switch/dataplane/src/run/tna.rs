@@ -117,6 +117,16 @@ impl Prefix {
 }
 
 impl Tna {
+    /// Where code begins.
+    pub fn entries(&self) -> Vec<Address> {
+        let mut entries: Vec<Address> = self.ghost.iter().map(|ghost| ghost.control).collect();
+        for gress in [&self.ingress, &self.egress] {
+            entries.extend([gress.control, gress.deparser]);
+            entries.extend(gress.parser.entries());
+        }
+        entries
+    }
+
     /// A frame that arrived: at most two passes, the second for a resubmitted packet.
     pub fn ingress(&self, core: &mut Core, now: Nanos, port: Port, frame: &[u8], out: &mut Outcomes) {
         core.state.now = now;

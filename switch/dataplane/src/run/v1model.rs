@@ -76,6 +76,20 @@ pub(crate) struct Intrinsic {
 }
 
 impl V1model {
+    /// Where code begins.
+    pub fn entries(&self) -> Vec<Address> {
+        let conditions = self
+            .verify
+            .iter()
+            .chain(&self.update)
+            .filter_map(|checksum| checksum.condition);
+        let mut entries: Vec<Address> = conditions.map(|(code, _)| code).collect();
+        entries.extend([self.ingress, self.egress]);
+        entries.extend(self.deparser_code);
+        entries.extend(self.parser.entries());
+        entries
+    }
+
     /// Parser, checksum verification and ingress for a frame that arrived on `port`.
     ///
     /// Resubmission happens inside, at most 16 times for one packet. What becomes of the packet is added to `out`.

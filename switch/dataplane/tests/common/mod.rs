@@ -83,6 +83,19 @@ V1Switch(P(), V(), I(), E(), C(), D()) main;
     }
 }
 
+/// Loads a program: compiled, or interpreted where the environment has `P4SCHED_INTERPRET`. `make test` runs the tests both ways.
+pub fn load(json: &str) -> Pipeline {
+    match Pipeline::from_json(json.as_bytes()) {
+        Ok(mut pipeline) => {
+            if std::env::var_os("P4SCHED_INTERPRET").is_none() {
+                assert!(pipeline.compile(), "no code for this processor");
+            }
+            pipeline
+        }
+        Err(error) => panic!("{error}\n{json}"),
+    }
+}
+
 /// A pipeline whose queues are empty at once: every packet goes from ingress straight to egress.
 pub struct Switch {
     pub pipeline: Pipeline,
@@ -94,14 +107,11 @@ pub struct Switch {
 
 impl Switch {
     pub fn new(json: &str) -> Switch {
-        match Pipeline::from_json(json.as_bytes()) {
-            Ok(pipeline) => Switch {
-                pipeline,
-                now: 1_000_000,
-                out: Outcomes::default(),
-                queueing: Queueing::default(),
-            },
-            Err(error) => panic!("{error}\n{json}"),
+        Switch {
+            pipeline: load(json),
+            now: 1_000_000,
+            out: Outcomes::default(),
+            queueing: Queueing::default(),
         }
     }
 

@@ -244,9 +244,8 @@ pub struct Chip {
 
 impl Chip {
     pub fn new(json: &Value) -> Chip {
-        let json = json.to_string();
         Chip {
-            pipeline: Pipeline::from_json(json.as_bytes()).unwrap_or_else(|error| panic!("{error}\n{json}")),
+            pipeline: super::load(&json.to_string()),
             now: 1_000_000,
             out: Outcomes::default(),
             queueing: Queueing::default(),

@@ -25,12 +25,17 @@ fn macros(worker: bool) -> &'static [&'static str] {
     if worker { &["WORKER_PACKETS"] } else { &[] }
 }
 
+/// Compiled, or interpreted where the environment has `P4SCHED_INTERPRET`. `make test` runs the tests both ways.
 fn program(scheme: Scheme, target: Target, worker: bool) -> Program {
     let directory = Path::new(env!("CARGO_MANIFEST_DIR"))
         .join("../..")
         .join(target.directory());
     let program = Program::compile_with(&directory, scheme.p4().program, target, macros(worker));
-    program.unwrap_or_else(|error| panic!("{error}"))
+    let mut program = program.unwrap_or_else(|error| panic!("{error}"));
+    if std::env::var_os("P4SCHED_INTERPRET").is_some() {
+        program.interpret();
+    }
+    program
 }
 
 /// Drives program and model side by side over so many packets, a trial after the other.

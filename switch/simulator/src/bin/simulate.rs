@@ -33,6 +33,9 @@ struct Args {
     /// Ends when the process of this number does, which must be its parent.
     #[arg(long, value_name = "PID")]
     parent: Option<i32>,
+    /// Interprets the P4 programs in place of translating them to machine code.
+    #[arg(long)]
+    no_jit: bool,
     /// Where the P4 programs are [default: p4, tofino-port or tofino-port/t2na, after the scenario's target].
     #[arg(long)]
     p4_dir: Option<PathBuf>,
@@ -102,8 +105,12 @@ fn installation(args: &Args, setup: &Setup) -> Result<Installation, Box<dyn Erro
     }
     let directory = args.p4_dir.clone();
     let directory = directory.unwrap_or_else(|| PathBuf::from(target.directory()));
+    let mut program = Program::compile(&directory, scheme.p4().program, target)?;
+    if args.no_jit {
+        program.interpret();
+    }
     Ok(Installation {
-        program: Program::compile(&directory, scheme.p4().program, target)?,
+        program,
         check: args.check,
     })
 }

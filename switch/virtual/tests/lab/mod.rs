@@ -68,7 +68,11 @@ impl Lab {
     pub async fn start(program: &str, room: u32, patience: Duration) -> Lab {
         let programs = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../p4");
         let program = Compiled::compile(&programs, program, Target::V1model).expect("it compiles");
-        let settings = Settings { patience, pace: None };
+        let settings = Settings {
+            patience,
+            pace: None,
+            interpret: false,
+        };
         let address = "127.0.0.1:0".parse().expect("an address");
         let topology = dumbbell();
         let network = Network::start(&topology, address, None, settings, |place| {

@@ -1,11 +1,14 @@
 //! Lowered code gives what exact evaluation gives, for random expressions over random fields.
 
+use std::collections::HashMap;
+
 use num_bigint::BigInt;
 use proptest::prelude::*;
 use serde_json::json;
 
 use super::*;
 use crate::bits::cut;
+use crate::compile;
 use crate::load::builder::{Beyond, RegisterShape};
 use crate::load::json::Json;
 use crate::run::code::Code;
@@ -43,7 +46,7 @@ fn layout() -> Layout {
 fn state(words: Vec<u64>) -> State {
     State {
         words,
-        registers: Registers(vec![RegisterArray::new("r".into(), 40, 4, vec![0])]),
+        registers: Registers([RegisterArray::new("r".into(), 40, 4, vec![0])].into()),
         ..State::default()
     }
 }
@@ -128,12 +131,13 @@ proptest! {
         builder.push(Op::End);
         let mut state = state(contents(&layout, &seed));
         state.words.extend(&builder.pool);
-        state.registers.0[0].cells = vec![seed[0] & 0xff_ffff_ffff, 1, 0, 0xff_ffff_ffff];
+        state.registers.0[0].cells = vec![seed[0] & 0xff_ffff_ffff, 1, 0, 0xff_ffff_ffff].into();
+        let constants = builder.constants();
         let (ops, lists) = (builder.code, builder.lists);
-        let code = code(layout, ops, lists);
+        let code = code(layout, ops, lists, constants);
         let expected = code.env(&state).data(&expr);
         let expected_truth = code.env(&state).bool(&truth);
-        run(&code, &mut state, 0);
+        run_twice(code, &mut state)?;
         prop_assert_eq!(state.words[d as usize], expected.low64() & keep, "{:?} of {:?}", expr, seed);
         prop_assert_eq!(state.words[t as usize] != 0, expected_truth, "truth of {:?}", expr);
     }
@@ -157,15 +161,28 @@ proptest! {
         builder.push(Op::End);
         let mut state = state(contents(&layout, &seed));
         state.words.extend(&builder.pool);
+        let constants = builder.constants();
         let (ops, lists) = (builder.code, builder.lists);
-        let code = code(layout, ops, lists);
+        let code = code(layout, ops, lists, constants);
         let expected = code.env(&state).bool(&condition);
-        run(&code, &mut state, 0);
+        run_twice(code, &mut state)?;
         prop_assert_eq!(state.words[reached as usize] != 0, expected, "{:?} of {:?}", condition, seed);
     }
 }
 
-fn code(layout: Layout, ops: Vec<Op>, lists: Vec<Vec<u32>>) -> Code {
+/// Interprets the code and runs it compiled: both leave the same words.
+fn run_twice(mut code: Code, state: &mut State) -> Result<(), TestCaseError> {
+    let mut second = self::state(state.words.clone());
+    second.registers.0[0].cells.copy_from_slice(&state.registers.0[0].cells);
+    run(&code, state, 0);
+    let native = compile::translate(&code, &mut second, &[0]);
+    code.native = Some(native.expect("code for this processor"));
+    run(&code, &mut second, 0);
+    prop_assert_eq!(&state.words, &second.words);
+    Ok(())
+}
+
+fn code(layout: Layout, ops: Vec<Op>, lists: Vec<Vec<u32>>, constants: HashMap<Word, u64>) -> Code {
     let param_base = layout.words;
     Code {
         layout,
@@ -176,5 +193,8 @@ fn code(layout: Layout, ops: Vec<Op>, lists: Vec<Vec<u32>>) -> Code {
         tables: Vec::new(),
         actions: Vec::new(),
         param_base,
+        param_end: param_base,
+        constants,
+        native: None,
     }
 }

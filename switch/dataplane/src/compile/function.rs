@@ -1,0 +1,177 @@
+//! One function: its blocks, the values it knows, and what it calls.
+
+use std::collections::{BTreeMap, HashMap};
+
+use cranelift_codegen::Context;
+use cranelift_codegen::ir::condcodes::IntCC;
+use cranelift_codegen::ir::{Block, FuncRef, InstBuilder, MemFlags, Value, types};
+use cranelift_frontend::{FunctionBuilder, FunctionBuilderContext};
+use cranelift_jit::JITModule;
+use cranelift_module::{FuncId, Module};
+
+use super::known::Known;
+use super::unit::Arrays;
+use crate::run::code::Code;
+use crate::run::ops::{Address, Word};
+
+/// Functions that code calls: those of the program by their address, and those that call back.
+pub(super) struct Calls {
+    pub functions: BTreeMap<Address, FuncId>,
+    pub step: FuncId,
+    pub choose: FuncId,
+    pub apply: FuncId,
+}
+
+/// A function under construction.
+pub(super) struct Function<'a, 'b> {
+    pub builder: FunctionBuilder<'b>,
+    pub module: &'a mut JITModule,
+    pub code: &'a Code,
+    pub arrays: &'a Arrays,
+    pub calls: &'a Calls,
+    /// The two arguments.
+    pub words: Value,
+    pub context: Value,
+    /// What is known where the next operation goes.
+    pub known: Known,
+    imported: HashMap<FuncId, FuncRef>,
+}
+
+/// Writes the function that begins at an address.
+pub(super) fn translate(
+    module: &mut JITModule,
+    context: &mut Context,
+    builder_context: &mut FunctionBuilderContext,
+    code: &Code,
+    arrays: &Arrays,
+    calls: &Calls,
+    start: Address,
+) {
+    let mut builder = FunctionBuilder::new(&mut context.func, builder_context);
+    let first = builder.create_block();
+    builder.append_block_params_for_function_params(first);
+    builder.switch_to_block(first);
+    let (words, back) = (builder.block_params(first)[0], builder.block_params(first)[1]);
+    let mut function = Function {
+        builder,
+        module,
+        code,
+        arrays,
+        calls,
+        words,
+        context: back,
+        known: Known::default(),
+        imported: HashMap::new(),
+    };
+    let end = function.builder.create_block();
+    function.stretch(start, end);
+    function.builder.switch_to_block(end);
+    function.builder.ins().return_(&[]);
+    function.builder.seal_all_blocks();
+    function.builder.finalize();
+}
+
+impl Function<'_, '_> {
+    /// Words and cells are aligned, and always there.
+    pub const MEMORY: MemFlags = MemFlags::trusted();
+
+    pub fn constant(&mut self, value: u64) -> Value {
+        self.builder.ins().iconst(types::I64, value as i64)
+    }
+
+    /// The constant that a word holds.
+    pub fn constant_of(&self, word: Word) -> Option<u64> {
+        self.code.constants.get(&word).copied()
+    }
+
+    fn offset(word: Word) -> i32 {
+        // At most 2^17 words (load/layout.rs) and constants.
+        word as i32 * 8
+    }
+
+    /// The value of a word.
+    pub fn get(&mut self, word: Word) -> Value {
+        if let Some(value) = self.constant_of(word) {
+            return self.constant(value);
+        }
+        if let Some(value) = self.known.get(word) {
+            return value;
+        }
+        let (words, offset) = (self.words, Self::offset(word));
+        let value = self.builder.ins().load(types::I64, Self::MEMORY, words, offset);
+        self.known.set(word, value);
+        value
+    }
+
+    /// Stores into a word.
+    pub fn set(&mut self, word: Word, value: Value) {
+        let (words, offset) = (self.words, Self::offset(word));
+        self.builder.ins().store(Self::MEMORY, value, words, offset);
+        self.known.set(word, value);
+    }
+
+    /// value & the word m
+    pub fn keep(&mut self, value: Value, m: Word) -> Value {
+        match self.constant_of(m) {
+            Some(u64::MAX) => value,
+            _ => {
+                let mask = self.get(m);
+                self.builder.ins().band(value, mask)
+            }
+        }
+    }
+
+    pub fn compare(&mut self, how: IntCC, a: Word, b: Word) -> Value {
+        let (a, b) = (self.get(a), self.get(b));
+        self.builder.ins().icmp(how, a, b)
+    }
+
+    /// A comparison's result as a word.
+    pub fn truth(&mut self, truth: Value) -> Value {
+        self.builder.ins().uextend(types::I64, truth)
+    }
+
+    fn import(&mut self, function: FuncId) -> FuncRef {
+        match self.imported.get(&function) {
+            Some(&found) => found,
+            None => {
+                let found = self.module.declare_func_in_func(function, self.builder.func);
+                self.imported.insert(function, found);
+                found
+            }
+        }
+    }
+
+    /// Calls the program's own function.
+    pub fn call(&mut self, function: FuncId) {
+        let function = self.import(function);
+        let arguments = [self.words, self.context];
+        self.builder.ins().call(function, &arguments);
+    }
+
+    /// Calls back with a number.
+    pub fn call_back(&mut self, function: FuncId, number: u64) -> Option<Value> {
+        let function = self.import(function);
+        let arguments = [self.context, self.constant(number)];
+        let call = self.builder.ins().call(function, &arguments);
+        self.builder.inst_results(call).first().copied()
+    }
+
+    /// Code that runs only if `condition` is not 0. It may change the words that `forgotten` names.
+    pub fn only_if(&mut self, condition: Value, then: impl FnOnce(&mut Self), forgotten: impl FnOnce(&mut Known)) {
+        let (yes, on) = (self.builder.create_block(), self.builder.create_block());
+        self.builder.ins().brif(condition, yes, &[], on, &[]);
+        self.builder.switch_to_block(yes);
+        let before = self.known.clone();
+        then(self);
+        self.builder.ins().jump(on, &[]);
+        self.known = before;
+        forgotten(&mut self.known);
+        self.builder.switch_to_block(on);
+    }
+
+    /// A block with nothing in it yet.
+    pub fn block(&mut self) -> Block {
+        self.builder.create_block()
+    }
+}

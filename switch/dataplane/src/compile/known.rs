@@ -1,0 +1,39 @@
+//! Which words are in registers.
+
+use std::collections::HashMap;
+use std::ops::Range;
+
+use cranelift_codegen::ir::Value;
+
+use crate::run::ops::Word;
+
+/// Values of words, as they are in memory too. A word that is not here has to be read.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Known(HashMap<Word, Value>);
+
+impl Known {
+    pub fn get(&self, word: Word) -> Option<Value> {
+        self.0.get(&word).copied()
+    }
+
+    pub fn set(&mut self, word: Word, value: Value) {
+        self.0.insert(word, value);
+    }
+
+    pub fn forget(&mut self, word: Word) {
+        self.0.remove(&word);
+    }
+
+    pub fn forget_range(&mut self, words: Range<Word>) {
+        self.0.retain(|word, _| !words.contains(word));
+    }
+
+    pub fn forget_all(&mut self) {
+        self.0.clear();
+    }
+
+    /// What is known on both ways. Such a value was made before the ways parted.
+    pub fn join(&mut self, other: &Known) {
+        self.0.retain(|word, value| other.0.get(word) == Some(value));
+    }
+}

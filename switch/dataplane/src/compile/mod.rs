@@ -1,0 +1,40 @@
+//! Translates a loaded program to code for the processor, with Cranelift.
+//!
+//! The source is the flat code that the interpreter runs: one lowering, two ways to execute it. What the translator does not know
+//! becomes a call of the interpreter's own function for this one operation.
+
+mod function;
+mod known;
+mod operation;
+mod stretch;
+mod unit;
+
+pub(crate) use unit::compile as translate;
+
+use crate::run::pipeline::Pipeline;
+
+impl Pipeline {
+    /// Translates the program to code for the processor. From now on packets run that; they get the same treatment, in less time.
+    /// False if that is not possible on this machine: then the program is interpreted as before.
+    pub fn compile(&mut self) -> bool {
+        let entries = self.entries();
+        let core = &mut self.core;
+        match translate(&core.program.code, &mut core.state, &entries) {
+            Ok(native) => {
+                core.program.code.native = Some(native);
+                true
+            }
+            Err(_) => false,
+        }
+    }
+
+    /// Gives the translation up: packets are interpreted again.
+    pub fn interpret(&mut self) {
+        self.core.program.code.native = None;
+    }
+
+    /// Whether the program was translated.
+    pub fn is_compiled(&self) -> bool {
+        self.core.program.code.native.is_some()
+    }
+}
