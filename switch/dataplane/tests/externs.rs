@@ -59,10 +59,10 @@ fn a_protected_register_is_written_by_its_owner_only() {
     switch.forward(&[0; 4]);
     assert_eq!(switch.forward(&[0; 4]).1[3], 1);
     switch.pipeline.register_protect(depths);
-    switch.pipeline.register_store(depths, 3, 77);
+    switch.pipeline.register_store(depths, 3..4, 77);
     switch.forward(&[0; 4]);
     assert_eq!(switch.forward(&[0; 4]).1[3], 77);
-    switch.pipeline.register_store(depths, 8, 1);
+    switch.pipeline.register_store(depths, 7..9, 1);
 }
 
 #[test]

@@ -10,29 +10,32 @@ struct InFlight {
     frame: Vec<u8>,
 }
 
-#[derive(Debug)]
-struct Line {
-    port: Port,
-    frames: VecDeque<InFlight>,
-}
-
 /// One line a port. A link keeps order, so each line is sorted by arrival, and the earliest of all is at some head.
 #[derive(Debug)]
 pub(crate) struct DelayLine {
-    /// Sorted by port.
-    lines: Vec<Line>,
-    /// The earliest arrival and its line, of the lower port if two are equal. Asked for far more often than it changes.
-    first: Option<(Nanos, usize)>,
+    /// In ascending order.
+    ports: Vec<Port>,
+    /// Of each port.
+    lines: Vec<VecDeque<InFlight>>,
+    /// The first arrival on each line, side by side so that a scan for the earliest is fast.
+    heads: Vec<Nanos>,
+    /// The earliest of these and its line, of the lower port if two are equal. Asked for far more often than it changes.
+    first: (Nanos, usize),
     packets: u64,
     bytes: usize,
     room_bytes: usize,
 }
 
+/// The head of an empty line.
+const NEVER: Nanos = Nanos::MAX;
+
 impl DelayLine {
     pub fn new(room_bytes: usize) -> Self {
         DelayLine {
+            ports: Vec::new(),
             lines: Vec::new(),
-            first: None,
+            heads: Vec::new(),
+            first: (NEVER, 0),
             packets: 0,
             bytes: 0,
             room_bytes,
@@ -52,48 +55,46 @@ impl DelayLine {
         }
         self.bytes += frame.len();
         self.packets += 1;
-        let at = match self.lines.binary_search_by_key(&port, |line| line.port) {
+        let at = match self.ports.binary_search(&port) {
             Ok(at) => at,
             Err(at) => {
-                self.lines.insert(
-                    at,
-                    Line {
-                        port,
-                        frames: VecDeque::new(),
-                    },
-                );
-                // The lines behind it have moved.
-                self.first = self.heads().min();
+                self.ports.insert(at, port);
+                self.lines.insert(at, VecDeque::new());
+                self.heads.insert(at, NEVER);
+                self.first = self.earliest();
                 at
             }
         };
-        self.lines[at].frames.push_back(InFlight { arrival_ns, frame });
-        if self.lines[at].frames.len() == 1 && self.first.is_none_or(|first| (arrival_ns, at) < first) {
-            self.first = Some((arrival_ns, at));
+        if self.lines[at].is_empty() {
+            self.heads[at] = arrival_ns;
+            self.first = self.first.min((arrival_ns, at));
         }
+        self.lines[at].push_back(InFlight { arrival_ns, frame });
         Ok(())
     }
 
     /// The earliest arrival.
     pub fn next(&self) -> Option<Nanos> {
-        self.first.map(|(arrival_ns, _)| arrival_ns)
+        (self.packets > 0).then_some(self.first.0)
     }
 
     /// The frame with the earliest arrival at or before `now`, of the lower port if two are equal.
     pub fn pop(&mut self, now: Nanos) -> Option<(Port, Vec<u8>, Nanos)> {
-        let (_, at) = self.first.filter(|&(arrival_ns, _)| arrival_ns <= now)?;
-        let InFlight { arrival_ns, frame } = self.lines[at].frames.pop_front()?;
+        let (due, at) = self.first;
+        if self.packets == 0 || due > now {
+            return None;
+        }
+        let InFlight { arrival_ns, frame } = self.lines[at].pop_front()?;
         self.packets -= 1;
         self.bytes -= frame.len();
-        self.first = self.heads().min();
-        Some((self.lines[at].port, frame, arrival_ns))
+        self.heads[at] = self.lines[at].front().map_or(NEVER, |head| head.arrival_ns);
+        self.first = self.earliest();
+        Some((self.ports[at], frame, arrival_ns))
     }
 
-    fn heads(&self) -> impl Iterator<Item = (Nanos, usize)> {
-        self.lines
-            .iter()
-            .enumerate()
-            .filter_map(|(at, line)| line.frames.front().map(|head| (head.arrival_ns, at)))
+    fn earliest(&self) -> (Nanos, usize) {
+        let all = self.heads.iter().enumerate().map(|(at, &head)| (head, at));
+        all.min().unwrap_or((NEVER, 0))
     }
 }
 

@@ -1,6 +1,7 @@
 //! The switch: what happens when.
 
 use std::collections::BTreeMap;
+use std::ops::Range;
 
 use p4sched_dataplane::{Enqueue, Nanos, Outcomes, Packet, Pipeline, Port, Queueing, Recirculated, RegisterId};
 use p4sched_traffic_manager::{Departure, Enqueued, Offered, PortStats, QUEUES, TrafficManager};
@@ -33,11 +34,12 @@ struct Program {
 }
 
 impl Program {
-    /// Writes a length to the cell (port << 3) | queue of every register that holds lengths.
-    fn store_length(&mut self, port: Port, queue: u8, length: u32) {
-        let cell = usize::from(port) << 3 | usize::from(queue);
+    /// Writes a length to the cells (port << 3) | queue of every register that holds lengths.
+    fn store_length(&mut self, port: Port, queues: Range<usize>, length: u32) {
+        let first = usize::from(port) << 3;
+        let cells = first | queues.start..first + queues.end;
         for &register in &self.length_registers {
-            self.pipeline.register_store(register, cell, u64::from(length));
+            self.pipeline.register_store(register, cells.clone(), u64::from(length));
         }
     }
 }
@@ -194,14 +196,12 @@ impl Engine {
 
     /// When [`Engine::advance`] next has something to do; `None` if never.
     pub fn next_event(&self) -> Option<Nanos> {
-        [
-            self.queues.next_departure(),
-            self.recirculation.next(),
-            self.delay_line.next(),
-        ]
-        .into_iter()
-        .flatten()
-        .min()
+        let first = |a: Option<Nanos>, b: Option<Nanos>| match (a, b) {
+            (Some(a), Some(b)) => Some(a.min(b)),
+            (one, other) => one.or(other),
+        };
+        let frames = first(self.queues.next_departure(), self.delay_line.next());
+        first(frames, self.recirculation.next())
     }
 
     /// Sets up a port from the engine's clock on; call [`Engine::advance`] first. Packets that wait stay, and are filed
@@ -467,13 +467,12 @@ impl Engine {
             return;
         };
         let length = self.queues.length(port, queue);
-        if self.queues.one_buffer(port) {
-            for queue in 0..QUEUES as u8 {
-                program.store_length(port, queue, length);
-            }
-        } else {
-            program.store_length(port, queue, length);
-        }
+        let queue = usize::from(queue);
+        let queues = match self.queues.one_buffer(port) {
+            true => 0..QUEUES,
+            false => queue..queue + 1,
+        };
+        program.store_length(port, queues, length);
     }
 
     /// Hands out the frames that are at the far end of their link by `now`.

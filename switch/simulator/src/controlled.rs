@@ -131,12 +131,11 @@ impl ControlledPort {
     }
 
     fn note_departures(&mut self) {
-        for (_, id, due, frame) in std::mem::take(&mut self.sent.frames) {
+        self.sent.drain(|_, id, due, _| {
             if let Some(departed) = id.and_then(|id| self.departed.get_mut(id as usize)) {
                 *departed = Some(due);
             }
-            self.sent.recycle(frame);
-        }
+        });
     }
 }
 

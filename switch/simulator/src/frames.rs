@@ -63,10 +63,11 @@ impl Datagram {
         CRC32.checksum(&tuple)
     }
 
-    /// Writes the frame in place of what `frame` held.
+    /// Writes the frame in place of another one that `frame` holds, or of nothing.
     pub fn write(&self, frame: &mut Vec<u8>) {
-        frame.clear();
+        // What it held is a datagram too: its payload is zeros.
         frame.resize(self.len as usize, 0);
+        frame[..MIN_FRAME as usize].fill(0);
         frame[..6].copy_from_slice(&[2, 0, 0, 0, 0, 1]);
         frame[6..12].copy_from_slice(&[2, 0, 0, 0, 0, 2]);
         frame[12] = 8;

@@ -171,10 +171,7 @@ struct History {
 
 impl History {
     fn note(&mut self, sent: &mut Sent, arrivals: &[Arrival]) {
-        for (_, id, due, frame) in std::mem::take(&mut sent.frames) {
-            self.leave(id.unwrap_or(u64::MAX), due, arrivals);
-            sent.recycle(frame);
-        }
+        sent.drain(|_, id, due, _| self.leave(id.unwrap_or(u64::MAX), due, arrivals));
     }
 
     fn leave(&mut self, id: u64, due: Nanos, arrivals: &[Arrival]) {

@@ -25,6 +25,14 @@ pub struct Sent {
 }
 
 impl Sent {
+    /// Takes out all frames, and keeps their memory: port, number of the packet, instant at the far end, and bytes.
+    pub fn drain(&mut self, mut see: impl FnMut(Port, Option<u64>, Nanos, &[u8])) {
+        for (port, id, due, frame) in self.frames.drain(..) {
+            see(port, id, due, &frame);
+            self.spare.push(frame);
+        }
+    }
+
     /// Gives a frame's memory back.
     pub fn recycle(&mut self, frame: Vec<u8>) {
         self.spare.push(frame);
@@ -357,7 +365,7 @@ impl Switch {
     }
 
     /// Lets everything happen that is due by `now`.
-    pub fn advance(&mut self, now: Nanos, sent: &mut Sent) {
+    pub fn advance(&mut self, now: Nanos, sent: &mut impl Output) {
         // One call makes so many recirculations only (engine/src/recirculation.rs), so each instant has calls of its own.
         while let Some(at) = self.engine.next_event()
             && at <= now
@@ -368,7 +376,7 @@ impl Switch {
     }
 
     /// A frame arrives.
-    pub fn receive(&mut self, now: Nanos, frame: &[u8], sent: &mut Sent) {
+    pub fn receive(&mut self, now: Nanos, frame: &[u8], sent: &mut impl Output) {
         self.advance(now, sent);
         self.engine.receive(now, 0, frame, sent);
     }

@@ -20,6 +20,8 @@ pub(super) struct Calls {
     pub step: FuncId,
     pub choose: FuncId,
     pub apply: FuncId,
+    pub parse_op: FuncId,
+    pub parse_next: FuncId,
 }
 
 /// A function under construction.
@@ -37,41 +39,45 @@ pub(super) struct Function<'a, 'b> {
     imported: HashMap<FuncId, FuncRef>,
 }
 
-/// Writes the function that begins at an address.
+/// Writes one function. `write` gets its arguments, and leaves no block without an end.
 pub(super) fn translate(
     module: &mut JITModule,
-    context: &mut Context,
-    builder_context: &mut FunctionBuilderContext,
+    (context, builder_context): (&mut Context, &mut FunctionBuilderContext),
     code: &Code,
     arrays: &Arrays,
     calls: &Calls,
-    start: Address,
+    write: impl FnOnce(&mut Function, &[Value]),
 ) {
     let mut builder = FunctionBuilder::new(&mut context.func, builder_context);
     let first = builder.create_block();
     builder.append_block_params_for_function_params(first);
     builder.switch_to_block(first);
-    let (words, back) = (builder.block_params(first)[0], builder.block_params(first)[1]);
+    let arguments = builder.block_params(first).to_vec();
     let mut function = Function {
         builder,
         module,
         code,
         arrays,
         calls,
-        words,
-        context: back,
+        words: arguments[0],
+        context: arguments[1],
         known: Known::default(),
         imported: HashMap::new(),
     };
-    let end = function.builder.create_block();
-    function.stretch(start, end);
-    function.builder.switch_to_block(end);
-    function.builder.ins().return_(&[]);
+    write(&mut function, &arguments);
     function.builder.seal_all_blocks();
     function.builder.finalize();
 }
 
 impl Function<'_, '_> {
+    /// The code from an address on.
+    pub fn whole_stretch(&mut self, start: Address) {
+        let end = self.block();
+        self.stretch(start, end);
+        self.builder.switch_to_block(end);
+        self.builder.ins().return_(&[]);
+    }
+
     /// Words and cells are aligned, and always there.
     pub const MEMORY: MemFlags = MemFlags::trusted();
 
@@ -155,6 +161,14 @@ impl Function<'_, '_> {
         let arguments = [self.context, self.constant(number)];
         let call = self.builder.ins().call(function, &arguments);
         self.builder.inst_results(call).first().copied()
+    }
+
+    /// Calls back with a number and a value.
+    pub fn call_back_at(&mut self, function: FuncId, number: u64, value: Value) -> Value {
+        let function = self.import(function);
+        let arguments = [self.context, self.constant(number), value];
+        let call = self.builder.ins().call(function, &arguments);
+        self.builder.inst_results(call)[0]
     }
 
     /// Code that runs only if `condition` is not 0. It may change the words that `forgotten` names.

@@ -4,8 +4,10 @@
 //! becomes a call of the interpreter's own function for this one operation.
 
 mod function;
+mod headers;
 mod known;
 mod operation;
+mod parser;
 mod stretch;
 mod unit;
 
@@ -17,9 +19,8 @@ impl Pipeline {
     /// Translates the program to code for the processor. From now on packets run that; they get the same treatment, in less time.
     /// False if that is not possible on this machine: then the program is interpreted as before.
     pub fn compile(&mut self) -> bool {
-        let entries = self.entries();
-        let core = &mut self.core;
-        match translate(&core.program.code, &mut core.state, &entries) {
+        let (core, parts) = self.parts();
+        match translate(&core.program.code, &mut core.state, &parts) {
             Ok(native) => {
                 core.program.code.native = Some(native);
                 true

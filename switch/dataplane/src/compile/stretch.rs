@@ -99,6 +99,17 @@ fn successors(code: &Code, at: Address) -> Vec<Address> {
 }
 
 impl Function<'_, '_> {
+    /// Whether code neither exits nor calls other code, so that it can stand anywhere.
+    pub fn is_simple(&self, start: Address) -> bool {
+        let leaves = |op: &Op| matches!(op, Op::Exit | Op::Apply { .. } | Op::Call { .. });
+        let shape = Shape::of(self.code, start);
+        shape.leaders.iter().all(|&leader| {
+            let block = &self.code.ops[leader as usize..];
+            let end = block.iter().position(ends_block).unwrap_or(block.len() - 1);
+            !block[..=end].iter().any(leaves)
+        })
+    }
+
     /// Translates what begins at an address. `End` leads to the block `end`; what is known there is known afterwards.
     pub fn stretch(&mut self, start: Address, end: Block) {
         let shape = Shape::of(self.code, start);

@@ -2,19 +2,22 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use cranelift_codegen::ir::{AbiParam, Signature, types};
+use cranelift_codegen::ir::{AbiParam, Signature, Value, types};
 use cranelift_codegen::settings::{self, Configurable};
 use cranelift_codegen::{CodegenError, Context};
 use cranelift_frontend::FunctionBuilderContext;
 use cranelift_jit::{JITBuilder, JITModule};
 use cranelift_module::{FuncId, Linkage, Module, ModuleError, default_libcall_names};
 
-use super::function::{Calls, translate};
+use super::function::{Calls, Function, translate};
 use super::stretch::is_copied;
+use crate::run::calculation::Input;
 use crate::run::code::Code;
-use crate::run::native::{self, Entry, Native};
+use crate::run::hash::Algorithm;
+use crate::run::native::{self, Asked, Entries, Entry, Native, Parts};
 use crate::run::ops::{Address, Op};
 use crate::run::state::State;
+use crate::run::wire::Segment;
 
 /// Why a program stays interpreted.
 #[derive(Debug, thiserror::Error)]
@@ -94,9 +97,133 @@ impl Drop for Memory {
     }
 }
 
-/// Compiles what begins at these addresses, and all actions.
+/// A program under translation.
+struct Unit<'a> {
+    module: &'a mut JITModule,
+    context: Context,
+    builder: FunctionBuilderContext,
+    code: &'a Code,
+    arrays: Arrays,
+    calls: Calls,
+}
+
+impl Unit<'_> {
+    fn define(&mut self, function: FuncId, write: impl FnOnce(&mut Function, &[Value])) -> Result<(), CompileError> {
+        self.context.func.signature = self.module.declarations().get_function_decl(function).signature.clone();
+        let contexts = (&mut self.context, &mut self.builder);
+        translate(self.module, contexts, self.code, &self.arrays, &self.calls, write);
+        self.module.define_function(function, &mut self.context)?;
+        self.module.clear_context(&mut self.context);
+        Ok(())
+    }
+
+    /// Of an [`Asked`].
+    fn define_asked(
+        &mut self,
+        name: &str,
+        write: impl FnOnce(&mut Function, &[Value]),
+    ) -> Result<FuncId, CompileError> {
+        let mut signature = signature(self.module);
+        signature.params.extend([AbiParam::new(types::I64); 2]);
+        signature.returns.push(AbiParam::new(types::I64));
+        let function = self.module.declare_function(name, Linkage::Local, &signature)?;
+        self.define(function, write)?;
+        Ok(function)
+    }
+
+    /// The deparser that emits these headers, if each of them is in whole bytes.
+    fn deparser(&mut self, number: usize, emitted: &[u32]) -> Result<Option<FuncId>, CompileError> {
+        let code = self.code;
+        let with_plan = |&header: &u32| {
+            let plan = code.plans[header as usize].as_ref()?;
+            Some((code.layout.headers[header as usize].valid, plan))
+        };
+        let Some(headers) = emitted.iter().map(with_plan).collect::<Option<Vec<_>>>() else {
+            return Ok(None);
+        };
+        let name = format!("deparser_{number}");
+        let write = |f: &mut Function, arguments: &[Value]| f.write_headers(&headers, arguments[2], arguments[3]);
+        self.define_asked(&name, write).map(Some)
+    }
+
+    /// A calculation that is the Internet checksum of 16-bit words.
+    fn checksum(&mut self, number: usize, state: &State) -> Result<Option<FuncId>, CompileError> {
+        let calculation = &self.code.calculations[number];
+        let of_words = |input: &Input| match input {
+            Input::Run(valid, plan) if plan.segments().iter().all(is_even) => Some((*valid, plan.clone())),
+            _ => None,
+        };
+        let inputs = calculation.inputs.iter().map(of_words).collect::<Option<Vec<_>>>();
+        let is_checksum = matches!(state.algorithms.get(number), Some(Algorithm::Checksum16));
+        let Some(inputs) = inputs.filter(|_| is_checksum && !calculation.with_payload) else {
+            return Ok(None);
+        };
+        let inputs: Vec<_> = inputs.iter().map(|(valid, plan)| (*valid, plan)).collect();
+        let name = format!("checksum_{number}");
+        self.define_asked(&name, |f, _| f.checksum(&inputs)).map(Some)
+    }
+}
+
+/// Whether a segment is 16-bit words.
+fn is_even(segment: &Segment) -> bool {
+    matches!(segment, Segment::Chunk { bytes, .. } if bytes % 2 == 0)
+}
+
+/// Compiles these parts, and all actions.
 #[allow(unsafe_code)]
-pub(crate) fn compile(code: &Code, state: &mut State, entries: &[Address]) -> Result<Native, CompileError> {
+pub(crate) fn compile(code: &Code, state: &mut State, parts: &Parts) -> Result<Native, CompileError> {
+    let mut memory = Memory(Some(JITModule::new(jit_builder()?)));
+    let Some(module) = &mut memory.0 else {
+        return Err(CompileError::Machine("no memory"));
+    };
+    let mut unit = Unit {
+        calls: Calls::declare(module, &starts(code, &parts.entries))?,
+        context: module.make_context(),
+        builder: FunctionBuilderContext::new(),
+        module,
+        code,
+        arrays: Arrays::of(state),
+    };
+    let functions = unit.calls.functions.clone();
+    for (&start, &function) in &functions {
+        unit.define(function, |f, _| f.whole_stretch(start))?;
+    }
+    let (mut parsers, mut deparsers, mut checksums) = (Vec::new(), Vec::new(), Vec::new());
+    for (number, parser) in parts.parsers.iter().enumerate() {
+        let write = |f: &mut Function, arguments: &[Value]| f.parse(parser, arguments[2], arguments[3]);
+        parsers.push(unit.define_asked(&format!("parser_{number}"), write)?);
+    }
+    for (number, emitted) in parts.emitted.iter().enumerate() {
+        deparsers.push(unit.deparser(number, emitted)?);
+    }
+    for number in 0..code.calculations.len() {
+        checksums.push(unit.checksum(number, state)?);
+    }
+    unit.module.finalize_definitions()?;
+    let module = unit.module;
+    let mut entries = Entries {
+        code: vec![None; code.ops.len()],
+        ..Entries::default()
+    };
+    for (&start, &function) in &functions {
+        let place = module.get_finalized_function(function);
+        // SAFETY: It is the start of a function with the signature of an `Entry`.
+        entries.code[start as usize] = Some(unsafe { std::mem::transmute::<*const u8, Entry>(place) });
+    }
+    let asked = |function: FuncId| {
+        let place = module.get_finalized_function(function);
+        // SAFETY: It is the start of a function that `define_asked` gave the signature of an `Asked`.
+        unsafe { std::mem::transmute::<*const u8, Asked>(place) }
+    };
+    entries.parsers = parsers.into_iter().map(asked).collect();
+    entries.deparsers = deparsers.into_iter().map(|function| function.map(asked)).collect();
+    entries.checksums = checksums.into_iter().map(|function| function.map(asked)).collect();
+    // SAFETY: The functions are in `memory`. They know the places of this state's arrays, which never move, and get its words.
+    Ok(unsafe { Native::new(entries, Box::new(memory)) })
+}
+
+/// Of this processor, with the functions that compiled code calls back.
+fn jit_builder() -> Result<JITBuilder, CompileError> {
     let mut flags = settings::builder();
     for (name, value) in [
         ("opt_level", "speed"),
@@ -109,30 +236,16 @@ pub(crate) fn compile(code: &Code, state: &mut State, entries: &[Address]) -> Re
     let machine = cranelift_native::builder().map_err(CompileError::Machine)?;
     let machine = machine.finish(settings::Flags::new(flags))?;
     let mut builder = JITBuilder::with_isa(machine, default_libcall_names());
-    builder.symbol("step", native::step as *const u8);
-    builder.symbol("choose", native::choose as *const u8);
-    builder.symbol("apply", native::apply as *const u8);
-    let mut memory = Memory(Some(JITModule::new(builder)));
-    let Some(module) = &mut memory.0 else {
-        return Err(CompileError::Machine("no memory"));
-    };
-    let calls = Calls::declare(module, &starts(code, entries))?;
-    let arrays = Arrays::of(state);
-    let (mut context, mut builder_context) = (module.make_context(), FunctionBuilderContext::new());
-    for (&start, &function) in &calls.functions {
-        context.func.signature = signature(module);
-        translate(module, &mut context, &mut builder_context, code, &arrays, &calls, start);
-        define(module, &mut context, function)?;
+    for (name, function) in [
+        ("step", native::step as *const u8),
+        ("choose", native::choose as *const u8),
+        ("apply", native::apply as *const u8),
+        ("parse_op", native::parse_op as *const u8),
+        ("parse_next", native::parse_next as *const u8),
+    ] {
+        builder.symbol(name, function);
     }
-    module.finalize_definitions()?;
-    let mut found = vec![None; code.ops.len()];
-    for (&start, &function) in &calls.functions {
-        let place = module.get_finalized_function(function);
-        // SAFETY: It is the start of a function with the signature of an `Entry`.
-        found[start as usize] = Some(unsafe { std::mem::transmute::<*const u8, Entry>(place) });
-    }
-    // SAFETY: The functions are in `memory`. They know the places of this state's arrays, which never move, and get its words.
-    Ok(unsafe { Native::new(found, Box::new(memory)) })
+    Ok(builder)
 }
 
 /// The addresses at which something begins that is called.
@@ -151,12 +264,6 @@ fn starts(code: &Code, entries: &[Address]) -> BTreeSet<Address> {
     entries.iter().copied().chain(actions).chain(called).collect()
 }
 
-fn define(module: &mut JITModule, context: &mut Context, function: FuncId) -> Result<(), CompileError> {
-    module.define_function(function, context)?;
-    module.clear_context(context);
-    Ok(())
-}
-
 /// Of an [`Entry`].
 pub(super) fn signature(module: &JITModule) -> Signature {
     let mut signature = module.make_signature();
@@ -169,6 +276,8 @@ impl Calls {
         let entry = signature(module);
         let mut asks = entry.clone();
         asks.returns.push(AbiParam::new(types::I64));
+        let mut asks_at = asks.clone();
+        asks_at.params.push(AbiParam::new(types::I64));
         let mut functions = BTreeMap::new();
         for &start in starts {
             let name = format!("at_{start}");
@@ -179,6 +288,8 @@ impl Calls {
             step: module.declare_function("step", Linkage::Import, &entry)?,
             choose: module.declare_function("choose", Linkage::Import, &asks)?,
             apply: module.declare_function("apply", Linkage::Import, &asks)?,
+            parse_op: module.declare_function("parse_op", Linkage::Import, &asks_at)?,
+            parse_next: module.declare_function("parse_next", Linkage::Import, &asks_at)?,
         })
     }
 }

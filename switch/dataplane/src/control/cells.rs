@@ -1,6 +1,7 @@
 //! The control plane's view of counters, registers, meters, value sets, multicast groups and clone sessions.
 
 use std::collections::HashMap;
+use std::ops::Range;
 
 use crate::bits::{from_bytes, mask, to_bytes};
 use crate::errors::TableError;
@@ -111,12 +112,15 @@ impl Pipeline {
         self.core.state.registers.0[register.index()].protected = true;
     }
 
-    /// Stores a cell of a register of at most 64 bits; without effect on a cell that does not exist.
-    pub fn register_store(&mut self, register: RegisterId, cell: usize, value: u64) {
+    /// Stores a value in some cells of a register of at most 64 bits; without effect on cells that do not exist.
+    pub fn register_store(&mut self, register: RegisterId, cells: Range<usize>, value: u64) {
         let array = &mut self.core.state.registers.0[register.index()];
-        let keep = mask(array.width);
-        if let Some([place]) = array.cell_mut(cell) {
-            *place = value & keep;
+        // A cell is a word.
+        let last = cells.end.min(array.cells.len());
+        if array.stride == 1
+            && let Some(places) = array.cells.get_mut(cells.start..last)
+        {
+            places.fill(value & mask(array.width));
         }
     }
 }

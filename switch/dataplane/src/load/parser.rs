@@ -77,7 +77,8 @@ pub(crate) struct Loader<'a, 'l> {
 }
 
 impl<'l> Loader<'_, 'l> {
-    pub fn load(&mut self, json: &Json, errors: Errors) -> Load<Parser> {
+    /// `number`: 0, or 1 for the second parser of a Tofino.
+    pub fn load(&mut self, json: &Json, errors: Errors, number: usize) -> Load<Parser> {
         let states = json.get("parse_states")?.items()?;
         let mut names = HashMap::new();
         for (index, state) in states.iter().enumerate() {
@@ -92,6 +93,7 @@ impl<'l> Loader<'_, 'l> {
         };
         let start = find(json.opt("init_state"))?;
         let mut parser = Parser {
+            number,
             states: Vec::new(),
             start,
             errors,

@@ -74,13 +74,13 @@ impl Tna {
         let user = user(chip);
         let word = |name: &str| metadata(root, layout, user, name);
         let errors = Errors::load(root)?;
-        let mut gress = |name: &str, short: &str, control, deparser| -> Load<Gress> {
+        let mut gress = |number, name: &str, short: &str, control, deparser| -> Load<Gress> {
             let parser_json = root.named("parsers", &format!("{name}_parser"), user)?;
             let deparser_json = root.named("deparsers", &format!("{name}_deparser"), user)?;
             let builder = &mut *builder;
             let loader = &mut parser::Loader { builder, objects, sets };
             Ok(Gress {
-                parser: loader.load(&parser_json, errors.clone())?,
+                parser: loader.load(&parser_json, errors.clone(), number)?,
                 control,
                 deparser,
                 emit: layout.emitted(&deparser_json)?,
@@ -89,8 +89,8 @@ impl Tna {
                 drop_ctl: word(&format!("{short}_intr_md_for_dprsr.drop_ctl"))?,
             })
         };
-        let ingress = gress("ingress", "ig", controls.ingress, controls.ingress_deparser)?;
-        let egress = gress("egress", "eg", controls.egress, controls.egress_deparser)?;
+        let ingress = gress(0, "ingress", "ig", controls.ingress, controls.ingress_deparser)?;
+        let egress = gress(1, "egress", "eg", controls.egress, controls.egress_deparser)?;
         let ghost = match controls.ghost {
             Some(control) => Some(Ghost {
                 control,

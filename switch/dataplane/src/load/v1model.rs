@@ -44,7 +44,7 @@ impl V1model {
         let metadata = Intrinsic::load(root, layout)?;
         let parser_json = root.named("parsers", "parser", USER)?;
         let errors = Errors::load(root)?;
-        let parser = parser::Loader { builder, objects, sets }.load(&parser_json, errors)?;
+        let parser = parser::Loader { builder, objects, sets }.load(&parser_json, errors, 0)?;
         let deparser = root.named("deparsers", "deparser", USER)?;
         let primitives = deparser.list("primitives")?;
         let deparser_code = match primitives.is_empty() {

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use super::calculation::Calculation;
 use super::exact::Env;
 use super::layout::Layout;
-use super::native::Native;
+use super::native::{self, Native};
 use super::ops::{Op, Word};
 use super::state::State;
 use super::table::{Action, TableProgram};
@@ -53,6 +53,9 @@ impl Code {
     /// registers to it.
     #[inline(never)]
     pub fn compute(&self, index: u32, state: &mut State) -> u64 {
+        if let Some(checksum) = native::checksum(self, state, index) {
+            return checksum;
+        }
         self.calculations[index as usize].gather(&self.layout, state);
         state.algorithms[index as usize].compute(&state.scratch)
     }

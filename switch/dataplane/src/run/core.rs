@@ -4,6 +4,7 @@ use std::collections::HashMap;
 
 use super::layout::{Place, register};
 use super::machine::run;
+use super::native;
 use super::ops::Address;
 use super::parser::ValueSet;
 use super::program::{MetadataWord, Program};
@@ -62,9 +63,14 @@ impl Core {
         self.state.words[register::EXIT as usize] = 0;
     }
 
-    /// Valid headers in order, then the rest of the packet.
+    /// Valid headers in order, then the rest of the packet. `number`: of the parser that has read it.
+    ///
+    /// Takes the frame at work. Headers as long as those that were read are written in their place; else the frame is copied.
     #[inline]
-    pub fn emit(&mut self, headers: &[u32]) -> Vec<u8> {
+    pub fn emit(&mut self, headers: &[u32], number: usize) -> Vec<u8> {
+        if self.write_in_place(headers, number) {
+            return std::mem::take(&mut self.state.frame);
+        }
         let mut frame = self.spare_frame();
         let (program, state) = (&self.program, &self.state);
         let layout = &program.code.layout;
@@ -75,6 +81,31 @@ impl Core {
         }
         frame.extend_from_slice(state.frame.get(state.payload..).unwrap_or(&[]));
         frame
+    }
+
+    /// Writes the valid headers over those that the parser has read, if they are as long.
+    fn write_in_place(&mut self, headers: &[u32], number: usize) -> bool {
+        let (program, state) = (&self.program, &mut self.state);
+        if program.code.native.is_some() {
+            return native::deparse(&program.code, state, number);
+        }
+        let layout = &program.code.layout;
+        let words = &state.words;
+        let valid = |&&header: &&u32| words[layout.headers[header as usize].valid as usize] != 0;
+        let plans = || {
+            let valid = headers.iter().filter(valid);
+            valid.map(|&header| program.code.plans[header as usize].as_ref())
+        };
+        let lengths = plans().map(|plan| plan.map(|plan| plan.bytes));
+        if lengths.sum::<Option<usize>>() != Some(state.payload) {
+            return false;
+        }
+        let mut at = 0;
+        for plan in plans().flatten() {
+            plan.write(words, &mut state.frame[at..]);
+            at += plan.bytes;
+        }
+        true
     }
 
     /// The digest that the program asked for, if it did.

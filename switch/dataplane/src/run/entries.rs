@@ -1,16 +1,20 @@
 //! The entries of a match-action table and the structures that find them.
 //!
 //! A key is the words of its fields, one after the other. Exact entries are hashed; longest-prefix entries are hashed
-//! once for each prefix length in use; ternary, range and optional entries are scanned in order of priority.
+//! once for each prefix length in use, or found among intervals (`intervals.rs`); ternary, range and optional entries are scanned in order of priority.
 
 use hashbrown::HashTable;
 
+use super::intervals::Intervals;
 use super::key::{KeySpec, PackedKey, pack_field};
 use super::meter::Meter;
 use crate::bits::{to_bytes, words};
 use crate::errors::TableError;
 use crate::ids::{EntryHandle, Nanos};
 use crate::values::{Count, MatchKey, MatchKind};
+
+/// Prefixes that are also kept as intervals. Each change of the table makes them anew.
+const MAX_INTERVALS: usize = 256;
 
 /// What an entry does.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -48,8 +52,8 @@ enum Index {
     /// No key: nothing ever matches.
     Nothing,
     Exact(HashTable<u32>),
-    /// Longest first.
-    Prefixes(Vec<Prefixes>),
+    /// Longest first, and the same as intervals while they are few.
+    Prefixes(Vec<Prefixes>, Option<Intervals>),
     /// Slots, the most urgent first.
     Scan(Vec<u32>),
 }
@@ -88,7 +92,7 @@ impl Entries {
         } else if scanned || specs.iter().any(needs_priority) {
             Index::Scan(Vec::new())
         } else if specs.iter().any(|spec| spec.kind == MatchKind::Lpm) {
-            Index::Prefixes(Vec::new())
+            Index::Prefixes(Vec::new(), None)
         } else {
             Index::Exact(HashTable::new())
         };
@@ -154,18 +158,43 @@ impl Entries {
         self.find(key)
     }
 
+    /// To be called before a lookup: makes the index of intervals anew if entries have changed and are few.
+    #[inline]
+    pub fn prepare(&mut self) {
+        if let Index::Prefixes(_, None) = self.index
+            && self.stride == 1
+            && self.specs.len() == 1
+            && self.live <= MAX_INTERVALS
+        {
+            self.make_intervals();
+        }
+    }
+
+    #[cold]
+    fn make_intervals(&mut self) {
+        let width = self.specs[0].width;
+        let prefix = |slot: u32| Some((self.keys[slot as usize], self.entry(slot)?.prefix, slot));
+        let made = Intervals::new(width, self.used().filter_map(prefix).collect());
+        if let Index::Prefixes(_, intervals) = &mut self.index {
+            *intervals = Some(made);
+        }
+    }
+
     fn find(&self, key: &mut [u64]) -> Option<u32> {
         let stride = self.stride;
         match &self.index {
             Index::Nothing => None,
             Index::Exact(table) => table
-                .find(hash(key), |&slot| self.keys[slot as usize * stride..][..stride] == *key)
+                .find(hash(key), |&slot| {
+                    same(&self.keys[slot as usize * stride..][..stride], key)
+                })
                 .copied(),
-            Index::Prefixes(lengths) => {
+            Index::Prefixes(_, Some(intervals)) => intervals.find(key[0]),
+            Index::Prefixes(lengths, None) => {
                 // Masks shrink from one length to the next, so the key can be cut in place.
                 lengths.iter().find_map(|prefixes| {
                     key.iter_mut().zip(&prefixes.mask).for_each(|(k, m)| *k &= m);
-                    let equal = |&slot: &u32| self.keys[slot as usize * stride..][..stride] == *key;
+                    let equal = |&slot: &u32| same(&self.keys[slot as usize * stride..][..stride], key);
                     prefixes.table.find(hash(key), equal).copied()
                 })
             }
@@ -246,7 +275,7 @@ impl Entries {
         match &self.index {
             Index::Nothing => None,
             Index::Exact(_) => self.find(&mut key.value.clone()),
-            Index::Prefixes(lengths) => {
+            Index::Prefixes(lengths, _) => {
                 let prefixes = lengths.iter().find(|prefixes| prefixes.length == key.prefix)?;
                 let equal = |&slot: &u32| self.keys[slot as usize * stride..][..stride] == *key.value;
                 prefixes.table.find(hash(&key.value), equal).copied()
@@ -313,7 +342,8 @@ impl Entries {
             Index::Exact(table) => {
                 table.insert_unique(hash(&key.value), slot, rehash);
             }
-            Index::Prefixes(lengths) => {
+            Index::Prefixes(lengths, intervals) => {
+                *intervals = None;
                 let at = lengths.partition_point(|prefixes| prefixes.length > key.prefix);
                 if lengths.get(at).is_none_or(|prefixes| prefixes.length != key.prefix) {
                     let (length, mask) = (key.prefix, key.mask.clone());
@@ -348,7 +378,8 @@ impl Entries {
                     found.remove();
                 }
             }
-            Index::Prefixes(lengths) => {
+            Index::Prefixes(lengths, intervals) => {
+                *intervals = None;
                 if let Some(at) = lengths.iter().position(|prefixes| prefixes.length == prefix) {
                     if let Ok(found) = lengths[at].table.find_entry(hash(&value), |&other| other == slot) {
                         found.remove();
@@ -428,6 +459,12 @@ impl Entries {
             .filter_map(|slot| slot.entry.as_ref())
             .any(|entry| condition(&entry.call))
     }
+}
+
+/// Whether keys are equal. They have few words: a call of a comparing function would take longer.
+#[inline]
+fn same(a: &[u64], b: &[u64]) -> bool {
+    a.iter().zip(b).all(|(a, b)| a == b)
 }
 
 /// A fast hash of words (multiply and rotate, as FxHash); keys come from the controller, not from packets.

@@ -109,6 +109,7 @@ pub(crate) fn apply(code: &Code, state: &mut State, index: u32) -> Address {
 pub(crate) fn look_up(code: &Code, state: &mut State, index: u32) -> (bool, Following) {
     let table = &code.tables[index as usize];
     let TableState { entries, default } = &mut state.tables[index as usize];
+    entries.prepare();
     let slot = entries.lookup(&state.words, &mut state.key);
     if let Some(direct) = &table.direct {
         state.words[direct.cell as usize] = slot.map_or(u64::MAX, u64::from);

@@ -9,6 +9,7 @@ pub(crate) mod expr;
 pub(crate) mod filter;
 pub(crate) mod hash;
 pub(crate) mod header_ops;
+pub(crate) mod intervals;
 pub(crate) mod intrinsic;
 pub(crate) mod key;
 pub(crate) mod layout;

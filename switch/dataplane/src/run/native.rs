@@ -9,21 +9,52 @@ use std::fmt;
 use super::code::Code;
 use super::machine::{self, Following};
 use super::ops::Address;
+use super::parser::{Parser, ValueSet};
 use super::state::State;
 
 /// Code from one address on, until its `End`. It gets the words of the state, and the [`Context`] for calls back.
 pub(crate) type Entry = unsafe extern "C" fn(*mut u64, *mut Context);
 
+/// A parser, a deparser or a checksum: also gets bytes and a number, and returns a number.
+///
+/// A parser gets the frame and its length, and returns what [`packed_error`] says. A deparser gets the frame and how many bytes the
+/// parser has read of it, and returns 1 if it has written the headers. A checksum gets neither.
+pub(crate) type Asked = unsafe extern "C" fn(*mut u64, *mut Context, *mut u8, u64) -> u64;
+
 /// What compiled code hands back to the functions that it calls. It never looks inside.
 pub(crate) struct Context<'a> {
     code: &'a Code,
     state: &'a mut State,
+    parser: Option<(&'a Parser, &'a [ValueSet])>,
+}
+
+/// What of a program is compiled.
+#[derive(Default)]
+pub(crate) struct Parts<'a> {
+    /// Where code begins that is run.
+    pub entries: Vec<Address>,
+    /// In the order of their numbers.
+    pub parsers: Vec<&'a Parser>,
+    /// For each parser the headers that are emitted when its packet goes on.
+    pub emitted: Vec<&'a [u32]>,
+}
+
+/// All functions of a program.
+#[derive(Default)]
+pub(crate) struct Entries {
+    /// By address; none where nothing begins.
+    pub code: Vec<Option<Entry>>,
+    /// By the parsers' number.
+    pub parsers: Vec<Asked>,
+    /// By the number of the parser that read the headers.
+    pub deparsers: Vec<Option<Asked>>,
+    /// By the number of the calculation.
+    pub checksums: Vec<Option<Asked>>,
 }
 
 /// Code for the processor.
 pub(crate) struct Native {
-    /// By address; none where nothing begins.
-    entries: Vec<Option<Entry>>,
+    entries: Entries,
     /// Keeps the code's memory, and frees it.
     _memory: Box<dyn Send>,
 }
@@ -32,7 +63,7 @@ impl Native {
     /// # Safety
     /// Each entry is a function in `memory` that lives as long as it. It was compiled from the code and for the state that
     /// [`Native::call`] gets, and touches nothing but the state's words, registers and counters.
-    pub unsafe fn new(entries: Vec<Option<Entry>>, memory: Box<dyn Send>) -> Native {
+    pub unsafe fn new(entries: Entries, memory: Box<dyn Send>) -> Native {
         Native {
             entries,
             _memory: memory,
@@ -42,7 +73,12 @@ impl Native {
     /// The code from an address on, if it was compiled.
     #[inline]
     pub fn entry(&self, start: Address) -> Option<Entry> {
-        self.entries.get(start as usize).copied().flatten()
+        self.entries.code.get(start as usize).copied().flatten()
+    }
+
+    #[inline]
+    pub fn parser(&self, number: usize) -> Option<Asked> {
+        self.entries.parsers.get(number).copied()
     }
 }
 
@@ -56,10 +92,69 @@ impl fmt::Debug for Native {
 #[inline]
 pub(crate) fn call(entry: Entry, code: &Code, state: &mut State) {
     let words = state.words.as_mut_ptr();
-    let mut context = Context { code, state };
+    let mut context = Context {
+        code,
+        state,
+        parser: None,
+    };
     // SAFETY: The entry belongs to this code and state (`Native::new`). Both live during the call, and nobody else has them. The code
     // stays inside of what it was compiled for: as many words as the state has, and arrays that never move.
     unsafe { entry(words, &raw mut context) }
+}
+
+/// Bits of a parser's result that hold the bytes it has read, or the state that follows; above them is the error.
+pub(crate) const FAILED: u32 = 31;
+
+/// An error in the result of a parser.
+pub(crate) fn packed_error(error: u32) -> u64 {
+    (u64::from(error) + 1) << FAILED
+}
+
+/// Parses the frame of the state; leaves the start of the rest in `payload`. Returns the error that stopped it.
+pub(crate) fn parse(entry: Asked, code: &Code, state: &mut State, parser: (&Parser, &[ValueSet])) -> Option<u32> {
+    let words = state.words.as_mut_ptr();
+    let (frame, length) = (state.frame.as_mut_ptr(), state.frame.len() as u64);
+    let mut context = Context {
+        code,
+        state,
+        parser: Some(parser),
+    };
+    // SAFETY: As in `call`. The parser reads only below the length, and nothing that it calls changes the frame.
+    let result = unsafe { entry(words, &raw mut context, frame, length) };
+    context.state.payload = (result & ((1 << FAILED) - 1)) as usize;
+    (result >> FAILED).checked_sub(1).map(|error| error as u32)
+}
+
+/// Writes the valid headers over those that the parser has read, if they are as long. False if nothing was written.
+pub(crate) fn deparse(code: &Code, state: &mut State, number: usize) -> bool {
+    let native = code.native.as_ref();
+    let Some(Some(entry)) = native.and_then(|native| native.entries.deparsers.get(number)) else {
+        return false;
+    };
+    let words = state.words.as_mut_ptr();
+    let parsed = state.payload.min(state.frame.len()) as u64;
+    let frame = state.frame.as_mut_ptr();
+    let mut context = Context {
+        code,
+        state,
+        parser: None,
+    };
+    // SAFETY: As in `call`. The deparser writes only as many bytes as were read.
+    unsafe { entry(words, &raw mut context, frame, parsed) != 0 }
+}
+
+/// A checksum over fields, if it was compiled.
+pub(crate) fn checksum(code: &Code, state: &mut State, calculation: u32) -> Option<u64> {
+    let native = code.native.as_ref()?;
+    let entry = (*native.entries.checksums.get(calculation as usize)?)?;
+    let words = state.words.as_mut_ptr();
+    let mut context = Context {
+        code,
+        state,
+        parser: None,
+    };
+    // SAFETY: As in `call`. It reads words only.
+    Some(unsafe { entry(words, &raw mut context, std::ptr::null_mut(), 0) })
 }
 
 /// One operation, as the interpreter does it.
@@ -100,4 +195,36 @@ pub(crate) unsafe extern "C" fn apply(context: *mut Context, table: u64) -> u64 
     // SAFETY: As in `step`.
     let context = unsafe { &mut *context };
     u64::from(machine::apply(context.code, context.state, table as u32))
+}
+
+/// One operation of the parser, as the interpreter does it: state (upper half) and operation, and where the parser is. Returns where
+/// it is then, or the error.
+///
+/// # Safety
+/// As [`step`].
+pub(crate) unsafe extern "C" fn parse_op(context: *mut Context, place: u64, at: u64) -> u64 {
+    // SAFETY: As in `step`.
+    let context = unsafe { &mut *context };
+    let Some((parser, _)) = context.parser else { return at };
+    let op = &parser.states[(place >> 32) as usize].ops[place as u32 as usize];
+    let mut place = at as usize;
+    match parser.execute(context.code, context.state, op, &mut place) {
+        Ok(()) => place as u64,
+        Err(error) => packed_error(error) | at,
+    }
+}
+
+/// The number of the state after this one plus 1, 0 if there is none, or the error.
+///
+/// # Safety
+/// As [`step`].
+pub(crate) unsafe extern "C" fn parse_next(context: *mut Context, current: u64, at: u64) -> u64 {
+    // SAFETY: As in `step`.
+    let context = unsafe { &mut *context };
+    let Some((parser, sets)) = context.parser else { return 0 };
+    let current = &parser.states[current as usize];
+    match parser.next(context.code, sets, context.state, current, at as usize) {
+        Ok(next) => next.map_or(0, |state| u64::from(state) + 1),
+        Err(error) => packed_error(error) | at,
+    }
 }

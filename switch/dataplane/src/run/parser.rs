@@ -4,12 +4,13 @@ use super::code::Code;
 use super::header_ops::mark_valid;
 use super::layout::Layout;
 use super::machine::run;
+use super::native;
 use super::ops::{Address, Word};
 use super::state::State;
 use crate::bits::{self, words};
 
 /// States one packet may visit, so that a loop that extracts nothing ends.
-const MAX_STEPS: usize = 4096;
+pub(crate) const MAX_STEPS: usize = 4096;
 
 /// Numbers the program gives to the core errors.
 #[derive(Clone, Debug)]
@@ -41,6 +42,8 @@ impl Errors {
 
 #[derive(Debug)]
 pub(crate) struct Parser {
+    /// 0, or 1 for the second parser of a Tofino.
+    pub number: usize,
     pub states: Vec<ParseState>,
     pub start: Option<u32>,
     pub errors: Errors,
@@ -181,6 +184,9 @@ impl Parser {
     /// Parses `state.frame` from its beginning; leaves the start of the rest in `state.payload`.
     /// Returns the number of the error that stopped it, if one did.
     pub fn parse(&self, code: &Code, sets: &[ValueSet], state: &mut State) -> Option<u32> {
+        if let Some(entry) = code.native.as_ref().and_then(|native| native.parser(self.number)) {
+            return native::parse(entry, code, state, (self, sets));
+        }
         let mut next = self.start;
         let mut at = 0;
         let mut steps = 0;
@@ -215,12 +221,24 @@ impl Parser {
         for op in &current.ops {
             self.execute(code, state, op, at)?;
         }
+        self.next(code, sets, state, current, *at)
+    }
+
+    /// The state after this one.
+    pub fn next(
+        &self,
+        code: &Code,
+        sets: &[ValueSet],
+        state: &mut State,
+        current: &ParseState,
+        at: usize,
+    ) -> Result<Option<u32>, u32> {
         if current.cases.is_empty() {
             return Ok(current.otherwise);
         }
         let mut key = std::mem::take(&mut state.key);
         key.clear();
-        let built = self.build_key(code, state, &current.key, *at, &mut key);
+        let built = self.build_key(code, state, &current.key, at, &mut key);
         let next = built.map(|()| {
             let case = current.cases.iter().find(|case| matches(case, &key, sets));
             case.map_or(current.otherwise, |case| case.next)
@@ -265,7 +283,7 @@ impl Parser {
         Ok(())
     }
 
-    fn execute(&self, code: &Code, state: &mut State, op: &ParserOp, at: &mut usize) -> Result<(), u32> {
+    pub fn execute(&self, code: &Code, state: &mut State, op: &ParserOp, at: &mut usize) -> Result<(), u32> {
         match op {
             ParserOp::Extract(header) => self.extract(code, state, *header, 0, at),
             ParserOp::ExtractVarbit {

@@ -1,7 +1,7 @@
 //! The loaded program at work: its calls, and the architecture that answers them.
 
 use super::core::{Core, Names};
-use super::ops::Address;
+use super::native::Parts;
 use super::parser::ValueSet;
 use super::program::Program;
 use super::state::State;
@@ -38,12 +38,13 @@ impl Pipeline {
         }
     }
 
-    /// Where code begins.
-    pub(crate) fn entries(&self) -> Vec<Address> {
-        match &self.architecture {
-            Architecture::V1model(way) => way.entries(),
-            Architecture::Tna(way) => way.entries(),
-        }
+    /// The program's state, and what of it can be compiled.
+    pub(crate) fn parts(&mut self) -> (&mut Core, Parts<'_>) {
+        let parts = match &self.architecture {
+            Architecture::V1model(way) => way.parts(),
+            Architecture::Tna(way) => way.parts(),
+        };
+        (&mut self.core, parts)
     }
 
     /// Seeds `random()`. The default seed is fixed.

@@ -12,6 +12,7 @@ use super::calculation::Input;
 use super::core::{Core, set};
 use super::intrinsic::{Chip, EgressMetadata, INGRESS_BYTES, UNWRITTEN};
 use super::layout::{Layout, register};
+use super::native::Parts;
 use super::ops::Address;
 use super::parser::Parser;
 use super::program::MetadataWord;
@@ -117,14 +118,18 @@ impl Prefix {
 }
 
 impl Tna {
-    /// Where code begins.
-    pub fn entries(&self) -> Vec<Address> {
+    /// What can be compiled.
+    pub fn parts(&self) -> Parts<'_> {
         let mut entries: Vec<Address> = self.ghost.iter().map(|ghost| ghost.control).collect();
         for gress in [&self.ingress, &self.egress] {
             entries.extend([gress.control, gress.deparser]);
             entries.extend(gress.parser.entries());
         }
-        entries
+        Parts {
+            entries,
+            parsers: vec![&self.ingress.parser, &self.egress.parser],
+            emitted: vec![&self.ingress.emit, &self.egress.emit],
+        }
     }
 
     /// A frame that arrived: at most two passes, the second for a resubmitted packet.
@@ -210,7 +215,7 @@ impl Tna {
     /// What the traffic manager does with the packet that the ingress deparser made.
     fn leave_ingress(&self, core: &mut Core, drops: u64, out: &mut Outcomes) {
         let metadata = &self.metadata;
-        let frame = core.emit(&self.ingress.emit);
+        let frame = core.emit(&self.ingress.emit, self.ingress.parser.number);
         let before = out.enqueue.len();
         let queue = core.read_word(metadata.queue) as u8 & 7;
         if drops & DROP_PACKET == 0 {
@@ -321,7 +326,7 @@ impl Tna {
         core.run(self.egress.deparser);
         out.log.append(&mut core.state.log);
         let drops = core.read_word(self.egress.drop_ctl);
-        let frame = core.emit(&self.egress.emit);
+        let frame = core.emit(&self.egress.emit, self.egress.parser.number);
         core.finish();
         self.mirror_at_egress(core, drops, &frame, phv, out);
         if drops & DROP_PACKET == 0 {

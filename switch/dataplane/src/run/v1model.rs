@@ -6,6 +6,7 @@ use std::collections::HashMap;
 use super::core::{Core, set, set_in};
 use super::layout::register;
 use super::machine::run;
+use super::native::Parts;
 use super::ops::{Address, Word};
 use super::parser::Parser;
 use super::program::MetadataWord;
@@ -76,8 +77,8 @@ pub(crate) struct Intrinsic {
 }
 
 impl V1model {
-    /// Where code begins.
-    pub fn entries(&self) -> Vec<Address> {
+    /// What can be compiled.
+    pub fn parts(&self) -> Parts<'_> {
         let conditions = self
             .verify
             .iter()
@@ -87,7 +88,11 @@ impl V1model {
         entries.extend([self.ingress, self.egress]);
         entries.extend(self.deparser_code);
         entries.extend(self.parser.entries());
-        entries
+        Parts {
+            entries,
+            parsers: vec![&self.parser],
+            emitted: vec![&self.emit],
+        }
     }
 
     /// Parser, checksum verification and ingress for a frame that arrived on `port`.
@@ -238,7 +243,7 @@ impl V1model {
         if let Some(code) = self.deparser_code {
             run(&core.program.code, &mut core.state, code);
         }
-        let mut frame = core.emit(&self.emit);
+        let mut frame = core.emit(&self.emit, self.parser.number);
         let keep = core.state.words[register::TRUNCATE as usize];
         frame.truncate(usize::try_from(keep).unwrap_or(usize::MAX));
         frame

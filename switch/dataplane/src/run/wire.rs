@@ -8,14 +8,14 @@ use crate::bits::{Writer, mask, read, read_word, words};
 
 /// One field in a chunk.
 #[derive(Clone, Copy, Debug)]
-struct Piece {
-    slot: u32,
-    shift: u32,
-    keep: u64,
+pub(crate) struct Piece {
+    pub slot: u32,
+    pub shift: u32,
+    pub keep: u64,
 }
 
 #[derive(Clone, Debug)]
-enum Segment {
+pub(crate) enum Segment {
     /// This many bytes (1 to 8).
     Chunk { bytes: usize, pieces: Box<[Piece]> },
     /// One field of more than 64 bits.
@@ -69,6 +69,10 @@ impl Plan {
         })
     }
 
+    pub fn segments(&self) -> &[Segment] {
+        &self.segments
+    }
+
     /// Loads the fields; `bytes` of the plan must be there.
     #[inline]
     pub fn load(&self, frame: &[u8], phv: &mut [u64]) {
@@ -93,15 +97,34 @@ impl Plan {
         }
     }
 
+    /// Writes the fields to the front of `out`, which has room for them.
+    pub fn write(&self, phv: &[u64], out: &mut [u8]) {
+        let mut at = 0;
+        for segment in &self.segments {
+            match segment {
+                Segment::Chunk { bytes, pieces } => {
+                    let value = gather(pieces, phv) << (64 - 8 * bytes);
+                    out[at..at + bytes].copy_from_slice(&value.to_be_bytes()[..*bytes]);
+                    at += bytes;
+                }
+                Segment::Wide { slot, width } => {
+                    let bytes = (*width / 8) as usize;
+                    for (index, byte) in out[at..at + bytes].iter_mut().rev().enumerate() {
+                        *byte = (phv[slot + index / 8] >> (index % 8 * 8)) as u8;
+                    }
+                    at += bytes;
+                }
+            }
+        }
+    }
+
     /// Appends the fields.
     #[inline]
     pub fn store(&self, phv: &[u64], out: &mut Vec<u8>) {
         for segment in &self.segments {
             match segment {
                 Segment::Chunk { bytes, pieces } => {
-                    let value = pieces
-                        .iter()
-                        .fold(0, |v, piece| v | (phv[piece.slot as usize] & piece.keep) << piece.shift);
+                    let value = gather(pieces, phv);
                     // Eight bytes are one store; what is too much is cut off again.
                     let end = out.len() + bytes;
                     out.extend_from_slice(&(value << (64 - 8 * bytes)).to_be_bytes());
@@ -115,6 +138,12 @@ impl Plan {
             }
         }
     }
+}
+
+/// The fields of a chunk as one number.
+fn gather(pieces: &[Piece], phv: &[u64]) -> u64 {
+    let add = |whole, piece: &Piece| whole | (phv[piece.slot as usize] & piece.keep) << piece.shift;
+    pieces.iter().fold(0, add)
 }
 
 /// Makes the open fields a segment, together with the chunk before it if both fit into eight bytes.

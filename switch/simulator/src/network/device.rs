@@ -3,7 +3,8 @@
 
 use std::collections::{BTreeMap, HashMap};
 
-use p4sched_dataplane::{MatchKey, Port as PortNumber};
+use p4sched_dataplane::{DigestMessage, MatchKey, Port as PortNumber};
+use p4sched_engine::{FrameSink, Output};
 use p4sched_schedulers::fdpa::UNCLASSIFIED;
 use p4sched_schedulers::scheme::P4;
 use p4sched_schedulers::{Config, Nanos, Verdict};
@@ -12,11 +13,11 @@ use super::packets::Header;
 use super::port::{Counts, Port};
 use super::routes::{BUCKETS, Routes};
 use super::topology::{Node, Topology};
-use crate::frames::Datagram;
+use crate::frames::{self, Datagram};
 use crate::model::Decision;
 use crate::parameters::Parameters;
 use crate::program::{Program, ProgramError};
-use crate::switch::{self, ArgumentError, Sent, Switch};
+use crate::switch::{self, ArgumentError, Switch};
 
 /// Routes that a program has room for (`MAX_ROUTES` of p4/shared/constants.p4).
 const MAX_ROUTES: usize = 1024;
@@ -89,6 +90,22 @@ enum Remembers {
     Flows,
 }
 
+/// Frames that the switch sent: port, number of the packet, instant at the far end, and bytes.
+#[derive(Debug, Default)]
+struct Departures(Vec<(PortNumber, Option<u64>, Nanos, usize)>);
+
+impl FrameSink for Departures {
+    fn transmit(&mut self, port: PortNumber, frame: &[u8], due: Nanos) {
+        self.0.push((port, frames::id(frame), due, frame.len()));
+    }
+}
+
+impl Output for Departures {
+    fn packet_in(&mut self, _frame: &[u8]) {}
+
+    fn digest(&mut self, _digest: DigestMessage) {}
+}
+
 /// See the head of this file.
 #[derive(Debug)]
 pub struct Device {
@@ -100,7 +117,7 @@ pub struct Device {
     wires: Vec<Option<u32>>,
     /// By port: what its counters were at the last arrival.
     counted: Vec<switch::Counts>,
-    sent: Sent,
+    sent: Departures,
     frame: Vec<u8>,
     held_bytes: u64,
     /// The program has one memory for all ports, and a model one for each. So what it remembers by may appear at one port
@@ -156,7 +173,7 @@ impl Device {
             check: installed.check,
             counted: vec![switch::Counts::default(); wires.len()],
             wires,
-            sent: Sent::default(),
+            sent: Departures::default(),
             frame: Vec::new(),
             held_bytes: 0,
             remembered: HashMap::new(),
@@ -291,7 +308,7 @@ impl Device {
 
     /// When it has to be woken, if that is not planned yet.
     pub fn wake(&mut self, now: Nanos) -> Option<Nanos> {
-        let frames_wait = !self.sent.frames.is_empty();
+        let frames_wait = !self.sent.0.is_empty();
         let at = if frames_wait {
             Some(now)
         } else {
@@ -308,21 +325,24 @@ impl Device {
     /// # Errors
     /// If a frame is none of a packet, or left by a port without a link.
     pub fn take_frames(&mut self, into: &mut Vec<(u32, u32, Nanos)>) -> Result<(), String> {
-        for (port, id, due, frame) in std::mem::take(&mut self.sent.frames) {
+        let mut unexplained = None;
+        for (port, id, due, bytes) in self.sent.0.drain(..) {
             let wire = self.wires.get(usize::from(port)).copied().flatten();
             let number = id.and_then(|id| u32::try_from(id).ok());
-            let (Some(wire), Some(number)) = (wire, number) else {
-                return Err(format!(
-                    "switch {} sent {} bytes by port {port}, which no packet explains",
-                    self.name,
-                    frame.len()
-                ));
-            };
-            self.held_bytes -= frame.len() as u64;
-            self.sent.recycle(frame);
-            into.push((wire, number, due));
+            if let (Some(wire), Some(number)) = (wire, number) {
+                self.held_bytes -= bytes as u64;
+                into.push((wire, number, due));
+            } else {
+                unexplained.get_or_insert((port, bytes));
+            }
         }
-        Ok(())
+        match unexplained {
+            None => Ok(()),
+            Some((port, bytes)) => Err(format!(
+                "switch {} sent {bytes} bytes by port {port}, which no packet explains",
+                self.name
+            )),
+        }
     }
 
     /// Whether models beside its ports compare.

@@ -14,6 +14,7 @@ use crate::load::json::Json;
 use crate::run::code::Code;
 use crate::run::layout::Layout;
 use crate::run::machine::run;
+use crate::run::native::Parts;
 use crate::run::state::{RegisterArray, Registers, State};
 
 /// Widths and signedness of the fields of the one header.
@@ -175,7 +176,11 @@ fn run_twice(mut code: Code, state: &mut State) -> Result<(), TestCaseError> {
     let mut second = self::state(state.words.clone());
     second.registers.0[0].cells.copy_from_slice(&state.registers.0[0].cells);
     run(&code, state, 0);
-    let native = compile::translate(&code, &mut second, &[0]);
+    let parts = Parts {
+        entries: vec![0],
+        ..Parts::default()
+    };
+    let native = compile::translate(&code, &mut second, &parts);
     code.native = Some(native.expect("code for this processor"));
     run(&code, &mut second, 0);
     prop_assert_eq!(&state.words, &second.words);

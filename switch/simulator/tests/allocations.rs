@@ -1,0 +1,58 @@
+//! Once buffers are warm, a packet takes no memory: neither through compiled code nor through the interpreter.
+#![allow(unsafe_code)] // An allocator that counts.
+
+#[path = "../benches/ready/mod.rs"]
+mod ready;
+
+use std::alloc::{GlobalAlloc, Layout, System};
+use std::cell::Cell;
+
+use ready::{Ready, SCHEMES};
+
+thread_local! {
+    static ALLOCATIONS: Cell<u64> = const { Cell::new(0) };
+}
+
+/// The system's allocator, which counts for each thread.
+struct Counting;
+
+// SAFETY: The system's allocator does all the work.
+unsafe impl GlobalAlloc for Counting {
+    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
+        ALLOCATIONS.set(ALLOCATIONS.get() + 1);
+        // SAFETY: The caller's promise.
+        unsafe { System.alloc(layout) }
+    }
+
+    unsafe fn dealloc(&self, place: *mut u8, layout: Layout) {
+        // SAFETY: The caller's promise.
+        unsafe { System.dealloc(place, layout) }
+    }
+
+    unsafe fn realloc(&self, place: *mut u8, layout: Layout, size: usize) -> *mut u8 {
+        ALLOCATIONS.set(ALLOCATIONS.get() + 1);
+        // SAFETY: The caller's promise.
+        unsafe { System.realloc(place, layout, size) }
+    }
+}
+
+#[global_allocator]
+static ALLOCATOR: Counting = Counting;
+
+#[test]
+fn a_packet_takes_no_memory() {
+    for (scheme, interpret) in SCHEMES.into_iter().flat_map(|scheme| [(scheme, false), (scheme, true)]) {
+        let mut ready = Ready::new(scheme, interpret);
+        // Queues fill, and buffers reach their sizes.
+        ready.receive(20_000);
+        let (before, sent) = (ALLOCATIONS.get(), ready.sink.frames);
+        ready.receive(20_000);
+        assert_eq!(
+            ALLOCATIONS.get() - before,
+            0,
+            "{}, interpreted: {interpret}",
+            scheme.name()
+        );
+        assert!(ready.sink.frames > sent + 10_000, "{}: the link is busy", scheme.name());
+    }
+}
