@@ -2,6 +2,7 @@
 
 import asyncio
 import csv
+import json
 import re
 import signal
 import socket
@@ -14,6 +15,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import pytest
+from lab import ON_EMBEDDED
 from playwright.sync_api import Browser, Page, expect, sync_playwright
 from switches import RunningSwitch, free_port
 
@@ -203,6 +205,18 @@ def test_dragging_zooms_in_and_a_double_click_follows_again(run_page: Page) -> N
     assert run_page.evaluate(picture) == zoomed
     chart.dblclick()
     run_page.wait_for_function(f"zoomed => {picture} !== zoomed", arg=zoomed, timeout=WAIT_MS)
+
+
+@ON_EMBEDDED
+def test_a_run_of_the_lab_is_shown_and_recorded(browser: Browser, tmp_path: Path) -> None:
+    words = ["run", "fdpa_fairness", "--schemes", "fdpa", "--users", "4", "--time-scale", "20", "--live"]
+    with started(*words, "--out", str(tmp_path)) as run, opened(browser, address_of(run)) as page:
+        expect(page.locator("table.bars")).to_contain_text(re.compile(r"band \d[1-9]\d* of"), timeout=WAIT_MS)
+        expect(page.locator("#verdict")).to_contain_text("so far", timeout=WAIT_MS)
+        expect(page.get_by_role("button", name="port 5 of s1")).to_be_visible()
+        expect(page.get_by_role("button", name="4 active users").first).to_be_visible(timeout=WAIT_MS)
+    told = [json.loads(line) for line in (tmp_path / "fdpa" / "live.jsonl").read_text().splitlines()]
+    assert {message["kind"] for message in told} >= {"scene", "frame", "parameters", "decision", "health"}
 
 
 @pytest.mark.parametrize("width", [400, 1280])

@@ -101,14 +101,14 @@ class ProgramHand(Hand):
 
 
 class LinkHand(Hand):
-    """The rate of a link, and the one buffer of a port whose program admits everything to it."""
+    """The rate of a link, and the room of a port that has one queue."""
 
     def __init__(self, address: str, settings: PortSettings, tunings: Mapping[int | None, AnyTuning]) -> None:
         super().__init__(settings.port)
         self._address = address
         self._own = settings
         self._capacities = [tuning for tuning in tunings.values() if isinstance(tuning.config, fdpa.Config)]
-        self._has_buffer = settings.discipline is not Discipline.STRICT and not tunings
+        self._has_buffer = settings.discipline is not Discipline.STRICT
 
     def knobs(self) -> list[Knob]:
         rate = self._own.rate_bps or 0

@@ -15,7 +15,7 @@ from p4sched.control.controller import SwitchAddress
 from p4sched.control.loop import action_data_in_force
 from p4sched.control.parameters import MAX_WINDOW as LARGEST_WINDOW
 from p4sched.live.polling import Poll
-from p4sched.live.view import REFUSED, TAIL_DROPS, Cells, PortView, SwitchView, architecture, scheme_of
+from p4sched.live.view import ARRIVALS, REFUSED, TAIL_DROPS, Cells, PortView, SwitchView, architecture, scheme_of
 from p4sched.p4rt.reader import Reader
 from p4sched.p4rt.session import watch
 from p4sched.p4rt.traffic_manager import QUEUES, EmbeddedTrafficManager, Fidelity
@@ -54,6 +54,8 @@ class Counts:
     """Packets for which the program saw no room, by port."""
     users: Mapping[int, int]
     """Bytes delivered, by user."""
+    arrived: Mapping[int, Mapping[int, int]]
+    """Bytes that arrived for a port, by bucket of their rank."""
     ranks: Mapping[int, Mapping[str, Any]]
     """By port: "window", the ranks by cell; "lowest" and "highest"; "bounds" by queue."""
 
@@ -104,9 +106,13 @@ class Collector:
         changed = view != self.view
         if changed or self._cells is None:
             self.view = view
-            self._cells = Cells.of(self.reader, view)
-            self._request = self.reader.request(self._cells.entities) if self._cells.entities else None
+            self.watch_again()
         return changed
+
+    def watch_again(self) -> None:
+        """From now on reads what the program has of this view."""
+        self._cells = Cells.of(self.reader, self.view)
+        self._request = self.reader.request(self._cells.entities) if self._cells.entities else None
 
     async def parameters(self) -> dict[int | None, dict[str, int]]:
         """The action data in force, by port; that of all other ports by None."""
@@ -153,6 +159,17 @@ class Collector:
         if seconds <= 0:
             return dict.fromkeys(now.users, 0.0)
         return {user: _risen(before.users.get(user), sent) * 8 / seconds for user, sent in now.users.items()}
+
+    def arrivals(self) -> dict[int, dict[int, float]]:
+        """Bit/s that arrive for a port, by bucket of their rank; buckets without arrivals left out."""
+        before, now = self._counts[0], self._counts[-1]
+        seconds = max((now.time_ns - before.time_ns) / 1e9, 1e-9)
+        found: dict[int, dict[int, float]] = {}
+        for port, buckets in now.arrived.items():
+            earlier = before.arrived.get(port, {})
+            risen = {bucket: _risen(earlier.get(bucket), count) for bucket, count in buckets.items()}
+            found[port] = {bucket: count * 8 / seconds for bucket, count in risen.items() if count}
+        return found
 
     def flow(self) -> dict[int, PortFlow]:
         """Of every port."""
@@ -212,11 +229,15 @@ def _counted(time_ns: int, entities: Sequence[p4r.Entity], cells: Cells, view: S
     return Counts(time_ns, *_counts(entities, cells), _ranks(entities, cells, view))
 
 
-def _counts(entities: Sequence[p4r.Entity], cells: Cells) -> tuple[dict[int, int], dict[int, int], dict[int, int]]:
-    """Packets refused by the rule and packets without room, by port; bytes delivered, by user."""
+def _counts(
+    entities: Sequence[p4r.Entity], cells: Cells
+) -> tuple[dict[int, int], dict[int, int], dict[int, int], dict[int, dict[int, int]]]:
+    """Packets refused by the rule and packets without room, by port; bytes delivered, by user; bytes that arrived, by
+    port and bucket."""
     refused: dict[int, int] = {}
     full: dict[int, int] = {}
     users: dict[int, int] = {}
+    arrived: dict[int, dict[int, int]] = {}
     for entity in entities:
         if not entity.HasField("counter_entry"):
             continue
@@ -224,12 +245,14 @@ def _counts(entities: Sequence[p4r.Entity], cells: Cells) -> tuple[dict[int, int
         name, cell = cells.counters[entry.counter_id], entry.index.index
         if name == DEPARTURES:
             users[cell] = entry.data.byte_count
+        elif name == ARRIVALS:
+            arrived.setdefault(cell >> 6, {})[cell & 63] = entry.data.byte_count
         elif name == TAIL_DROPS:
             full[cell] = entry.data.packet_count
         else:
             counts = refused if name == REFUSED else full
             counts[cell >> 3] = counts.get(cell >> 3, 0) + entry.data.packet_count
-    return refused, full, users
+    return refused, full, users, arrived
 
 
 def _ranks(entities: Sequence[p4r.Entity], cells: Cells, view: SwitchView) -> dict[int, dict[str, Any]]:

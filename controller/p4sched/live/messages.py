@@ -66,6 +66,11 @@ def _of_switch(collector: Collector) -> dict[str, Any]:
         share = fair_share_bps(view, rates)
         if share is not None:
             found["fair"] = round(share / 1e3)
+    arrivals = collector.arrivals()
+    if arrivals:
+        found["a"] = {
+            port: {bucket: round(bps / 1e3) for bucket, bps in each.items()} for port, each in arrivals.items()
+        }
     ranks = {port: _ranks(read, collector.window) for port, read in collector.ranks.items() if read}
     if ranks:
         found["r"] = ranks
@@ -113,8 +118,9 @@ def health(reports: Sequence[tuple[SwitchView, Fidelity]], use: MachineUse) -> d
     found = fidelity_of_all(rtt_ns, use, [report for _, report in reports])
     doubts = found.ill_health() if rtt_ns else []
     late = "" if found.lateness_p99_ns is None else f"99 % of frames at most {found.lateness_p99_ns / 1e6:.2f} ms late"
-    verdict = "INVALID so far" if doubts else "valid so far" if rtt_ns else "not judged: no link is shaped"
-    return {"kind": "health", "valid": not doubts, "text": f"{verdict}; {late}", "doubts": doubts}
+    good = f"valid so far; {late}" if rtt_ns else f"not judged, for no link is shaped; {late}"
+    text = f"INVALID so far: {doubts[0]}" if doubts else good
+    return {"kind": "health", "valid": not doubts, "text": text, "doubts": doubts}
 
 
 def knobs(switch: str, found: Sequence[Mapping[str, Any]]) -> dict[str, Any]:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import finsy as fy
 from finsy.p4entity import P4Entity
 
+from p4sched.control.laws.port_counters import BUCKETS
 from p4sched.control.parameters import Parameters
 from p4sched.p4rt.reader import Reader
 from p4sched.p4rt.target import written_for
@@ -21,8 +22,12 @@ TAIL_DROPS = "port_dropped"
 WINDOW_CELL = re.compile(r"\bcell_(\d+)\.entry$")
 RANGE = {"min_rank": ("lowest", 0), "max_rank": ("highest", 0), "lowered_by": ("lowered", 0)}
 RAISED_BOUND = re.compile(r"\bqueue_(\d)\.raised_bound$")
+ARRIVALS = "rank_histogram"
+"""Counter of the programs with ranks, by (port << 6) | bucket."""
 MOST_PORTS = 64
 """Whose counters are read."""
+MOST_HISTOGRAMS = 4
+"""Ports whose arrivals are read by rank: 33 cells each."""
 
 
 @dataclass(frozen=True)
@@ -122,7 +127,13 @@ class Cells:
 
 def _counter_cells(ports: list[int], users: list[int]) -> list[tuple[str, list[int]]]:
     queues = [cell for port in ports for cell in range(port << 3, (port << 3) + QUEUES)]
-    return [*((name, queues) for name in (REFUSED, FULL)), (TAIL_DROPS, ports), (DEPARTURES, users)]
+    buckets = [cell for port in ports for cell in range(port << 6, (port << 6) + BUCKETS)]
+    return [
+        *((name, queues) for name in (REFUSED, FULL)),
+        (TAIL_DROPS, ports),
+        (DEPARTURES, users),
+        (ARRIVALS, buckets if len(ports) <= MOST_HISTOGRAMS else []),
+    ]
 
 
 def _kind(register: str) -> tuple[str, int] | None:

@@ -61,6 +61,7 @@ export class Charts {
     if (port.lengths !== false) this.buildBars(values);
     for (const panel of panelsOf(each, port, values, this.view.users)) this.add(panel);
     if (each.users.length) this.addUsers();
+    if (this.newest()?.a?.[port.port]) this.addArrivals();
     // only now is known how many charts share a row
     this.resize();
     this.catchUp();
@@ -69,7 +70,7 @@ export class Charts {
   /** What the charts depend on besides the frames: when it changes, they are made anew. */
   shape() {
     const values = this.store.parametersAt(this.view.switch, this.view.port, this.store.last ?? 0);
-    return `${this.store.generation} ${queuesOf(this.port, values)} ${values !== null} ${edgesOf(values).length}`;
+    return `${this.store.generation} ${queuesOf(this.port, values)} ${values !== null} ${edgesOf(values).length} ${Boolean(this.newest()?.a?.[this.port.port])}`;
   }
 
   figure(title, unit, wide) {
@@ -149,6 +150,32 @@ export class Charts {
       if (each.users[place] !== undefined) this.toggle(each.users[place]);
     });
     this.shown.push({ id: "users", figure, plot, data, now: true });
+  }
+
+  /** What arrives for the port, by rank: buckets as wide as powers of two. */
+  addArrivals() {
+    const figure = this.figure("Arrivals by rank now", "Mbit/s", false);
+    let [low, high] = [32, 0];
+    const options = {
+      ...this.options(figure, false),
+      legend: { show: false },
+      scales: {
+        x: { time: false, range: () => [Math.min(low, high) - 0.6, high + 0.6] },
+        y: { range: (_, least, most) => [0, Math.max(most, 0.001) * 1.08] },
+      },
+      series: [{}, { label: "arrivals", stroke: colourOf(0), fill: colour("select"), paths: uPlot.paths.bars({ size: [0.8, 60] }), points: { show: false } }],
+      cursor: { drag: { x: false, y: false }, points: { show: false } },
+    };
+    Object.assign(options.axes[0], { splits: () => range(low, high), values: (_, ticks) => ticks.map(bucketName), space: 24 });
+    const data = () => {
+      const arrivals = this.newest()?.a?.[this.port.port] ?? {};
+      const seen = Object.keys(arrivals).map(Number);
+      [low, high] = [Math.min(low, ...seen), Math.max(high, ...seen)];
+      const buckets = range(low, high);
+      return [buckets, buckets.map((bucket) => (arrivals[bucket] ?? 0) / 1e3)];
+    };
+    const plot = new uPlot(options, data(), figure);
+    this.shown.push({ id: "arrivals", figure, plot, data, now: true });
   }
 
   toggle(user) {
@@ -295,6 +322,15 @@ export class Charts {
       plot.setSize({ width: Math.max(200, figure.clientWidth - 20), height: wide ? HEIGHT.wide : HEIGHT.usual });
     }
   }
+}
+
+function range(low, high) {
+  return Array.from({ length: Math.max(0, high - low + 1) }, (_, place) => low + place);
+}
+
+/** Ranks of a bucket: 0, 1, 2-3, 4-7, ... */
+function bucketName(bucket) {
+  return bucket < 2 ? String(bucket) : `${short(2 ** (bucket - 1))}-${short(2 ** bucket - 1)}`;
 }
 
 /** A number in few characters. */
