@@ -60,7 +60,7 @@ impl<P> TrafficManager<P> {
     pub fn hold_port(&mut self, now: Nanos, port: Port, held: bool) {
         let place = self.place(port);
         self.ports[place].hold(now, held);
-        self.due[place] = self.ports[place].due();
+        self.reschedule(place);
     }
 
     /// Configuration of a port.
