@@ -40,11 +40,13 @@ try:
             try:
                 found.append(names["decide"](memory, sample))
                 json.dumps(found[-1])
+            except (MemoryError, BlockingIOError):
+                raise
             except Exception as error:
                 found[number:] = [{"problem": problem(error)}]
                 break
         print(json.dumps(found), file=answers)
-except MemoryError:
+except (MemoryError, BlockingIOError):
     raise
 except Exception as error:
     print(json.dumps({"problem": problem(error)}), file=answers)

@@ -21,6 +21,8 @@ SHELL_SIGNAL = 128
 """A shell, and bubblewrap, give 128 plus the number of a signal as exit code."""
 FIRST_UID = 61_000
 """Users that nobody is: each submission that runs at a time has one, so limits on processes are its own."""
+ENDING_S = 5
+"""Time to end in order."""
 SYSTEM = ("/usr", "/lib", "/lib64", "/bin", "/etc/ld.so.cache")
 OUT_OF_MEMORY = ("memory allocation", "MemoryError", "Cannot allocate memory", "out of memory")
 TOO_LARGE = ("File too large", "No space left on device")
@@ -100,6 +102,10 @@ class Sandbox:
         try:
             code = process.wait(self.limits.seconds)
         except subprocess.TimeoutExpired as error:
+            # an emulated run takes its network with it
+            process.terminate()
+            with suppress(subprocess.TimeoutExpired):
+                process.wait(ENDING_S)
             raise SubmissionError(f"it took longer than {self.limits.seconds:g} s, and was ended") from error
         finally:
             # whatever it started goes with it

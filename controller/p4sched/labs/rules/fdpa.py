@@ -88,7 +88,10 @@ class Fdpa(Rule):
         self._last = [
             ("user", f"scale {scale} (256 over the weight), so this packet costs {charge} bytes"),
             ("before", before),
-            ("now", f"{now} us: {elapsed} us of an interval of {self._interval} us have passed"),
+            (
+                "now",
+                f"{now} us: {elapsed} us have passed, {elapsed // self._interval} intervals of {self._interval} us",
+            ),
             ("rule", f"rate = {rate} bytes in an interval, edges {edges}: band {found}"),
         ]
         return found
