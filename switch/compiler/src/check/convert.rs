@@ -66,6 +66,13 @@ impl Checker<'_> {
         }
         match (&e.ty, to) {
             (Type::Integer, Type::Bits { signed, width }) => Ok(self.integer_as_bits(e, *signed, *width)),
+            (Type::Integer, Type::New(_)) => match self.program.types.base(to) {
+                Type::Bits { signed, width } => Ok(Expr {
+                    ty: to.clone(),
+                    ..self.integer_as_bits(e, signed, width)
+                }),
+                _ => Err(e),
+            },
             // A member of an enum with a type is a number where numbers are wanted, not the other way round.
             (Type::Enum(_), Type::Bits { .. } | Type::Integer) if self.program.types.base(&e.ty) == *to => {
                 Ok(Expr { ty: to.clone(), ..e })

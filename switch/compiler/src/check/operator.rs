@@ -23,6 +23,15 @@ fn limits(ty: &Type) -> Limits {
     }
 }
 
+/// Whether an expression only names a value.
+fn is_place(e: &Expr) -> bool {
+    match &e.kind {
+        ExprKind::Var(_) => true,
+        ExprKind::Field(of, _) | ExprKind::Slice(of, ..) | ExprKind::Cast(of) => is_place(of),
+        _ => false,
+    }
+}
+
 impl Checker<'_> {
     pub(super) fn unary(&mut self, op: UnaryOp, operand: &ast::Expr, span: Span) -> Expr {
         let operand = self.expr(operand, None);
@@ -229,6 +238,9 @@ impl Checker<'_> {
             return self.folded(constant::binary(op, a, b, limits(&ty)), ty, span);
         }
         if matches!(op, BinaryOp::Div | BinaryOp::Mod) {
+            if left.as_int() == Some(&BigInt::ZERO) && is_place(&right) {
+                return left;
+            }
             return self.division(op, left, right, span);
         }
         Expr::new(ExprKind::Binary(op, Box::new(left), Box::new(right)), ty, span)

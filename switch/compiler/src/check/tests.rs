@@ -77,6 +77,12 @@ fn constants_have_the_width_of_their_type() {
 }
 
 #[test]
+fn a_type_of_its_own_takes_a_number_without_a_cast() {
+    let types = "type bit<9> port_t; const port_t CPU = 5;";
+    assert_eq!(value(types, "(bit<9>)CPU + 1"), 6);
+}
+
+#[test]
 fn members_of_enums_with_a_type_are_numbers() {
     assert_eq!(
         value(

@@ -149,11 +149,25 @@ impl Lowerer<'_> {
             hidden: crate::typed::annotations::has(&source.annotations, "hidden"),
             span: source.span,
         };
+        if self.ir.tables.iter().any(|other| other.name == table.name) {
+            let message = format!(
+                "two tables have the name '{}' for the control plane; a control that is applied directly has one name at each place: declare an instance for each",
+                table.name
+            );
+            self.error(source.span, message);
+        }
         self.ir.tables.push(table);
         let index = self.ir.tables.len() - 1;
         self.frame.borrow_mut().tables.insert(id, index);
         self.entries(source, index);
         self.properties(source, index);
+        if self.ir.tables[index].profile.is_some()
+            && source.default_action.is_some()
+            && self.ir.tables[index].default.action != self.no_action().action
+        {
+            let message = "a table with an action profile has no default action on this target; this one is dropped";
+            self.reporter.warning("ignore", source.span, message);
+        }
         self.check_kinds(index);
         index
     }

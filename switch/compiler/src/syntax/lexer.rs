@@ -18,6 +18,7 @@ pub fn tokens(text: &str, base: u32) -> Vec<Token> {
         at: 0,
         base,
         starts_line: true,
+        directive: false,
         list: Vec::new(),
     };
     lexer.run();
@@ -29,6 +30,8 @@ struct Lexer<'a> {
     at: usize,
     base: u32,
     starts_line: bool,
+    /// Within a line of the preprocessor's.
+    directive: bool,
     list: Vec<Token>,
 }
 
@@ -66,6 +69,9 @@ impl Lexer<'_> {
             start: self.base + start as u32,
             end: self.base + self.at as u32,
         };
+        if self.starts_line {
+            self.directive = tok == Tok::Punct("#");
+        }
         self.list.push(Token {
             tok,
             span,
@@ -122,6 +128,7 @@ impl Lexer<'_> {
         }
     }
 
+    /// A string may go over several lines, but not in a directive.
     fn string(&mut self) -> Tok {
         let mut value = String::new();
         let mut chars = self.rest().char_indices().skip(1);
@@ -131,9 +138,10 @@ impl Lexer<'_> {
                     self.at += i + 1;
                     return Tok::Str(value.into());
                 }
-                '\n' => break,
+                '\n' if self.directive => break,
                 '\\' => match chars.next() {
-                    Some((_, '\n')) | None => break,
+                    None => break,
+                    Some((_, '\n')) => {}
                     Some((_, 'n')) => value.push('\n'),
                     Some((_, 't')) => value.push('\t'),
                     Some((_, '"')) => value.push('"'),
@@ -209,6 +217,14 @@ mod tests {
         );
         assert!(matches!(&tokens("8w", 1)[0].tok, Tok::Bad(m) if m.contains("no digits")));
         assert!(matches!(&tokens("0b2", 1)[0].tok, Tok::Bad(m) if m.contains("base 2")));
+    }
+
+    #[test]
+    fn a_string_may_go_over_lines_but_not_in_a_directive() {
+        let list = tokens("@a(\"one\ntwo\\\n three\") b\n#error \"x\nc", 1);
+        assert_eq!(list[3].tok, Tok::Str("one\ntwo three".into()));
+        assert!(matches!(&list[8].tok, Tok::Bad(m) if m.contains("without an end")));
+        assert_eq!((&list[9].tok, list[9].starts_line), (&Tok::Word("c".into()), true));
     }
 
     #[test]

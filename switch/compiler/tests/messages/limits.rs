@@ -33,9 +33,45 @@ fn division_by_variables_and_of_signed_values() {
         "hdr.h.a = hdr.h.b / hdr.h.a;",
         &["'/' divides by a value that is not known when compiling; only constants can divide"],
     );
+    apply_says("hdr.h.a = 0 / hdr.h.b; hdr.h.c = 0 % hdr.h.c;", &[]);
     apply_says(
         "int<8> x = (int<8>)hdr.h.a; hdr.h.a = (bit<8>)(x / 2);",
         &["'/' is not defined for signed values"],
+    );
+}
+
+#[test]
+fn a_control_applied_directly_at_two_places() {
+    let types = format!(
+        "{}control Sub(inout headers_t hdr) {{ table t {{ key = {{ hdr.h.a: exact; }} actions = {{ NoAction; }} }} apply {{ t.apply(); }} }}",
+        super::common::switch::SMALL
+    );
+    let parts = |ingress_apply| Parts {
+        types: &types,
+        ingress_apply,
+        ..Parts::small()
+    };
+    parts_say(parts("Sub.apply(hdr);"), &[]);
+    parts_say(
+        parts("Sub.apply(hdr); Sub.apply(hdr);"),
+        &[
+            "two tables have the name 'I.Sub.t' for the control plane; a control that is applied directly has one name at each place: declare an instance for each",
+        ],
+    );
+}
+
+#[test]
+fn default_actions_of_tables_with_an_action_profile() {
+    let table = |default: &str| {
+        format!(
+            "action f() {{}} table t {{ key = {{ hdr.h.a: exact; }} actions = {{ f; NoAction; }} {default} implementation = action_profile(8); }}"
+        )
+    };
+    ingress_says(&table(""), &[]);
+    ingress_says(&table("default_action = NoAction();"), &[]);
+    ingress_says(
+        &table("default_action = f();"),
+        &["a table with an action profile has no default action on this target; this one is dropped"],
     );
 }
 
