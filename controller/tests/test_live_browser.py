@@ -167,6 +167,15 @@ def test_a_pause_holds_the_charts_and_a_port_shows_its_own_queues(run_page: Page
     expect(run_page.get_by_role("heading", name="Link of port 1")).to_be_visible()
 
 
+def test_a_page_keeps_what_it_has_when_the_run_has_ended(browser: Browser, tmp_path: Path) -> None:
+    words = [*RUN, "--warmup", "1s", "--duration", "1s", "--live", "--out", str(tmp_path)]
+    with started(*words) as run, opened(browser, address_of(run)) as page:
+        run.communicate(timeout=120)
+        expect(page.locator("#status")).to_contain_text("ended", timeout=WAIT_MS)
+        expect(page.locator("table.bars")).to_contain_text("band 1")
+    assert (tmp_path / "summary.json").is_file()
+
+
 def test_the_charts_and_their_numbers_can_be_saved(run_page: Page, tmp_path: Path) -> None:
     expect(run_page.locator("table.bars")).to_contain_text("band 1", timeout=WAIT_MS)
     run_page.wait_for_timeout(500)

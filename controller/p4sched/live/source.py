@@ -85,6 +85,7 @@ class LockStep(Clock):
         self._now_ns = now_ns
         self._pace = pace
         self._due = time.monotonic()
+        self._failed: asyncio.Future[Any] = client.failed
 
     def now_s(self) -> float:
         return self._now_ns / 1e9
@@ -98,14 +99,11 @@ class LockStep(Clock):
         await asyncio.sleep(max(0.0, self._due - time.monotonic()))
         step_ns = round(self.every_s * 1e9)
         waiting = asyncio.create_task(self._client.wait((self._now_ns // step_ns + 1) * step_ns, ()))
-        failed = self._client.failed
-        failed.add_done_callback(lambda _: waiting.cancel())
-        try:
-            self._now_ns, _ = await waiting
-        except asyncio.CancelledError:
-            if failed.done():
-                raise failed.result() from None
-            raise
+        await asyncio.wait((waiting, self._failed), return_when=asyncio.FIRST_COMPLETED)
+        if not waiting.done():
+            waiting.cancel()
+            raise self._client.failed.result()
+        self._now_ns, _ = waiting.result()
 
 
 @dataclass
@@ -252,16 +250,16 @@ async def run(hub: Hub, process: ProcessIdentity, pace: Pace, *, record: bool = 
     said = 0
     while process.alive():
         announced = of_run(process.pid)
-        if announced is not None and announced.number != said:
-            # a network that is taken down no longer answers
-            with suppress(P4schedError), recording(hub, Path(announced.folder)) if record else nullcontext():
-                await _network(hub, announced, pace)
+        if announced is not None:
+            again = announced.number == said
             said = announced.number
+            # a network that is taken down no longer answers; one that is still there is looked for
+            with suppress(P4schedError), recording(hub, Path(announced.folder)) if record else nullcontext():
+                await _network(hub, announced, pace, same=again)
         await asyncio.sleep(NEXT_S)
-    hub.say({"kind": "end"})
 
 
-async def _network(hub: Hub, announced: Announcement, pace: Pace) -> None:
+async def _network(hub: Hub, announced: Announcement, pace: Pace, *, same: bool) -> None:
     only = next(iter(announced.switches), "")
     logs = Logs(Path(announced.folder), only, announced.origin_ns)
     async with _clock(announced, pace) as clock:
@@ -280,7 +278,7 @@ async def _network(hub: Hub, announced: Announcement, pace: Pace) -> None:
                 async with collecting(shown.switches) as collectors:
                     rounds = Rounds(hub, shown, collectors)
                     hub.command = Commands(hub, shown, rounds).do
-                    await rounds.go_on()
+                    await rounds.go_on(same=same)
             await clock.next()
 
 

@@ -3,6 +3,7 @@
 import asyncio
 import json
 import shutil
+import signal
 from collections.abc import Callable, Coroutine
 from contextlib import suppress
 from dataclasses import dataclass
@@ -22,6 +23,8 @@ from p4sched.live.recorded import recorded
 from p4sched.live.text import TextView
 
 TEXTS_PER_S = 4
+FAREWELL_S = 0.1
+"""For the last message to reach the pages."""
 REPLAY = {"mode": "replay"}
 Say: TypeAlias = Callable[[str], None]
 
@@ -100,13 +103,19 @@ def _reading(hub: Hub, asked: Look, pace: source.Pace) -> Coroutine[Any, Any, No
 
 
 async def _served(page: Page, reading: Coroutine[Any, Any, None], say: Say) -> None:
-    """Serves the page while it is read."""
+    """Serves the page while it is read. SIGTERM is an orderly end too: pages are told that the run has ended."""
     listening = page.listen()
+    task = asyncio.current_task()
+    assert task is not None
+    asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, task.cancel)
     serving = asyncio.create_task(page.serve(listening))
     say(page.address)
     try:
-        await reading
+        with suppress(asyncio.CancelledError):
+            await reading
     finally:
+        page.hub.say({"kind": "end"})
+        await asyncio.sleep(FAREWELL_S)
         serving.cancel()
         with suppress(asyncio.CancelledError):
             await serving

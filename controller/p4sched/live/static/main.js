@@ -113,7 +113,7 @@ function draw() {
       network.draw();
     }
     const time = store.last === null ? "" : `${store.last.toFixed(1)} s`;
-    status([store.connection, time, view.paused ? "paused" : ""].filter(Boolean).join(" · "));
+    status([store.ended ? "ended" : store.connection, time, view.paused ? "paused" : ""].filter(Boolean).join(" · "));
     showHealth();
     showPace();
   }

@@ -19,6 +19,7 @@ export class Store {
     this.marks = [];
     this.health = null;
     this.pace = null;
+    this.ended = false;
     this.last = null;
     this.generation = (this.generation ?? 0) + 1;
   }
@@ -52,6 +53,9 @@ export class Store {
         break;
       case "pace":
         this.pace = message.value;
+        break;
+      case "end":
+        this.ended = true;
         break;
       case "health":
         this.health = message;
