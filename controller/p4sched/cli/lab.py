@@ -21,7 +21,6 @@ from p4sched.labs.sandbox import MEGABYTE, Limits, Sandbox, has_bubblewrap
 HERE = Path()
 RESULTS = "check"
 """Folder of a check's results, below the student's folder."""
-EXPECTED = "expected.png"
 
 app = typer.Typer(
     name="lab", help="Labs for a class: start one, check your work, get hints.", no_args_is_help=True,
@@ -80,7 +79,7 @@ def check(
     results.mkdir(exist_ok=True)
     report = results / "report.html"
     heading = checking.title(work.entry, lab)
-    report.write_text(page(heading, lab, checked, work.entry.folder / EXPECTED, problem), encoding="utf-8")
+    report.write_text(page(heading, lab, checked, work.entry.folder / catalogue.EXPECTED, problem), encoding="utf-8")
     if problem is not None:
         typer.echo(problem)
     elif checked.figure is not None and lab.tcp is not None:

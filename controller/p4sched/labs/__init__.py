@@ -17,5 +17,6 @@
 | `grading` | many submissions: marks, JUnit, pages |
 | `checking` | a whole check |
 | `export` | files for GitHub Classroom and Gradescope |
+| `expected` | draws the expected figures again |
 | `told`, `page` | a check as text, and as an HTML page |
 """

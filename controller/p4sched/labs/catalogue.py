@@ -9,6 +9,8 @@ from p4sched.labs.lab import Lab
 from p4sched.paths import ROOT
 
 LABS_DIR = ROOT / "labs"
+EXPECTED = "expected.png"
+"""The figure of the solution's run with TCP."""
 
 
 @dataclass(frozen=True)

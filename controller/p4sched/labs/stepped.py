@@ -7,7 +7,7 @@ program on every packet is named.
 
 import re
 import shutil
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -143,15 +143,15 @@ class SteppedLab(Lab):
         return next((mistake for mistake in self.mistakes if all(_agree(mistake, *run) for run in runs)), None)
 
     def _lines(self, task: Task, work: Path) -> list[str]:
-        """The lines of the student's file that the task is about."""
-        others = [other.marker for other in self.tasks if other.marker != task.marker]
+        """The lines of the student's file that the task is about: from its marker to the end of the control."""
         for name in self.places:
             lines = (work / name).read_text(errors="replace").splitlines()
             firsts = [number for number, line in enumerate(lines) if task.marker in line]
             if not firsts:
                 firsts = [number for number, line in enumerate(lines) if re.match(r"\s*apply\b", line)]
-            if firsts:
-                return [f"{name}:", *(line for first in firsts for line in _numbered(lines, first, others))]
+            shown = sorted({number for first in firsts for number in _of_control(lines, first)})
+            if shown:
+                return [f"{name}:", *(f"{number + 1:4} | {lines[number]}" for number in shown)]
         return []
 
     def _in_words(self, decision: Decision) -> str:
@@ -168,14 +168,13 @@ class SteppedLab(Lab):
                 return "the packet is neither in a queue nor counted as dropped"
 
 
-def _numbered(lines: Sequence[str], first: int, others: Sequence[str]) -> list[str]:
-    """The lines from `first` to the end of the control, or to the marker of another task."""
-    shown = [first]
-    for number in range(first + 1, min(first + MOST_LINES, len(lines))):
-        if lines[number].startswith("}") or any(marker in lines[number] for marker in others):
-            break
-        shown.append(number)
-    return [f"{number + 1:4} | {lines[number]}" for number in shown if lines[number].strip()]
+def _of_control(lines: Sequence[str], first: int) -> Iterator[int]:
+    """Numbers of the lines from `first` to the end of the control, without empty ones."""
+    for number in range(first, min(first + MOST_LINES, len(lines))):
+        if lines[number].startswith("}"):
+            return
+        if lines[number].strip():
+            yield number
 
 
 def _agree(mistake: Mistake, trial: Trial, run: Decided) -> bool:
