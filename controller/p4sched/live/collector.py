@@ -244,7 +244,7 @@ def _counts(
         entry = entity.counter_entry
         name, cell = cells.counters[entry.counter_id], entry.index.index
         if name == DEPARTURES:
-            users[cell] = entry.data.byte_count
+            users[cell] = entry.data.byte_count - cells.bridge_bytes * entry.data.packet_count
         elif name == ARRIVALS:
             arrived.setdefault(cell >> 6, {})[cell & 63] = entry.data.byte_count
         elif name == TAIL_DROPS:

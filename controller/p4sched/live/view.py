@@ -10,7 +10,7 @@ from finsy.p4entity import P4Entity
 from p4sched.control.laws.port_counters import BUCKETS
 from p4sched.control.parameters import Parameters
 from p4sched.p4rt.reader import Reader
-from p4sched.p4rt.target import written_for
+from p4sched.p4rt.target import PROGRAMS, written_for
 from p4sched.p4rt.traffic_manager import QUEUES, Discipline, PortSettings
 from p4sched.p4rt.users import DEPARTURES
 from p4sched.schemes import SCHEMES, Scheme
@@ -102,6 +102,8 @@ class Cells:
     entities: tuple[P4Entity, ...]
     counters: Mapping[int, str]
     """Names by P4Info id."""
+    bridge_bytes: int
+    """That egress counts for each packet besides its frame (p4sched.p4rt.target)."""
     registers: Mapping[int, tuple[str, int]]
     """What a register holds, "window", "bound", "lowest", "highest" or "lowered", and its number among these."""
 
@@ -122,7 +124,8 @@ class Cells:
             if kind is not None:
                 registers[register.id] = kind
                 entities += [fy.P4RegisterEntry(register.alias, index=port) for port in ports]
-        return cls(tuple(entities), counters, registers)
+        bridge_bytes = PROGRAMS[written_for(reader.schema.arch)].bridge_bytes
+        return cls(tuple(entities), counters, bridge_bytes, registers)
 
 
 def _counter_cells(ports: list[int], users: list[int]) -> list[tuple[str, list[int]]]:

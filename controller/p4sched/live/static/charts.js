@@ -61,7 +61,7 @@ export class Charts {
     if (port.lengths !== false) this.buildBars(values);
     for (const panel of panelsOf(each, port, values, this.view.users)) this.add(panel);
     if (each.users.length) this.addUsers();
-    if (this.newest()?.a?.[port.port]) this.addArrivals();
+    if (this.ranked()) this.addArrivals();
     // only now is known how many charts share a row
     this.resize();
     this.catchUp();
@@ -70,7 +70,7 @@ export class Charts {
   /** What the charts depend on besides the frames: when it changes, they are made anew. */
   shape() {
     const values = this.store.parametersAt(this.view.switch, this.view.port, this.store.last ?? 0);
-    return `${this.store.generation} ${queuesOf(this.port, values)} ${values !== null} ${edgesOf(values).length} ${Boolean(this.newest()?.a?.[this.port.port])}`;
+    return `${this.store.generation} ${queuesOf(this.port, values)} ${values !== null} ${edgesOf(values).length} ${this.ranked()}`;
   }
 
   figure(title, unit, wide) {
@@ -150,6 +150,11 @@ export class Charts {
       if (each.users[place] !== undefined) this.toggle(each.users[place]);
     });
     this.shown.push({ id: "users", figure, plot, data, now: true });
+  }
+
+  /** Whether arrivals have ranks: without any, all have rank 0. */
+  ranked() {
+    return Object.keys(this.newest()?.a?.[this.port.port] ?? {}).some((bucket) => Number(bucket) > 0);
   }
 
   /** What arrives for the port, by rank: buckets as wide as powers of two. */
