@@ -113,7 +113,7 @@ def solution(
     work = workspace.opened(where)
     for name in work.entry.load().files:
         text = (work.entry.solution / name).read_text(encoding="utf-8")
-        Console().print(Markdown(f"**{name}**\n```\n{text}\n```"))
+        typer.echo(f"{name}:\n\n{text}")
     if write:
         kept = workspace.reset(work, work.entry.solution)
         typer.echo(f"the solution is in {where}; your files are in {kept}")

@@ -19,7 +19,7 @@ def increment(before: int, now: int) -> int:
 
 def edges_of(bands: Sequence[float], share: float) -> list[float]:
     """The rule."""
-    return [edge * share for edge in bands]
+    return [round(edge * share) for edge in bands]
 
 
 class FdpaController(Controller):
