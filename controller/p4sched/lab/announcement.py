@@ -70,12 +70,15 @@ def runs_folder() -> Path:
 
 
 def announcements() -> list[Announcement]:
-    """All running networks of this user, the newest run last."""
+    """All running networks of this user, the newest run last. What a crashed run left is removed."""
     found = []
     for path in runs_folder().glob("*.json"):
         announced = _read(path)
         if announced is not None and announced.run.alive():
             found.append((announced.run.start_ticks, announced))
+        elif announced is not None:
+            path.unlink(missing_ok=True)
+            announced.desk.unlink(missing_ok=True)
     return [announced for _, announced in sorted(found, key=lambda pair: pair[0])]
 
 
