@@ -82,6 +82,28 @@ pub struct Setup {
     pub end_ns: Nanos,
 }
 
+impl Setup {
+    /// Addresses and ports of the packets of a flow, in one direction. Paths are chosen by the hash of them.
+    pub fn datagram(&self, flow: u32, forward: bool) -> Datagram {
+        let described = &self.flows[flow as usize];
+        let hosts = &self.topology.hosts;
+        let sender = user_address(hosts[described.source as usize].address, described.user);
+        let [a, b, c, _] = hosts[described.destination as usize].address;
+        let receiver = [a, b, c, ANSWERING];
+        let (source, destination) = if forward {
+            (sender, receiver)
+        } else {
+            (receiver, sender)
+        };
+        Datagram {
+            source,
+            destination,
+            source_port: source_port(self.seed, flow),
+            ..Datagram::ranked(0, 0, 0)
+        }
+    }
+}
+
 /// A compiled program on every switch.
 #[derive(Clone, Debug)]
 pub struct Installation {
@@ -255,8 +277,8 @@ impl World {
         let number = self.hashes.len() as u32;
         let flow = self.setup.flows[number as usize];
         self.hashes.push([
-            self.datagram(number, true).flow_hash(),
-            self.datagram(number, false).flow_hash(),
+            self.setup.datagram(number, true).flow_hash(),
+            self.setup.datagram(number, false).flow_hash(),
         ]);
         if let Some(next) = self.setup.flows.get(self.hashes.len()) {
             self.calendar.plan(next.start_ns, Event::FlowStart);
@@ -403,7 +425,7 @@ impl World {
             id: u64::from(number),
             rank: header.rank,
             len: header.len,
-            ..self.datagram(segment.flow, segment.kind.is_from_sender())
+            ..self.setup.datagram(segment.flow, segment.kind.is_from_sender())
         };
         let device = &mut self.devices[switch as usize];
         let port = &mut self.lines[wire as usize].port;
@@ -458,26 +480,6 @@ impl World {
         }
         self.frames = frames;
         self.plan_switch(switch);
-    }
-
-    /// Addresses and ports of the packets of a flow, in one direction.
-    fn datagram(&self, flow: u32, forward: bool) -> Datagram {
-        let described = &self.setup.flows[flow as usize];
-        let hosts = &self.setup.topology.hosts;
-        let sender = user_address(hosts[described.source as usize].address, described.user);
-        let [a, b, c, _] = hosts[described.destination as usize].address;
-        let receiver = [a, b, c, ANSWERING];
-        let (source, destination) = if forward {
-            (sender, receiver)
-        } else {
-            (receiver, sender)
-        };
-        Datagram {
-            source,
-            destination,
-            source_port: source_port(self.setup.seed, flow),
-            ..Datagram::ranked(0, 0, 0)
-        }
     }
 
     /// What it was told.
