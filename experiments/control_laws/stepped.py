@@ -42,7 +42,7 @@ class Port:
     def tuned(self, config: ranked.Config, output: Path, log: Path) -> tuple[list[int], list[ranked.Decision]]:
         """The same with the law in the loop, which reads the program's counters every 100 ms; and its decisions."""
         state = config.law.take_over(None)
-        decisions_log = DecisionLog(log)
+        decisions_log = DecisionLog(log, stepped=True)
         decisions_log.start(config, state)
         decisions = []
         with _Run(self, config.law.name, output) as run:

@@ -19,6 +19,7 @@ A file may hold several runs: a restarted controller appends.
 
 import json
 from collections.abc import Iterator
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -55,9 +56,11 @@ def refuse_other_file(path: Path) -> None:
 
 
 class DecisionLog:
-    """Appends to a log; every line is complete on disk before the next decision."""
+    """Appends to a log; every line is complete on disk before the next decision. In `stepped` time nothing waits for a
+    clock, and the time of day is that of the samples, from 1970 on."""
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, *, stepped: bool = False) -> None:
+        self._stepped = stepped
         refuse_other_file(path)
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
@@ -77,7 +80,7 @@ class DecisionLog:
             {
                 "kind": "start",
                 "law": config.law.name,
-                "wall": _wall_clock(),
+                "wall": self._wall_clock(0),
                 "config": config.record(),
                 "found": None if found is None else found.action_data(),
             }
@@ -89,11 +92,15 @@ class DecisionLog:
             {
                 "kind": "decision",
                 "time_ns": sample.time_ns,
-                "wall": _wall_clock(),
+                "wall": self._wall_clock(sample.time_ns),
                 **sample.record(),
                 **decision.record(),
             }
         )
+
+    def _wall_clock(self, time_ns: int) -> str:
+        now = datetime.fromtimestamp(time_ns / 1e9, UTC) if self._stepped else time_of_day()
+        return now.isoformat(timespec="milliseconds")
 
     def _write(self, line: dict[str, Any]) -> None:
         try:
@@ -119,7 +126,3 @@ def _cut_off_torn_line(path: Path) -> None:
     with path.open("rb+") as file:
         content = file.read()
         file.truncate(content.rfind(b"\n") + 1)
-
-
-def _wall_clock() -> str:
-    return time_of_day().isoformat(timespec="milliseconds")

@@ -328,9 +328,10 @@ def _summary(
     configuration.setdefault("target", asked.target.value)
     if len(experiment.controllers) > 1:
         configuration["controller"] = ",".join(asked.controllers)
-    if asked.hosts is not None:
+    if asked.hosts is not None or experiment.simulated:
         # the same on every machine and at any time: a second run writes the same bytes
-        configuration |= {"time": summaries.VIRTUAL, "hosts": asked.hosts.value}
+        hosts = {} if asked.hosts is None else {"hosts": asked.hosts.value}
+        configuration |= {"time": summaries.VIRTUAL, **hosts}
         return {"experiment": experiment.name, "configuration": configuration, "versions": versions_in_virtual_time()}
     return {
         "experiment": experiment.name,
