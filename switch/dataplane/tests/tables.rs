@@ -402,3 +402,29 @@ fn keys_that_do_not_fit_are_refused() {
     ));
     assert_eq!(insert(&[exact(1), MatchKey::Exact(vec![0, 1, 0xff])]), Ok(()));
 }
+
+#[test]
+fn actions_too_long_to_be_copied_are_called_and_their_exit_ends_the_control() {
+    let adds = |count| "hdr.h.c = hdr.h.c + 1; ".repeat(count);
+    let action = |name: &str, count, end: &str| format!("action {name}() {{ {}{end} }}\n", adds(count));
+    let table = |name: &str, action: &str| {
+        format!(
+            "table {name} {{ key = {{ hdr.h.a: exact; }} actions = {{ {action}; }} default_action = {action}(); }}\n"
+        )
+    };
+    // One longer than any that is copied, and one that would be copied too often.
+    for (count, tables) in [(600, 1), (500, 70)] {
+        let names: Vec<String> = (0..tables).map(|index| format!("t{index}")).collect();
+        let declared: String = names.iter().map(|name| table(name, "long")).collect();
+        let applied: String = names.iter().map(|name| format!("{name}.apply(); ")).collect();
+        let ingress = action("long", count, "") + &action("last", count, "exit;") + &declared + &table("end", "last");
+        let parts = Parts {
+            ingress: &ingress,
+            ingress_apply: &format!("sm.egress_spec = 2; {applied} end.apply(); hdr.h.b = 9;"),
+            ..Parts::small()
+        };
+        let (_, frame) = parts.load().forward(&[1, 0, 0, 0]);
+        let sum = ((count * (tables + 1)) as u16).to_be_bytes();
+        assert_eq!(frame, [1, 0, sum[0], sum[1]], "{tables} tables");
+    }
+}

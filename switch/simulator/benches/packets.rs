@@ -1,4 +1,5 @@
-//! Packets a second through the engine with the programs of `p4/`, compiled and interpreted, on one core.
+//! Packets a second through the engine with the programs of `p4/`, compiled and interpreted, on one core; and how long a program
+//! takes to load.
 
 mod ready;
 
@@ -19,6 +20,12 @@ fn packets(criterion: &mut Criterion) {
         });
     }
     group.finish();
+    for scheme in SCHEMES {
+        let program = ready::program(scheme);
+        criterion.bench_function(&format!("load {}", scheme.name()), |bencher| {
+            bencher.iter(|| program.pipeline().expect("a program that loads"));
+        });
+    }
 }
 
 criterion_group!(benches, packets);

@@ -22,6 +22,8 @@ pub(super) struct Calls {
     pub apply: FuncId,
     pub parse_op: FuncId,
     pub parse_next: FuncId,
+    /// Operations of the longest action that stands in the place where its table is applied. Longer ones are called.
+    pub max_copied: u32,
 }
 
 /// A function under construction.

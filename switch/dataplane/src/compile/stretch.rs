@@ -13,15 +13,6 @@ use crate::run::layout::register;
 use crate::run::machine::MAX_LOOPS;
 use crate::run::native::{HIT, NO_ACTION};
 use crate::run::ops::{Address, Op};
-use crate::run::table::Action;
-
-/// Actions longer than this are called, not copied.
-const MAX_COPIED: u32 = 512;
-
-/// Whether an action's code stands in the place where its table is applied.
-pub(super) fn is_copied(action: &Action) -> bool {
-    action.end - action.start <= MAX_COPIED
-}
 
 /// What begins where in a stretch.
 #[derive(Debug, Default)]
@@ -290,7 +281,7 @@ impl Function<'_, '_> {
             self.builder.switch_to_block(block);
             self.known = known.clone();
             let action = &code.actions[action as usize];
-            if is_copied(action) {
+            if action.end - action.start <= self.calls.max_copied {
                 let done = self.block();
                 self.stretch(action.start, done);
                 self.builder.switch_to_block(done);

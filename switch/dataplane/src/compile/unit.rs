@@ -10,7 +10,6 @@ use cranelift_jit::{JITBuilder, JITModule};
 use cranelift_module::{FuncId, Linkage, Module, ModuleError, default_libcall_names};
 
 use super::function::{Calls, Function, translate};
-use super::stretch::is_copied;
 use crate::run::calculation::Input;
 use crate::run::code::Code;
 use crate::run::hash::Algorithm;
@@ -19,10 +18,17 @@ use crate::run::ops::{Address, Op};
 use crate::run::state::State;
 use crate::run::wire::Segment;
 
+/// Actions longer than this are called, not copied.
+const MAX_COPIED: u32 = 512;
+/// Operations that are copied at most. A program in which that would be more has all its actions called.
+const MAX_COPIES: u64 = 1 << 15;
+/// Operations of the largest program that is compiled: it should load in a second.
+const MAX_OPS: usize = 1 << 17;
+
 /// Why a program stays interpreted.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum CompileError {
-    /// Cranelift does not know this processor.
+    /// It cannot be compiled on this processor, or not at all.
     #[error("{0}")]
     Machine(&'static str),
     #[error(transparent)]
@@ -172,12 +178,21 @@ fn is_even(segment: &Segment) -> bool {
 /// Compiles these parts, and all actions.
 #[allow(unsafe_code)]
 pub(crate) fn compile(code: &Code, state: &mut State, parts: &Parts) -> Result<Native, CompileError> {
+    // Addresses are words here, and bytes of a frame are swapped.
+    if cfg!(not(all(target_pointer_width = "64", target_endian = "little"))) {
+        return Err(CompileError::Machine(
+            "a processor of 64 bits, little-endian, is needed",
+        ));
+    }
+    if code.ops.len() > MAX_OPS {
+        return Err(CompileError::Machine("the program is too large"));
+    }
     let mut memory = Memory(Some(JITModule::new(jit_builder()?)));
     let Some(module) = &mut memory.0 else {
         return Err(CompileError::Machine("no memory"));
     };
     let mut unit = Unit {
-        calls: Calls::declare(module, &starts(code, &parts.entries))?,
+        calls: Calls::declare(module, code, &starts(code, &parts.entries))?,
         context: module.make_context(),
         builder: FunctionBuilderContext::new(),
         module,
@@ -259,9 +274,18 @@ fn starts(code: &Code, entries: &[Address]) -> BTreeSet<Address> {
         .filter(|table| table.profile.is_some())
         .flat_map(|table| &table.actions);
     let in_profiles = in_profiles.map(|&(action, _)| &code.actions[action as usize]);
-    let long = code.actions.iter().filter(|action| !is_copied(action));
+    let most = max_copied(code);
+    let long = code.actions.iter().filter(|action| action.end - action.start > most);
     let actions = in_profiles.chain(long).map(|action| action.start);
     entries.iter().copied().chain(actions).chain(called).collect()
+}
+
+/// Operations of the longest action that is copied to the tables that use it.
+fn max_copied(code: &Code) -> u32 {
+    let uses = code.tables.iter().flat_map(|table| &table.actions);
+    let lengths = uses.map(|&(action, _)| code.actions[action as usize].end - code.actions[action as usize].start);
+    let copies: u64 = lengths.filter(|&length| length <= MAX_COPIED).map(u64::from).sum();
+    if copies <= MAX_COPIES { MAX_COPIED } else { 0 }
 }
 
 /// Of an [`Entry`].
@@ -272,7 +296,7 @@ pub(super) fn signature(module: &JITModule) -> Signature {
 }
 
 impl Calls {
-    fn declare(module: &mut JITModule, starts: &BTreeSet<Address>) -> Result<Calls, CompileError> {
+    fn declare(module: &mut JITModule, code: &Code, starts: &BTreeSet<Address>) -> Result<Calls, CompileError> {
         let entry = signature(module);
         let mut asks = entry.clone();
         asks.returns.push(AbiParam::new(types::I64));
@@ -289,6 +313,7 @@ impl Calls {
             choose: module.declare_function("choose", Linkage::Import, &asks)?,
             apply: module.declare_function("apply", Linkage::Import, &asks)?,
             parse_op: module.declare_function("parse_op", Linkage::Import, &asks_at)?,
+            max_copied: max_copied(code),
             parse_next: module.declare_function("parse_next", Linkage::Import, &asks_at)?,
         })
     }

@@ -37,6 +37,13 @@ impl Output for Sink {
     fn digest(&mut self, _digest: DigestMessage) {}
 }
 
+/// The program of a scheme.
+pub fn program(scheme: Scheme) -> Program {
+    let directory = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../p4");
+    let program = Program::compile(&directory, scheme.p4().program, Target::V1model);
+    program.unwrap_or_else(|error| panic!("{error}"))
+}
+
 /// A loaded switch, and frames of 20 users with ranks 0 to 99.
 pub struct Ready {
     switch: Switch,
@@ -48,9 +55,7 @@ pub struct Ready {
 impl Ready {
     /// Eight queues of 10 packets, windows of 16 ranks.
     pub fn new(scheme: Scheme, interpret: bool) -> Ready {
-        let directory = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../p4");
-        let program = Program::compile(&directory, scheme.p4().program, Target::V1model);
-        let mut program = program.unwrap_or_else(|error| panic!("{error}"));
+        let mut program = program(scheme);
         if interpret {
             program.interpret();
         }
