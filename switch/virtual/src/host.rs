@@ -1,5 +1,7 @@
 //! An end host as the network sees it.
 
+use std::net::Ipv4Addr;
+
 use p4sched_dataplane::Nanos;
 use p4sched_proto::p4sched::v1::{HostCounters, HostKind, RunState};
 use thiserror::Error;
@@ -35,6 +37,8 @@ pub trait Host: Send {
     fn state(&self, name: &str) -> Option<RunState>;
     /// The log of a run; empty if it has none.
     fn log(&self, name: &str) -> Vec<u8>;
+    /// Connections with this address will have DCTCP, which both ends must know before they connect.
+    fn expect_dctcp(&mut self, _now: Nanos, _with: Ipv4Addr) {}
     /// Changes how the connections behave that are opened from now on.
     fn set_tcp(&mut self, settings: TcpSettings);
     /// What its network stack counted.

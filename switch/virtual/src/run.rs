@@ -14,6 +14,8 @@ const SECOND: Nanos = 1_000_000_000;
 const LONGEST: Nanos = 86_400 * SECOND;
 /// Connections of one transfer, as iperf3 has it.
 const MOST_CONNECTIONS: u32 = 128;
+/// The congestion control that both ends must have (RFC 8257 Section 3.2).
+pub const DCTCP: &str = "dctcp";
 /// Packets of a probe in a second, at most.
 const FASTEST_PROBE: f64 = 1e6;
 
@@ -110,6 +112,22 @@ pub enum Program {
         /// Its command line.
         words: Vec<String>,
     },
+}
+
+impl Program {
+    /// Source and destination of connections whose congestion control both ends must have, before they connect. A flow that
+    /// names no source has this one.
+    pub fn of_both_ends(&self, own: Ipv4Addr) -> Vec<(Ipv4Addr, Ipv4Addr)> {
+        match self {
+            Self::BulkSend(bulk) if bulk.congestion_control == DCTCP => vec![(bulk.source, bulk.destination)],
+            Self::TcpSend {
+                flows,
+                congestion_control,
+                ..
+            } if congestion_control == DCTCP => flows.iter().map(|flow| (flow.src.unwrap_or(own), flow.dst)).collect(),
+            _ => Vec::new(),
+        }
+    }
 }
 
 /// Endless TCP connections from one address to another.

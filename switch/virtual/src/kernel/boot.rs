@@ -5,8 +5,6 @@ use std::env;
 use std::path::Path;
 use std::time::Duration;
 
-use rustix::thread::{CpuSet, sched_getcpu, sched_setaffinity};
-
 use p4sched_guest::{GuestError, Options, init, kernel};
 
 use super::KernelHost;
@@ -28,7 +26,6 @@ pub fn boot_all(
     patience: Duration,
     folder: &Path,
 ) -> Result<HashMap<String, KernelHost>, HostError> {
-    stay_here();
     let sentence = |error: GuestError| HostError(error.to_string());
     let (kernel, init) = (kernel().map_err(sentence)?, init().map_err(sentence)?);
     let traffic = env::current_exe()
@@ -49,13 +46,4 @@ pub fn boot_all(
         Ok((place.name.clone(), KernelHost::boot(place, &options, traffic.clone())?))
     };
     (0..).zip(&topology.hosts).map(boot).collect()
-}
-
-/// Keeps this process, and the guests that it starts, on the processor on which it is: only one of them ever runs, and
-/// waking another processor takes longer than what it would do.
-fn stay_here() {
-    let mut here = CpuSet::new();
-    here.set(sched_getcpu());
-    // Without it the guests are slower, and nothing else.
-    let _ = sched_setaffinity(None, &here);
 }

@@ -8,6 +8,7 @@ mod setup;
 mod words;
 
 use std::fs;
+use std::net::Ipv4Addr;
 use std::path::PathBuf;
 
 use p4sched_dataplane::Nanos;
@@ -15,6 +16,7 @@ use p4sched_guest::orders::{Event, Order};
 use p4sched_guest::{BOOT_NS, Guest, GuestError, Options};
 use p4sched_proto::p4sched::v1::run_state::Phase;
 use p4sched_proto::p4sched::v1::{HostCounters, HostKind, RunState};
+use rustix::thread::{CpuSet, sched_getcpu, sched_setaffinity};
 
 use crate::host::{Host, HostError, Outbox, TcpSettings};
 use crate::run::{Program, Run};
@@ -58,6 +60,7 @@ impl KernelHost {
     /// # Errors
     /// [`HostError`] if it does not come up, or refuses a setting.
     pub fn boot(place: &HostPlace, options: &Options, traffic: PathBuf) -> Result<KernelHost, HostError> {
+        stay_here();
         let mut guest = Guest::boot(options).map_err(sentence)?;
         setup::set_up(&mut guest, place, &options.folder).map_err(sentence)?;
         guest.settle().map_err(sentence)?;
@@ -162,6 +165,20 @@ impl KernelHost {
         result.map_err(|error| self.failed = Some(sentence(error))).ok()
     }
 
+    /// Runs a command that changes a setting, now.
+    fn set(&mut self, words: Vec<String>) {
+        let order = Order::Start {
+            id: SETTING,
+            words,
+            output: SETTING_FILE.into(),
+        };
+        let done = |event: &Event| matches!(event, Event::Ended { id: SETTING, .. });
+        let asked = self.guest.ask(guest_time(self.now), &order, done);
+        self.keep(asked);
+        let noted = self.note_events(self.now);
+        self.keep(noted);
+    }
+
     fn send(&mut self, out: &mut Outbox) {
         for frame in self.guest.take_frames() {
             out.send(|buffer| buffer.extend_from_slice(&frame));
@@ -209,10 +226,9 @@ impl Host for KernelHost {
 
     fn check(&self, run: &Run) -> Result<(), String> {
         match &run.program {
-            Program::ProbeSend { .. } | Program::ProbeReceive { .. } => Err(format!(
-                "run '{}': probes are for model hosts; {} has a kernel",
-                run.name, self.name
-            )),
+            Program::ProbeSend { .. } | Program::ProbeReceive { .. } => {
+                Err(format!("probes are for model hosts; {} has a kernel", self.name))
+            }
             _ => Ok(()),
         }
     }
@@ -270,20 +286,15 @@ impl Host for KernelHost {
         path.and_then(|path| fs::read(path).ok()).unwrap_or_default()
     }
 
+    fn expect_dctcp(&mut self, now: Nanos, with: Ipv4Addr) {
+        self.now = now;
+        self.set(setup::dctcp_route(&self.route, with));
+    }
+
     fn set_tcp(&mut self, settings: TcpSettings) {
         self.settings.rto_min = settings.rto_min.or(self.settings.rto_min);
         self.settings.initial_window = settings.initial_window.or(self.settings.initial_window);
-        let words = setup::change_route(&self.route, self.settings);
-        let order = Order::Start {
-            id: SETTING,
-            words,
-            output: SETTING_FILE.into(),
-        };
-        let done = |event: &Event| matches!(event, Event::Ended { id: SETTING, .. });
-        let asked = self.guest.ask(guest_time(self.now), &order, done);
-        self.keep(asked);
-        let noted = self.note_events(self.now);
-        self.keep(noted);
+        self.set(setup::change_route(&self.route, self.settings));
     }
 
     fn counters(&mut self, now: Nanos) -> Result<HostCounters, HostError> {
@@ -294,6 +305,15 @@ impl Host for KernelHost {
         }
         Ok(counters::counters(&self.name, INTERFACE, &texts))
     }
+}
+
+/// Keeps this process, and the guests that it starts, on the processor on which it is: only one of them ever runs, and
+/// waking another processor takes longer than what it would do.
+fn stay_here() {
+    let mut here = CpuSet::new();
+    here.set(sched_getcpu());
+    // Without it the guests are slower, and nothing else.
+    let _ = sched_setaffinity(None, &here);
 }
 
 /// The guest's time at this time of the network.

@@ -1,6 +1,7 @@
 //! How a guest becomes a host of the laboratory: what mininet-topos/nodes.py does to a namespace (`OffloadFreeHost`).
 
 use std::fs;
+use std::net::Ipv4Addr;
 use std::path::Path;
 
 use p4sched_guest::orders::FOLDER;
@@ -8,6 +9,7 @@ use p4sched_guest::{Guest, GuestError};
 
 use super::INTERFACE;
 use crate::host::TcpSettings;
+use crate::run::DCTCP;
 use crate::topology::{HostPlace, Mac};
 
 const HOST_BITS: u8 = 24;
@@ -77,6 +79,13 @@ pub fn change_route(route: &str, settings: TcpSettings) -> Vec<String> {
     line.split(' ').map(str::to_owned).collect()
 }
 
+/// The command that gives connections with this address DCTCP, if they begin with it. The other ones keep theirs.
+pub fn dctcp_route(route: &str, with: Ipv4Addr) -> Vec<String> {
+    let hop = route.trim_start_matches("default ");
+    let line = format!("ip route replace {with}/32 {hop} congctl {DCTCP}");
+    line.split(' ').map(str::to_owned).collect()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -94,6 +103,13 @@ mod tests {
                         neighbour replace 10.1.1.254 lladdr 02:00:00:00:00:fe dev eth0 nud permanent\n\
                         route replace default via 10.1.1.254 dev eth0\n";
         assert_eq!(addresses(&place()), expected);
+    }
+
+    #[test]
+    fn connections_with_one_address_get_dctcp() {
+        let expected = "ip route replace 10.1.1.7/32 via 10.1.1.254 dev eth0 congctl dctcp";
+        let words = dctcp_route(&route(&place()), Ipv4Addr::new(10, 1, 1, 7));
+        assert_eq!(words.join(" "), expected);
     }
 
     #[test]

@@ -9,7 +9,7 @@ mod switch;
 mod uplink;
 
 use std::cmp::Reverse;
-use std::collections::{BinaryHeap, VecDeque};
+use std::collections::{BTreeSet, BinaryHeap, VecDeque};
 
 use p4sched_dataplane::Nanos;
 use p4sched_device::Device;
@@ -347,6 +347,18 @@ impl World {
             let refused = |problem| format!("run '{}': {problem}", run.name);
             self.hosts[place].host.check(&run).map_err(refused)?;
             found.push((place, run));
+        }
+        let of_both_ends = |(place, run): &(usize, Run)| run.program.of_both_ends(self.hosts[*place].place.address);
+        let ends: BTreeSet<_> = found.iter().flat_map(of_both_ends).collect();
+        for (one, other) in ends
+            .iter()
+            .flat_map(|&(source, destination)| [(source, destination), (destination, source)])
+        {
+            let has = |node: &HostNode| node.place.addresses().any(|own| own == one);
+            if let Some(place) = self.hosts.iter().position(has) {
+                self.hosts[place].host.expect_dctcp(self.now, other);
+                self.plan(self.switches.len() + place);
+            }
         }
         for (place, run) in found {
             self.runs.push((run.name.clone(), place));
