@@ -59,6 +59,7 @@ class Brought:
     origin_ns: int
     """Its time 0 on the event loop's clock."""
     switches: Mapping[str, VirtualSwitch]
+    hosts: HostKind
 
 
 class VirtualNetwork(network.Network):
@@ -118,7 +119,9 @@ class Dumbbell(VirtualNetwork, network.Dumbbell):
         assert self.destination is not None
         first = self.stations()[0]
         source = Destination(first.name, first.address)
-        return VirtualProbe(self.runs("probe"), self._brought.origin_ns, source, self.destination, packets_per_s)
+        return VirtualProbe(
+            self.runs("probe"), self._brought.origin_ns, source, self.destination, packets_per_s, self._brought.hosts
+        )
 
 
 class Fabric(VirtualNetwork, network.Fabric):
@@ -133,6 +136,7 @@ class VirtualLab(Lab):
     """Makes networks in virtual time, for a program that runs in a `VirtualLoop`."""
 
     def __init__(self, hosts: HostKind) -> None:
+        self._hosts = hosts
         self._options = [] if hosts is HostKind.MODEL else ["--hosts", hosts.value]
 
     @asynccontextmanager
@@ -170,7 +174,7 @@ class VirtualLab(Lab):
             virtual_process(topology, self._options) as process,
             in_lock_step(process.address) as (client, origin_ns),
         ):
-            yield Brought(process, client, origin_ns, _switches(await client.describe()))
+            yield Brought(process, client, origin_ns, _switches(await client.describe()), self._hosts)
 
 
 def _switches(described: pb.DescribeResponse) -> dict[str, VirtualSwitch]:

@@ -5,13 +5,16 @@ A run that fails is told when its report is asked for, or when the traffic ends.
 
 import asyncio
 import json
+import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from types import TracebackType
 from typing import Any
 
 from p4sched.clock import now_ns
+from p4sched.lab import probe
 from p4sched.lab.errors import LabError
+from p4sched.lab.experiment import HostKind
 from p4sched.lab.network import Destination
 from p4sched.lab.probe import ProbeRecord, parse_record
 from p4sched.lab.probe_stream import ProbeStream
@@ -26,6 +29,8 @@ START_NS = 1_000_000
 """From one client to the next: nobody's machine starts them all at one instant."""
 LAST_PACKETS_S = 0.2
 PROBE_PORT = 7000
+GUEST_AHEAD_NS = 10 * NS
+"""A guest's clock is so far ahead of the network's: it boots before (switch/guest, BOOT_NS)."""
 ENDED = (pb.RunState.ENDED, pb.RunState.FAILED)
 
 
@@ -257,15 +262,27 @@ class VirtualGeneratedTraffic(GeneratedTraffic):
 class VirtualProbe(ProbeStream):
     """The probe in virtual time."""
 
-    def __init__(self, runs: Runs, origin_ns: int, source: Destination, server: Destination, rate: float) -> None:
+    def __init__(
+        self, runs: Runs, origin_ns: int, source: Destination, server: Destination, rate: float, hosts: HostKind
+    ) -> None:
         self._runs = runs
-        self._origin_s = origin_ns / NS
+        self._hosts = hosts
+        self._shift_s = (origin_ns - (GUEST_AHEAD_NS if hosts is HostKind.KERNEL else 0)) / NS
         self._source = source
         self._server = server
         self._rate = rate
 
     async def start(self) -> None:
         receiver = self._runs.named("receive", self._server.host)
+        if self._hosts is HostKind.KERNEL:
+            # the receiver is there before the first packet
+            sender = self._runs.named("send", self._source.host, now_ns() + START_NS)
+            command = [sys.executable, "-m", probe.__name__]
+            receiver.command.words.extend([*command, "receive", str(PROBE_PORT)])
+            ends = [self._source.address, self._server.address, str(PROBE_PORT)]
+            sender.command.words.extend([*command, "send", *ends, str(self._rate)])
+            await self._runs.start(receiver, sender)
+            return
         receiver.probe_receive.port = PROBE_PORT
         sender = self._runs.named("send", self._source.host)
         sender.probe_send.CopyFrom(
@@ -285,7 +302,7 @@ class VirtualProbe(ProbeStream):
         await self._runs.check()
         states = await self._runs.states(["send", "receive"])
         seen = parse_record(int(states["send"].report), states["receive"].report)
-        shift = self._origin_s
+        shift = self._shift_s
         return ProbeRecord(seen.sent, tuple((number, a + shift, b + shift) for number, a, b in seen.arrivals))
 
     async def stop(self) -> None:
