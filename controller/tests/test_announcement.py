@@ -12,6 +12,7 @@ from p4sched.control.controller import SwitchAddress
 from p4sched.errors import P4schedError
 from p4sched.lab import announcement
 from p4sched.lab.announcement import announced, announcements, leaves_and_spines, of_run, topology
+from p4sched.lab.experiment import HostKind
 from p4sched.lab.virtual.network import Brought, Dumbbell, VirtualSwitch
 
 
@@ -27,7 +28,13 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def network() -> Dumbbell:
     """A dumbbell whose switch answers somewhere."""
     switch = VirtualSwitch("s1", "127.0.0.1:9559", 1, [1, 2, 3])
-    brought = Brought(process=None, client=None, origin_ns=5, switches={"s1": switch})  # type: ignore[arg-type]
+    brought = Brought(
+        process=None,  # type: ignore[arg-type]
+        client=None,  # type: ignore[arg-type]
+        origin_ns=5,
+        switches={"s1": switch},
+        hosts=HostKind.MODEL,
+    )
     return Dumbbell(brought, dumbbell_sides(2, 4))
 
 
