@@ -51,9 +51,13 @@ docs:
 anchors:
 	@.venv/bin/python -m docs.tools.links
 
+# the tests of the data plane and the differential tests, which also run without compiled pipelines
+INTERPRETED := externs parser robustness switch tables tofino tofino_programs programs multipath restrictions worker
+
 test: lint
 	PROPTEST_RNG_SEED=1 cargo test --manifest-path switch/Cargo.toml --locked --release --workspace
-	P4SCHED_INTERPRET=1 cargo test --manifest-path switch/Cargo.toml --locked --release -p p4sched-dataplane -p p4sched-difftest
+	# with --workspace, for with -p alone cargo would build all dependencies once more, with other features
+	P4SCHED_INTERPRET=1 cargo test --manifest-path switch/Cargo.toml --locked --release --workspace $(INTERPRETED:%=--test %)
 	mvn --batch-mode --quiet --file controller/onos/pom.xml verify
 	.venv/bin/pytest
 

@@ -103,19 +103,30 @@ def _reading(hub: Hub, asked: Look, pace: source.Pace) -> Coroutine[Any, Any, No
 
 
 async def _served(page: Page, reading: Coroutine[Any, Any, None], say: Say) -> None:
-    """Serves the page while it is read. SIGTERM is an orderly end too: pages are told that the run has ended."""
+    """Serves the page while it is read. SIGTERM is an orderly end too: pages are told that the run has ended.
+
+    After Ctrl-C they are told nothing: what they show goes on, and another server may come.
+    """
     listening = page.listen()
     task = asyncio.current_task()
     assert task is not None
-    asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, task.cancel)
+    ended = asyncio.Event()
+
+    def end() -> None:
+        ended.set()
+        task.cancel()
+
+    asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, end)
     serving = asyncio.create_task(page.serve(listening))
     say(page.address)
     try:
         with suppress(asyncio.CancelledError):
             await reading
+            ended.set()
     finally:
-        page.hub.say({"kind": "end"})
-        await asyncio.sleep(FAREWELL_S)
+        if ended.is_set():
+            page.hub.say({"kind": "end"})
+            await asyncio.sleep(FAREWELL_S)
         serving.cancel()
         with suppress(asyncio.CancelledError):
             await serving

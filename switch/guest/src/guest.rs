@@ -8,7 +8,7 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::process::{Pid, Signal, kill_process_group};
 use std::fs::{self, File};
 use std::io::{ErrorKind, Read, Write};
-use std::os::fd::{AsFd, BorrowedFd};
+use std::os::fd::{AsFd, AsRawFd as _, BorrowedFd};
 use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
@@ -114,9 +114,12 @@ impl Guest {
         std::os::unix::fs::symlink(fs::canonicalize(&options.init)?, at("init"))?;
         fs::create_dir_all(&options.folder)?;
         std::os::unix::fs::symlink(fs::canonicalize(&options.folder)?, at("folder"))?;
-        let listener = UnixListener::bind(at("calendar"))?;
-        let interface = Device::listen(&at("interface"), Kind::network(options.mac))?;
-        let console = Device::listen(&at("console"), Kind::console())?;
+        // A socket's path has at most 107 bytes (unix(7)), and the folder for temporary files may have a longer one.
+        let open = File::open(sockets.path())?;
+        let short = |name: &str| PathBuf::from(format!("/proc/self/fd/{}/{name}", open.as_raw_fd()));
+        let listener = UnixListener::bind(short("calendar"))?;
+        let interface = Device::listen(&short("interface"), Kind::network(options.mac))?;
+        let console = Device::listen(&short("console"), Kind::console())?;
         let process = start(options, sockets.path())?;
         let mut guest = Self {
             name: options.name.clone(),
