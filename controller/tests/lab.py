@@ -16,6 +16,16 @@ from p4sched.paths import ROOT, rust_binary
 P4SCHED = Path(sys.executable).parent / "p4sched"
 
 
+def not_built(*programs: str) -> str | None:
+    """Which of these programs of `switch/` this machine lacks, in a sentence."""
+    try:
+        for program in programs:
+            rust_binary(program)
+    except P4schedError as error:
+        return str(error)
+    return None
+
+
 def missing(switch: str) -> str | None:
     """What this machine lacks to run the lab on this switch."""
     if os.geteuid() != 0:
@@ -23,12 +33,9 @@ def missing(switch: str) -> str | None:
     for program in ("mnexec", "iperf3", "ethtool"):
         if shutil.which(program) is None:
             return f"needs {program}"
-    try:
-        rust_binary("p4sched-p4c")
-        if switch == "embedded":
-            rust_binary("p4sched-switch")
-    except P4schedError as error:
-        return str(error)
+    unbuilt = not_built("p4sched-p4c", *(["p4sched-switch"] if switch == "embedded" else []))
+    if unbuilt is not None:
+        return unbuilt
     if switch == "bmv2" and shutil.which("simple_switch_grpc") is None:
         return "BMv2 is not installed"
     return None
@@ -38,6 +45,9 @@ EMBEDDED = pytest.param(
     "embedded", marks=pytest.mark.skipif(missing("embedded") is not None, reason=str(missing("embedded")))
 )
 BMV2 = pytest.param("bmv2", marks=pytest.mark.skipif(missing("bmv2") is not None, reason=str(missing("bmv2"))))
+IN_VIRTUAL_TIME = pytest.mark.skipif(
+    not_built("p4sched-virtual", "p4sched-p4c") is not None, reason=str(not_built("p4sched-virtual", "p4sched-p4c"))
+)
 ON_EMBEDDED = pytest.mark.skipif(missing("embedded") is not None, reason=str(missing("embedded")))
 
 

@@ -6,9 +6,9 @@ from collections import Counter
 from contextlib import AsyncExitStack
 
 import pytest
+from lab import IN_VIRTUAL_TIME
 
 from mininet_topos.fat_tree import FatTree
-from p4sched.errors import P4schedError
 from p4sched.lab.virtual.client import in_lock_step
 from p4sched.lab.virtual.loop import VirtualLoop
 from p4sched.lab.virtual.process import virtual_process
@@ -17,19 +17,9 @@ from p4sched.p4rt.compile import compiled
 from p4sched.p4rt.routes import BUCKETS, entries
 from p4sched.p4rt.session import connect
 from p4sched.p4rt.traffic_manager import EmbeddedTrafficManager
-from p4sched.paths import rust_binary
 from p4sched.proto import simulation_pb2 as pb
 
 MS = 1_000_000
-
-
-def missing() -> str | None:
-    """What this machine lacks."""
-    try:
-        rust_binary("p4sched-virtual")
-    except P4schedError as error:
-        return str(error)
-    return None
 
 
 @pytest.mark.parametrize("k", [2, 4, 6, 16])
@@ -60,7 +50,7 @@ def test_the_buckets_of_one_edge_reach_every_core_switch(k: int) -> None:
     assert reached == set(shape.core())
 
 
-@pytest.mark.skipif(missing() is not None, reason=str(missing()))
+@IN_VIRTUAL_TIME
 def test_every_host_sends_to_every_other_over_all_core_switches() -> None:
     shape = FatTree(4)
     hosts = [station for edge in shape.edges() for station in shape.rack(edge)]

@@ -15,15 +15,14 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import pytest
-from lab import ON_EMBEDDED
+from lab import IN_VIRTUAL_TIME, ON_EMBEDDED
 from playwright.sync_api import Browser, Page, expect, sync_playwright
 from switches import RunningSwitch, free_port
 
-from p4sched.errors import P4schedError
 from p4sched.lab.announcement import announcements
 from p4sched.p4rt.program import Program
 from p4sched.p4rt.session import connect, watch
-from p4sched.paths import ROOT, rust_binary
+from p4sched.paths import ROOT
 
 CHROMIUM = Path("/usr/bin/chromium")
 P4SCHED = ROOT / ".venv" / "bin" / "p4sched"
@@ -31,18 +30,10 @@ RUN = ("run", "fdpa_fairness", "--virtual", "--schemes", "fdpa", "--users", "8")
 WAIT_MS = 60_000
 
 
-def missing() -> str | None:
-    """What this machine lacks."""
-    if not CHROMIUM.is_file():
-        return "needs Debian's chromium"
-    try:
-        rust_binary("p4sched-virtual")
-    except P4schedError as error:
-        return str(error)
-    return None
-
-
-pytestmark = pytest.mark.skipif(missing() is not None, reason=str(missing()))
+pytestmark = [
+    IN_VIRTUAL_TIME,
+    pytest.mark.skipif(not CHROMIUM.is_file(), reason="needs Debian's chromium"),
+]
 
 
 @pytest.fixture(scope="module")

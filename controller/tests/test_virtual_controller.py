@@ -10,14 +10,12 @@ from pathlib import Path
 from typing import Any
 
 import finsy as fy
-import pytest
-from lab import busy_machine
+from lab import IN_VIRTUAL_TIME, busy_machine
 
 from mininet_topos.dumbbell import dumbbell_sides
 from mininet_topos.stations import Station
 from p4sched.clock import answer_awaited, now_ns
 from p4sched.control.loop import controlled
-from p4sched.errors import P4schedError
 from p4sched.lab.virtual.client import in_lock_step
 from p4sched.lab.virtual.loop import VirtualLoop
 from p4sched.lab.virtual.process import virtual_process
@@ -26,7 +24,6 @@ from p4sched.p4rt.compile import compile_program
 from p4sched.p4rt.program import Program
 from p4sched.p4rt.session import Session, connect
 from p4sched.p4rt.traffic_manager import EmbeddedTrafficManager, PortSettings
-from p4sched.paths import rust_binary
 from p4sched.proto import simulation_pb2 as pb
 
 MS = 1_000_000
@@ -36,17 +33,7 @@ Heard = list[tuple[str, int]]
 """What the controller was told, and when."""
 
 
-def missing() -> str | None:
-    """What this machine lacks."""
-    try:
-        rust_binary("p4sched-virtual")
-        rust_binary("p4sched-p4c")
-    except P4schedError as error:
-        return str(error)
-    return None
-
-
-pytestmark = pytest.mark.skipif(missing() is not None, reason=str(missing()))
+pytestmark = IN_VIRTUAL_TIME
 
 
 class Answering:

@@ -12,32 +12,20 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from lab import P4SCHED, busy_machine, living
+from lab import IN_VIRTUAL_TIME, P4SCHED, busy_machine, living
 
 from mininet_topos.dumbbell import dumbbell_sides
 from p4sched.control.decision_log import logged_decisions
 from p4sched.control.replay import replay
-from p4sched.errors import P4schedError
 from p4sched.lab.virtual.client import Client
 from p4sched.lab.virtual.process import virtual_process
 from p4sched.lab.virtual.topology import star
 from p4sched.p4rt.compile import compile_program
-from p4sched.paths import P4_DIR, rust_binary
+from p4sched.paths import P4_DIR
 from p4sched.results import summaries
 from p4sched.schemes import LAWS
 
-
-def missing() -> str | None:
-    """What this machine lacks."""
-    try:
-        rust_binary("p4sched-virtual")
-        rust_binary("p4sched-p4c")
-    except P4schedError as error:
-        return str(error)
-    return None
-
-
-pytestmark = pytest.mark.skipif(missing() is not None, reason=str(missing()))
+pytestmark = IN_VIRTUAL_TIME
 
 SHORT = {
     "control_laws": ("--schemes", "aifo", "--quick", "--duration", "16s"),

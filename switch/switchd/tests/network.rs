@@ -5,7 +5,7 @@ mod lab;
 use std::io::Read as _;
 use std::time::{Duration, Instant};
 
-use lab::{Controller, JSON, Lab, P4INFO, Switch, ip, is_root};
+use lab::{Controller, JSON, Lab, P4INFO, Switch, ip, is_root, tc};
 use p4sched_proto::p4sched::v1 as tm;
 
 const PROGRAM: [&str; 7] = ["-i", "1@s1", "-i", "2@s2", JSON, "--p4info", P4INFO];
@@ -175,19 +175,6 @@ fn a_shaped_port_never_delivers_early() {
             );
         }
     });
-}
-
-fn tc(arguments: &str) -> String {
-    let output = std::process::Command::new("tc")
-        .args(arguments.split_whitespace())
-        .output()
-        .expect("iproute2 is installed");
-    assert!(
-        output.status.success(),
-        "tc {arguments}: {}",
-        String::from_utf8_lossy(&output.stderr)
-    );
-    String::from_utf8_lossy(&output.stdout).into_owned()
 }
 
 /// Bytes that the discipline of an interface has let through.

@@ -238,9 +238,8 @@ impl Function<'_, '_> {
         }
     }
 
-    /// Runs an action's code and comes back.
-    fn call_stretch(&mut self, to: Address) {
-        self.call(self.calls.functions[&to]);
+    /// After code that may have executed `exit`: then this code ends too. Nothing is known of fields any more.
+    fn leave_on_exit(&mut self) {
         self.known.forget_all();
         let exit = self.get(register::EXIT);
         let (out, on) = (self.block(), self.block());
@@ -248,6 +247,12 @@ impl Function<'_, '_> {
         self.builder.switch_to_block(out);
         self.builder.ins().return_(&[]);
         self.builder.switch_to_block(on);
+    }
+
+    /// Runs an action's code and comes back.
+    fn call_stretch(&mut self, to: Address) {
+        self.call(self.calls.functions[&to]);
+        self.leave_on_exit();
     }
 
     fn apply(&mut self, stretch: &mut Stretch, at: Address, index: u32) {
@@ -316,13 +321,7 @@ impl Function<'_, '_> {
         let next = self
             .call_back(self.calls.apply, u64::from(index))
             .expect("it returns a number");
-        self.known.forget_all();
-        let exit = self.get(register::EXIT);
-        let (out, on) = (self.block(), self.block());
-        self.builder.ins().brif(exit, out, &[], on, &[]);
-        self.builder.switch_to_block(out);
-        self.builder.ins().return_(&[]);
-        self.builder.switch_to_block(on);
+        self.leave_on_exit();
         let mut switch = Switch::new();
         let ways: Vec<(Address, Block)> = successors(self.code, at)
             .into_iter()

@@ -33,15 +33,25 @@ pub fn is_root() -> bool {
 }
 
 pub fn ip(arguments: &str) {
-    let output = Command::new("ip")
+    network_tool("ip", arguments);
+}
+
+pub fn tc(arguments: &str) -> String {
+    network_tool("tc", arguments)
+}
+
+/// What a program of iproute2 prints.
+fn network_tool(program: &str, arguments: &str) -> String {
+    let output = Command::new(program)
         .args(arguments.split_whitespace())
         .output()
         .expect("iproute2 is installed");
     assert!(
         output.status.success(),
-        "ip {arguments}: {}",
+        "{program} {arguments}: {}",
         String::from_utf8_lossy(&output.stderr)
     );
+    String::from_utf8_lossy(&output.stdout).into_owned()
 }
 
 /// Moves the calling thread, and the processes and sockets it makes, into a namespace.
