@@ -81,7 +81,7 @@ LAB = SteppedLab(
         ),
         mistake(
             "no push-up",
-            "the least urgent queue takes every packet: its bound stays 0. The rank of the packet is the new bound.",
+            "the least urgent queue takes every packet: its bound stays 0, or you do not compare with it.",
             push_up=lambda bound, *_: bound,
         ),
         mistake(

@@ -87,7 +87,7 @@ LAB = SteppedLab(
         mistake("nothing yet", "your program refuses every packet. Begin with task 1.", lambda *_: False),
         mistake(
             "strict comparison",
-            "you compare with <. The rule has <=: with q = 0 and no room before, a packet may still enter.",
+            "you compare with <. The rule has <=: a queue takes a packet also when both sides are equal.",
             lambda s, i: s.q * s.total * (256 - s.k) < s.window * sum(s.free[: i + 1]) * 256,
         ),
         mistake(
@@ -171,7 +171,7 @@ LAB = SteppedLab(
             lambda s, i: compared(s, sum(s.free[: i + 1]), s.q * s.total % 256 * (256 - s.k)),
         ),
         mistake(
-            "no condition", "the condition holds always, so queue 1 takes all packets. What is needed?", lambda *_: True
+            "no condition", "your condition holds always: the first queue with room takes each packet.", lambda *_: True
         ),
     ),
     tcp=TcpRun(

@@ -13,13 +13,13 @@ LAB = AnswersLab(
             "link",
             40,
             "leaf3-spine1",
-            "The two switches of the faulty link, for example leaf1-spine2; first the one at which packets wait.",
+            "The two switches of the faulty link, for example leaf1-spine2; first the one at which packets wait longest.",
             (
                 Slip("a busy server", "leaf2-h6", "many send to h6 at once, so packets wait there. That is no fault."),
                 Slip(
                     "the most drops between others",
                     "leaf2-spine2",
-                    "this link carries more than it can. Compare the bytes.",
+                    "it sent many times the bytes of the faulty link; bursts fill its queue for a moment.",
                 ),
                 Slip("the other direction", "spine1-leaf3", "packets wait there too, but where do they wait longest?"),
                 Slip(

@@ -91,7 +91,7 @@ fn the_end_of_the_flow_is_acknowledged_at_once() {
     assert_eq!(acks(&arrives(&mut receiver, 0, 0)), [1000]);
 }
 
-/// The example of RFC 2018 Section 4, case 3: every second segment is lost.
+/// After RFC 2018 Section 7, case 3: every second segment is lost.
 #[test]
 fn the_newest_blocks_come_first() {
     let mut receiver = receiver(|_| {});

@@ -202,7 +202,7 @@ public final class Fdpa implements Law<Fdpa.Config, Fdpa.State, Fdpa.Sample, Fdp
         public final long capacityBps;
 
         public final Bands bands;
-        /** Estimator interval; the paper's is 6 RTTs. */
+        /** Estimator interval; the paper's is 30 ms at an RTT of 5 ms: 6 RTTs. */
         public final long intervalUs;
         /** Round-trip time that queues and bursts are sized for. */
         public final long rttNs;

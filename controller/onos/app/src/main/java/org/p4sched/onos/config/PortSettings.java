@@ -39,7 +39,7 @@ public final class PortSettings {
         long rtt = members.parsed("rtt", Units::time).orElse(DEFAULT_RTT_NS);
         record.put("capacity_bps", rate);
         record.put("bands", members.text("bands").orElse(DEFAULT_BANDS));
-        // the interval of the paper is 6 RTTs
+        // the paper's interval is 30 ms at an RTT of 5 ms: 6 RTTs
         record.put("interval_us", members.parsed("interval", Units::time).orElse(6 * rtt) / 1000);
         record.put("rtt_ns", rtt);
         record.put("token_bucket", members.flag("tokenBucket"));
