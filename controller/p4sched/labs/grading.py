@@ -21,6 +21,8 @@ from p4sched.labs.lab import Checked
 from p4sched.labs.page import page
 from p4sched.labs.sandbox import MEGABYTE, Closed, Limits, Sandbox, SubmissionError
 
+ARCHIVES = (".zip", ".tar", ".tgz", ".tar.gz", ".tar.bz2", ".tar.xz", ".7z", ".rar")
+"""The last two only to tell that they cannot be read."""
 LARGEST_FILE = MEGABYTE
 """Bytes of a student's file; nobody writes so much."""
 
@@ -37,12 +39,12 @@ class Graded:
     @property
     def mistakes(self) -> str:
         """Their names; where one has no name, what is said first."""
-        wrong = [marks for marks in self.checked.marks if marks.says]
+        wrong = [marks for marks in self.checked.marks if marks.says and not marks.full]
         return "; ".join(dict.fromkeys(marks.mistake or marks.says[0] for marks in wrong))
 
 
 def submissions(folder: Path) -> list[Path]:
-    """The folders and archives in a folder, by name.
+    """The folders and archives in a folder, by name. What is named as an archive counts, also if it is none.
 
     Raises:
         UsageError: there are none.
@@ -93,7 +95,9 @@ def _graded(entry: Entry, path: Path, sandbox: Sandbox) -> Graded:
 
 
 def _is_archive(path: Path) -> bool:
-    return path.is_file() and (zipfile.is_zipfile(path) or tarfile.is_tarfile(path))
+    if not path.is_file():
+        return False
+    return path.name.lower().endswith(ARCHIVES) or zipfile.is_zipfile(path) or tarfile.is_tarfile(path)
 
 
 def _read(submission: Path, name: str) -> bytes | None:
@@ -107,6 +111,8 @@ def _read(submission: Path, name: str) -> bytes | None:
                 return None
             with archive.open(member) as file:
                 return _bounded(file.read, name)
+    if not tarfile.is_tarfile(submission):
+        raise SubmissionError(f"{submission.name} is no .zip or .tar archive, or it is damaged")
     with tarfile.open(submission) as archive:
         files = {one.name: one for one in archive if one.isfile() and PurePosixPath(one.name).name == name}
         member = _least_deep(list(files))

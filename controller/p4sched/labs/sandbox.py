@@ -91,6 +91,8 @@ class Sandbox:
                 code = self._ended(process)
             except OSError as error:
                 raise SubmissionError(f"it could not be run: {error.strerror}") from error
+            if max(os.fstat(file.fileno()).st_size for file in (stdout, stderr)) >= self.limits.file_bytes:
+                raise SubmissionError(self._too_much())
             stdout.seek(0)
             stderr.seek(0)
             result = Result(code, stdout.read().decode(errors="replace"), stderr.read().decode(errors="replace"))
@@ -125,10 +127,12 @@ class Sandbox:
         del folder, readable, processes
         return words
 
+    def _too_much(self) -> str:
+        return f"it wrote more than {self.limits.file_bytes // MEGABYTE} MB, and was ended"
+
     def _check(self, result: Result) -> None:
-        megabytes = self.limits.file_bytes // MEGABYTE
         if result.returncode == SHELL_SIGNAL + signal.SIGXFSZ or any(text in result.stderr for text in TOO_LARGE):
-            raise SubmissionError(f"it wrote more than {megabytes} MB, and was ended")
+            raise SubmissionError(self._too_much())
         if result.returncode == 0:
             return
         if any(text in result.stderr for text in OUT_OF_MEMORY):

@@ -1,0 +1,224 @@
+"""Grading: each submission is shut in, and gets its marks whatever the others do."""
+
+import csv
+import io
+import re
+import shutil
+import sys
+import tarfile
+import zipfile
+from pathlib import Path
+from xml.etree import ElementTree
+
+import pytest
+
+from p4sched.cli.main import run_command
+from p4sched.labs import catalogue
+from p4sched.labs.sandbox import Closed, Limits, SubmissionError, readable_tree
+from p4sched.paths import ROOT
+
+BUILT = pytest.mark.skipif(
+    not (ROOT / "switch" / "target" / "release" / "p4sched-decisions").is_file(),
+    reason="p4sched-decisions is not built",
+)
+BOMB_BYTES = 64 << 20
+SHUT_IN = pytest.mark.skipif(shutil.which("bwrap") is None, reason="bubblewrap is not installed")
+
+EXPLODING = """#define A0 x + x + x + x + x + x + x + x
+{}
+control AifoAdmission(in bit<8> smaller, in bit<8> window_size, in bit<32> length, in bit<16> target,
+                      in bit<8> headroom, out bit<2> verdict) {{
+    apply {{ bit<32> x = 1; x = A20; verdict = 0; }}
+}}
+""".format("\n".join(f"#define A{n} A{n - 1} + A{n - 1} + A{n - 1} + A{n - 1}" for n in range(1, 21)))
+
+
+@BUILT
+@SHUT_IN
+def test_grading_shuts_each_submission_in_and_gives_each_its_marks(tmp_path: Path) -> None:
+    """A submission that takes all memory, one that reads other files, links and archives: nobody else loses marks."""
+    entry = catalogue.find("4")
+    name = "aifo_admission.p4"
+    right = (entry.solution / name).read_text()
+    texts = {
+        "anna": right,
+        "ben": right.replace("needed <= offered", "needed < offered"),
+        "carl": EXPLODING,
+        "dora": '#include "/etc/passwd"\n' + right,
+    }
+    where = tmp_path / "submissions"
+    for student, text in texts.items():
+        (where / student / "deep").mkdir(parents=True)
+        (where / student / "deep" / name).write_text(text)
+    (where / "eva").mkdir()
+    (where / "eva" / name).symlink_to(entry.solution / name)
+    shutil.make_archive(str(where / "fritz"), "zip", entry.solution)
+    shutil.make_archive(str(where / "greta"), "gztar", entry.solution)
+    command = ["lab", "grade", "04", str(where), "--out", str(tmp_path / "grades.csv"), "--seconds", "10"]
+    assert run_command(command) == 0
+    rows = list(csv.DictReader((tmp_path / "grades.csv").read_text().splitlines()))
+    assert [row["marks"] for row in rows] == ["100", "40", "0", "0", "0", "100", "100"]
+    told_of = {row["submission"]: row["mistakes"] + row["remark"] for row in rows}
+    assert told_of["ben"] == "strict comparison"
+    assert re.search("memory|longer than|macro|too", told_of["carl"]), told_of["carl"]
+    assert "/etc/passwd" in told_of["dora"]
+    assert told_of["eva"] == "there is no file aifo_admission.p4"
+    suites = ElementTree.parse(tmp_path / "grades.xml").getroot()
+    assert [suite.get("failures") for suite in suites] == ["0", "2", "3", "3", "3", "0", "0"]
+    assert "Likely mistake" in (tmp_path / "grades" / "ben.html").read_text()
+    first = (tmp_path / "grades.csv").read_bytes()
+    assert run_command(command) == 0
+    assert (tmp_path / "grades.csv").read_bytes() == first
+
+
+@SHUT_IN
+@pytest.mark.parametrize(
+    ("program", "says"),
+    [
+        ("while True: pass", "took longer than 1 s"),
+        ("import os\nwhile True: os.fork()", "other processes"),
+        ("x = bytearray(1 << 40)", "more than 512 MB of memory"),
+        ("while True: print('x' * 10**6)", "wrote more than 64 MB"),
+        ("f = open('/tmp/x', 'wb')\nwhile True: f.write(bytes(10**6)); f.flush()", "wrote more than 64 MB"),
+    ],
+)
+def test_what_goes_beyond_a_limit_gets_a_sentence(program: str, says: str, tmp_path: Path) -> None:
+    with pytest.raises(SubmissionError, match=says):
+        run_python(program, tmp_path)
+
+
+@SHUT_IN
+def test_a_submission_sees_no_other_files_and_no_network(tmp_path: Path) -> None:
+    asks = f"""
+import os, socket
+print(os.path.exists({str(ROOT / "README.md")!r}), os.path.exists("/etc/passwd"), len(os.listdir("/proc")) > 200)
+try:
+    open("new", "w")
+except OSError as error:
+    print(error.strerror)
+try:
+    socket.create_connection(("1.1.1.1", 53), timeout=1)
+except OSError as error:
+    print(error.strerror)
+"""
+    assert run_python(asks, tmp_path) == "False False False\nRead-only file system\nNetwork is unreachable\n"
+
+
+def run_python(program: str, folder: Path) -> str:
+    python = Path(sys.base_prefix)
+    readable_tree(folder)
+    result = Closed(Limits(seconds=1, memory_bytes=512 << 20)).run(
+        [str(python / "bin" / "python3"), "-I", "-c", program], "", folder, readable=[python], processes=1
+    )
+    return result.stdout
+
+
+def graded(lab: str, where: Path, out: Path, *options: str) -> dict[str, dict[str, str]]:
+    """The lines of grades.csv by submission."""
+    assert run_command(["lab", "grade", lab, str(where), "--out", str(out), *options]) == 0
+    return {row["submission"]: row for row in csv.DictReader(out.read_text().splitlines())}
+
+
+FORKS = """
+import os
+try:
+    child = os.fork()
+except OSError:
+    child = -1
+if child == 0:
+    while True:
+        pass
+"""
+FORKS_FOR_EVER = "import os\nwhile True: os.fork()\n"
+SENDS = """
+import socket
+def tried(what):
+    try:
+        what()
+    except OSError as error:
+        return error.strerror
+    return "worked"
+FOUND = [
+    tried(lambda: socket.create_connection(("192.0.2.1", 80), timeout=1)),
+    tried(lambda: socket.create_connection(("127.0.0.1", 22), timeout=1)),
+    tried(lambda: open("/etc/hostname")),
+    tried(lambda: open(OTHER)),
+    tried(lambda: open("new", "w")),
+    tried(lambda: open(NEW, "w")),
+]
+raise ValueError(FOUND)
+"""
+
+
+@SHUT_IN
+def test_python_that_forks_sends_or_reads_costs_nobody_else_anything(tmp_path: Path) -> None:
+    right = (catalogue.find("08").solution / "controller.py").read_text()
+    where = tmp_path / "submissions"
+    other = where / "right" / "controller.py"
+    new = Path("/tmp") / f"p4sched-{tmp_path.name}"
+    texts = {
+        "forks": FORKS + right,
+        "forks-for-ever": FORKS_FOR_EVER,
+        "right": right,
+        "sends": f"OTHER, NEW = {str(other)!r}, {str(new)!r}\n{SENDS}",
+        "waits": "while True: pass\n",
+        "writes": "while True: print('x' * 10**6)\n",
+    }
+    for student, text in texts.items():
+        (where / student).mkdir(parents=True)
+        (where / student / "controller.py").write_text(text)
+    rows = graded("08", where, tmp_path / "grades.csv", "--seconds", "5", "--jobs", "6")
+    assert {name for name, row in rows.items() if row["marks"] == "100"} == {"forks", "right"}
+    told_of = {name: row["mistakes"] + row["remark"] for name, row in rows.items()}
+    assert "other processes" in told_of["forks-for-ever"]
+    assert "took longer than 5 s" in told_of["waits"]
+    assert "wrote more than 64 MB" in told_of["writes"]
+    tried = re.search(r"\[(.*)\]", told_of["sends"])
+    assert tried is not None
+    *kept_out, own = tried[1].strip("'").split("', '")
+    assert kept_out[:2] == ["Network is unreachable", "Connection refused"]
+    assert "worked" not in kept_out
+    # /tmp is the sandbox's own
+    assert own == "worked"
+    assert not new.exists()
+
+
+@BUILT
+@SHUT_IN
+def test_an_archive_gives_its_file_and_nothing_else(tmp_path: Path) -> None:
+    """Paths with .. in them, links, bombs, and what is no archive."""
+    entry = catalogue.find("4")
+    name = "aifo_admission.p4"
+    right = (entry.solution / name).read_bytes()
+    where = tmp_path / "submissions"
+    where.mkdir()
+    secret = tmp_path / "secret.p4"
+    secret.write_bytes(right)
+    for student, members in {
+        "above": {f"../../{name}": right},
+        "bomb": {name: bytes(BOMB_BYTES)},
+        "deep": {"other": bytes(BOMB_BYTES), f"deep/{name}": right},
+    }.items():
+        with zipfile.ZipFile(where / f"{student}.zip", "w", zipfile.ZIP_DEFLATED) as made:
+            for member, content in members.items():
+                made.writestr(member, content)
+    for student, kind in (("hard", tarfile.LNKTYPE), ("soft", tarfile.SYMTYPE)):
+        with tarfile.open(where / f"{student}.tar.gz", "w:gz") as packed:
+            link = tarfile.TarInfo(name)
+            link.type, link.linkname = kind, str(secret)
+            packed.addfile(link)
+    with tarfile.open(where / "root.tar", "w") as packed:
+        info = tarfile.TarInfo(f"/etc/../{name}")
+        info.size = len(right)
+        packed.addfile(info, io.BytesIO(right))
+    (where / "torn.zip").write_bytes((where / "above.zip").read_bytes()[:-40])
+    (where / "notes.txt").write_text("no submission")
+    rows = graded("04", where, tmp_path / "grades.csv")
+    full = {"above", "deep", "root"}
+    assert {student for student, row in rows.items() if row["marks"] == "100"} == full
+    assert set(rows) - full == {"bomb", "hard", "soft", "torn"}
+    assert rows["bomb"]["remark"] == f"{name} is larger than 1 MB"
+    assert rows["torn"]["remark"] == "torn.zip is no .zip or .tar archive, or it is damaged"
+    assert rows["hard"]["mistakes"] == rows["soft"]["mistakes"] == f"there is no file {name}"
+    written = sorted(path.name for path in tmp_path.iterdir())
+    assert written == ["grades", "grades.csv", "grades.xml", "secret.p4", "submissions"]
