@@ -13,7 +13,10 @@ P4_DIR = Path(os.environ.get("P4SCHED_P4", ROOT / "p4"))
 """The programs for v1model. The environment variable names another folder: a copy with some files changed."""
 P4_BUILD = ROOT / "build" / "p4" if P4_DIR == ROOT / "p4" else P4_DIR.parent / "build"
 """Where they are compiled to."""
-TOFINO_DIR = ROOT / "tofino-port"
+TOFINO_DIR = Path(os.environ.get("P4SCHED_TOFINO", ROOT / "tofino-port"))
+"""The programs for Tofino. The environment variable names another folder."""
+TOFINO_BUILD = ROOT / "build" if TOFINO_DIR == ROOT / "tofino-port" else TOFINO_DIR.parent / "build"
+"""Where they are compiled to, in a folder for each target."""
 EXPERIMENTS_DIR = ROOT / "experiments"
 PROTO_DIR = ROOT / "switch" / "proto"
 BMV2_NAMES_DIR = ROOT / "switch" / "bmv2"

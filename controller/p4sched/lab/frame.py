@@ -48,7 +48,7 @@ from p4sched.lab.virtual.loop import VirtualLoop
 from p4sched.lab.virtual.network import VirtualLab
 from p4sched.p4rt.target import PROGRAMS, Target
 from p4sched.p4rt.traffic_manager import BMV2_LIMITS
-from p4sched.paths import ROOT
+from p4sched.paths import TOFINO_DIR
 from p4sched.results import figures, summaries
 from p4sched.results.tables import print_table
 from p4sched.schemes import SCHEMES, title
@@ -414,7 +414,7 @@ def _unusual(results: Results[Any, Any]) -> list[str]:
     of_target = PROGRAMS[Target(configuration["target"])]
     lines = []
     if of_target is not PROGRAMS[Target.V1MODEL]:
-        lines.append(f"programs for {of_target.title}, from {of_target.folder.relative_to(ROOT)}/")
+        lines.append(f"programs for {of_target.title}, from {of_target.folder.relative_to(TOFINO_DIR.parent)}/")
     if configuration.get("controller") == ControllerKind.ONOS:
         lines.append("controlled by ONOS")
     if any("changes_by_hand" in scheme for scheme in results.found.get("schemes", {}).values()):

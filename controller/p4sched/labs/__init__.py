@@ -6,6 +6,7 @@
 | `catalogue` | the labs of `labs/` |
 | `workspace` | a student's folder |
 | `stepped` | a lab with a P4 program: the check in stepped time |
+| `chip` | the same for a chip: decisions, and whether it fits |
 | `answers` | a lab whose answers are numbers and words |
 | `functions` | a lab with a controller in Python |
 | `students_law` | a student's function in the place of a law, for the run with TCP |

@@ -25,7 +25,7 @@ def check(
             return checked, None
         try:
             figure = tcp.run(
-                lab.tcp, lab.programs(work, scratch), lab.prelude(work.resolve()), scratch, sandbox, live=live
+                lab.tcp, lab.variables(work, scratch), lab.prelude(work.resolve()), scratch, sandbox, live=live
             )
         except SubmissionError as error:
             return checked, str(error)

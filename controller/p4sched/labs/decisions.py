@@ -7,6 +7,7 @@ from pathlib import Path
 
 from p4sched.labs.sandbox import Sandbox, SubmissionError, readable_tree
 from p4sched.labs.trace import LINK_BPS, Packet
+from p4sched.p4rt.target import Target
 from p4sched.paths import rust_binary
 
 Decision = int | str | None
@@ -36,9 +37,16 @@ class Decided:
 
 
 def decided(
-    program: Path, scheme: str, trials: Sequence[Trial], sandbox: Sandbox, *, model: bool = True
+    program: Path,
+    scheme: str,
+    trials: Sequence[Trial],
+    sandbox: Sandbox,
+    *,
+    model: bool = True,
+    target: Target = Target.V1MODEL,
+    includes: Sequence[Path] = (),
 ) -> list[Decided]:
-    """What NAME.p4 decides in each trial.
+    """What NAME.p4 decides in each trial. `includes`: folders beside its own that it includes files from.
 
     Raises:
         SubmissionError: the program does not compile, or lacks a table or a counter.
@@ -46,6 +54,7 @@ def decided(
     requests = (
         {
             "program": str(program),
+            "target": target.value,
             "scheme": scheme,
             "parameters": trial.parameters,
             "rate_bps": LINK_BPS,
@@ -57,8 +66,9 @@ def decided(
     )
     lines = "".join(f"{json.dumps(request)}\n" for request in requests)
     binary = rust_binary("p4sched-decisions").resolve()
-    readable_tree(program.parent)
-    result = sandbox.run([str(binary)], lines, program.parent, readable=[binary], processes=8)
+    for folder in (program.parent, *includes):
+        readable_tree(folder)
+    result = sandbox.run([str(binary)], lines, program.parent, readable=[binary, *includes], processes=8)
     answers = [json.loads(line) for line in result.stdout.splitlines()] if result.returncode == 0 else []
     if len(answers) != len(trials):
         raise SubmissionError(f"the program could not be run: {result.stderr.strip() or 'it used too much memory'}")

@@ -16,7 +16,7 @@ class Marks:
     given: int
     of: int
     says: tuple[str, ...] = ()
-    """Why it is not all of them, for the student: a line each."""
+    """For the student, a line each: why it is not all of them, or what else there is to know."""
     mistake: str | None = None
     """The name of the mistake, if it is one of the typical ones."""
 
@@ -82,9 +82,10 @@ class Lab(ABC):
     def no_marks(self) -> tuple[Marks, ...]:
         """Of a submission that cannot be checked."""
 
-    def programs(self, work: Path, scratch: Path) -> Path | None:
-        """The folder that stands in place of p4/ in the run with TCP."""
-        return None
+    def variables(self, work: Path, scratch: Path) -> dict[str, str]:
+        """Environment of the run with TCP: which programs it takes."""
+        del work, scratch
+        return {}
 
     def prelude(self, work: Path) -> str:
         """What runs before the experiment, in the same Python: statements, each with a semicolon behind it."""

@@ -51,7 +51,7 @@ class SteppedLab(Lab):
     """A lab with a P4 program."""
 
     places: Mapping[str, str]
-    """Where each file of the student belongs below p4/."""
+    """Where each file of the student belongs, below the folder of the programs."""
     program: str
     """NAME of NAME.p4."""
     scheme: str
@@ -64,13 +64,18 @@ class SteppedLab(Lab):
     def check(self, work: Path, scratch: Path, sandbox: Sandbox) -> tuple[Marks, ...]:
         """See `Lab`."""
         try:
-            program = self.programs(work, scratch) / f"{self.program}.p4"
             trials = [trial for task in self.tasks for trial in task.trials]
-            runs = decided(program, self.scheme, trials, sandbox, model=self.has_model)
+            runs = self.decided(work, scratch, trials, sandbox)
         except SubmissionError as error:
             first, *others = self.no_marks()
             return (replace(first, says=tuple(str(error).splitlines())), *others)
-        everywhere = list(zip(trials, runs, strict=True))
+        return self.marks(list(zip(trials, runs, strict=True)), work, scratch, sandbox)
+
+    def marks(
+        self, everywhere: Sequence[tuple[Trial, Decided]], work: Path, scratch: Path, sandbox: Sandbox
+    ) -> tuple[Marks, ...]:
+        """Of each task. `everywhere`: all trials, and what was decided in them."""
+        del scratch, sandbox
         given, done = [], 0
         for task in self.tasks:
             own = everywhere[done : done + len(task.trials)]
@@ -82,14 +87,27 @@ class SteppedLab(Lab):
         """See `Lab`."""
         return tuple(Marks(task.title, 0, task.marks) for task in self.tasks)
 
-    def programs(self, work: Path, scratch: Path) -> Path:
-        """The programs of the laboratory with the student's files in their places.
+    def decided(self, work: Path, scratch: Path, trials: Sequence[Trial], sandbox: Sandbox) -> list[Decided]:
+        """What the student's program decides.
+
+        Raises:
+            SubmissionError: it cannot be compiled or run.
+        """
+        tree = self.programs(P4_DIR, work, scratch)
+        return decided(tree / f"{self.program}.p4", self.scheme, trials, sandbox, model=self.has_model)
+
+    def variables(self, work: Path, scratch: Path) -> dict[str, str]:
+        """See `Lab`."""
+        return {"P4SCHED_P4": str(self.programs(P4_DIR, work, scratch))}
+
+    def programs(self, original: Path, work: Path, scratch: Path) -> Path:
+        """The programs of a folder with the student's files in their places.
 
         Raises:
             SubmissionError: a file is not there.
         """
-        tree = scratch / "p4"
-        shutil.copytree(P4_DIR, tree, dirs_exist_ok=True)
+        tree = scratch / original.name
+        shutil.copytree(original, tree, dirs_exist_ok=True)
         for name, place in self.places.items():
             if not (work / name).is_file():
                 raise SubmissionError(f"there is no file {name}")
@@ -169,9 +187,9 @@ class SteppedLab(Lab):
 
 
 def _of_control(lines: Sequence[str], first: int) -> Iterator[int]:
-    """Numbers of the lines from `first` to the end of the control, without empty ones."""
+    """Numbers of the lines from `first` to the end of the control or of the RegisterAction, without empty ones."""
     for number in range(first, min(first + MOST_LINES, len(lines))):
-        if lines[number].startswith("}"):
+        if lines[number].startswith("}") or lines[number].strip() == "};":
             return
         if lines[number].strip():
             yield number

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
 
-from p4sched.paths import P4_BUILD, P4_DIR, ROOT, TOFINO_DIR
+from p4sched.paths import P4_BUILD, P4_DIR, TOFINO_BUILD, TOFINO_DIR
 
 
 class Target(StrEnum):
@@ -54,7 +54,7 @@ PROGRAMS: Mapping[Target, Programs] = {
     Target.TNA: Programs(
         TOFINO_DIR,
         (TOFINO_DIR, P4_DIR),
-        ROOT / "build" / "tna",
+        TOFINO_BUILD / "tna",
         ("--target", "tofino", "--arch", "tna"),
         "Tofino 1 (TNA)",
         68,
@@ -65,7 +65,7 @@ PROGRAMS: Mapping[Target, Programs] = {
     Target.T2NA: Programs(
         TOFINO_DIR / "t2na",
         (TOFINO_DIR, P4_DIR),
-        ROOT / "build" / "t2na",
+        TOFINO_BUILD / "t2na",
         ("--target", "tofino2", "--arch", "t2na"),
         "Tofino 2 (T2NA)",
         6,

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use p4sched_dataplane::{MatchKey, Port};
 use p4sched_schedulers::{Nanos, Packet, Scheme, Target};
-use serde::Deserialize;
+use serde::{Deserialize, Deserializer, de};
 use serde_json::{Value, json};
 
 use crate::frames::{Datagram, MIN_FRAME};
@@ -25,6 +25,9 @@ const MAX_FRAME: u32 = 1514;
 pub struct Request {
     /// The program's file, `NAME.p4`.
     pub program: PathBuf,
+    /// What it is written for.
+    #[serde(default, deserialize_with = "target")]
+    pub target: Target,
     /// The scheme whose table, action and counters the program has.
     pub scheme: String,
     /// The arguments of the action.
@@ -47,6 +50,10 @@ pub struct Arrives(pub Nanos, pub u32, pub u32, pub u32);
 
 fn yes() -> bool {
     true
+}
+
+fn target<'de, D: Deserializer<'de>>(name: D) -> Result<Target, D::Error> {
+    String::deserialize(name)?.parse().map_err(de::Error::custom)
 }
 
 impl Arrives {
@@ -74,7 +81,7 @@ pub fn answer(request: &Request) -> Result<Value, String> {
     let scheme = Scheme::ALL.iter().find(|scheme| scheme.name() == request.scheme);
     let &scheme = scheme.ok_or_else(|| format!("no scheme {}", request.scheme))?;
     let config = scheme.from_arguments(&request.parameters);
-    let parameters = Parameters::new(config.map_err(|error| error.to_string())?, Target::V1model);
+    let parameters = Parameters::new(config.map_err(|error| error.to_string())?, request.target);
     let mut before = 0;
     for &Arrives(at, _, user, len) in &request.packets {
         if at < before || user > 255 || !(MIN_FRAME..=MAX_FRAME).contains(&len) {
@@ -85,7 +92,7 @@ pub fn answer(request: &Request) -> Result<Value, String> {
     let directory = request.program.parent().unwrap_or(Path::new("."));
     let name = request.program.file_stem().and_then(|name| name.to_str());
     let name = name.ok_or("the program has no name")?;
-    let program = Program::compile(directory, name, Target::V1model).map_err(|error| error.to_string())?;
+    let program = Program::compile(directory, name, request.target).map_err(|error| error.to_string())?;
     // A table or a counter that is not there is a panic in `switch.rs`, with a sentence.
     let run = AssertUnwindSafe(|| by_program(&program, scheme, &parameters, request));
     let (decided, lengths) = catch_unwind(run).map_err(|panic| {

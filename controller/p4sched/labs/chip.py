@@ -1,0 +1,137 @@
+"""A lab with a program for a chip: it must decide as the model does, and fit into the stages.
+
+The decisions are checked as in `stepped`. The last task asks `p4sched-p4c --stages`.
+"""
+
+import re
+import shutil
+import textwrap
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from p4sched.labs.decisions import Decided, Trial, decided
+from p4sched.labs.lab import Marks
+from p4sched.labs.sandbox import Sandbox, SubmissionError
+from p4sched.labs.stepped import SteppedLab
+from p4sched.p4rt.target import Target
+from p4sched.paths import P4_DIR, TOFINO_DIR, rust_binary
+
+TARGET = Target.TNA
+NOT_YET = "First the decisions: this task counts when all tasks before it are done."
+MESSAGE = re.compile(r"(?P<file>\S+\.p4):(?P<line>\d+):\d+: (?P<says>.+)")
+"""Of the compiler. Two lines with the place in the program follow."""
+LINES_OF_MESSAGE = 3
+WIDTH = 110
+"""Of a message, in columns."""
+CHAIN = re.compile(r" The longest chain of dependencies is (?P<chain>.+); shorten it, or leave a part to another pass")
+PLACE = re.compile(r"(?P<file>\w+\.p4):(?P<line>\d+)$")
+
+
+@dataclass(frozen=True)
+class Limit:
+    """What the chip cannot do, and what to tell."""
+
+    name: str
+    pattern: str
+    """Of the compiler's message."""
+    says: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class ChipLab(SteppedLab):
+    """A lab with a program for Tofino 1."""
+
+    fits: Marks
+    """The last task, without its marks."""
+    limits: tuple[Limit, ...]
+
+    def no_marks(self) -> tuple[Marks, ...]:
+        """See `Lab`."""
+        return (*super().no_marks(), self.fits)
+
+    def decided(self, work: Path, scratch: Path, trials: Sequence[Trial], sandbox: Sandbox) -> list[Decided]:
+        """See `SteppedLab`."""
+        program = self._program(work, scratch)
+        shared = scratch / P4_DIR.name
+        return decided(program, self.scheme, trials, sandbox, target=TARGET, includes=[shared])
+
+    def variables(self, work: Path, scratch: Path) -> dict[str, str]:
+        """See `Lab`."""
+        return {"P4SCHED_TOFINO": str(self._program(work, scratch).parent)}
+
+    def marks(
+        self, everywhere: Sequence[tuple[Trial, Decided]], work: Path, scratch: Path, sandbox: Sandbox
+    ) -> tuple[Marks, ...]:
+        """See `SteppedLab`."""
+        decisions = super().marks(everywhere, work, scratch, sandbox)
+        try:
+            refused, report = self._placed(self._program(work, scratch), sandbox)
+        except SubmissionError as error:
+            return (*decisions, replace(self.fits, says=(str(error),)))
+        right = all(marks.full for marks in decisions)
+        if not refused:
+            given = self.fits.of if right else 0
+            return (*decisions, replace(self.fits, given=given, says=tuple(report) if right else (NOT_YET,)))
+        says = [line for message in refused for line in self._told(message, work)]
+        if not right:
+            return (*decisions, replace(self.fits, says=(NOT_YET, "", *says)))
+        limit = next((limit for limit in self.limits if re.search(limit.pattern, refused[0])), None)
+        if limit is not None:
+            says += [f"Likely mistake: {limit.says}"]
+        return (*decisions, replace(self.fits, says=tuple(says), mistake=limit.name if limit else None))
+
+    def _program(self, work: Path, scratch: Path) -> Path:
+        shutil.copytree(P4_DIR, scratch / P4_DIR.name, dirs_exist_ok=True)
+        return self.programs(TOFINO_DIR, work, scratch) / f"{self.program}.p4"
+
+    def _placed(self, program: Path, sandbox: Sandbox) -> tuple[list[str], list[str]]:
+        """What the chip refuses: messages of three lines; and what to say if it refuses nothing."""
+        binary = rust_binary("p4sched-p4c").resolve()
+        result = sandbox.run(
+            [str(binary), "--stages", "--arch", TARGET.value, str(program)],
+            "",
+            program.parent,
+            readable=[binary, program.parent.parent / P4_DIR.name],
+            processes=8,
+        )
+        printed = result.stdout.splitlines()
+        if result.returncode == 0:
+            return [], [printed[0].replace(f"{program.parent}/", ""), *dict.fromkeys(_registers(printed))]
+        lines = result.stderr.splitlines()
+        firsts = [number for number, line in enumerate(lines) if MESSAGE.match(line)]
+        if not firsts:
+            raise SubmissionError(f"the stages could not be counted: {result.stderr.strip() or 'it was ended'}")
+        return ["\n".join(lines[first : first + LINES_OF_MESSAGE]) for first in firsts], []
+
+    def _told(self, message: str, work: Path) -> Iterator[str]:
+        """The message of the compiler; a chain of dependencies with a line for each link."""
+        first, *shown = message.splitlines()
+        found = MESSAGE.match(first)
+        assert found is not None
+        chain = CHAIN.search(first)
+        place = f"{Path(found['file']).name}, line {found['line']}"
+        yield from textwrap.wrap(f"{place}: {CHAIN.sub('', found['says'])}", WIDTH)
+        yield from (f"  {line}" for line in shown)
+        if chain is not None:
+            yield "Each of these waits for the one before it:"
+            yield from (f"  {self._link(link, work)}" for link in chain["chain"].split(" -> "))
+        yield ""
+
+    def _link(self, link: str, work: Path) -> str:
+        """A link of a chain, with its line of the program if the student wrote it."""
+        place = PLACE.search(link)
+        if place is None or place["file"] not in self.places:
+            return link
+        return f"{link:<40} | {(work / place['file']).read_text().splitlines()[int(place['line']) - 1].strip()}"
+
+
+def _registers(printed: Sequence[str]) -> Iterator[str]:
+    """What the report of the stages says about registers."""
+    stage = ""
+    for line in printed:
+        if re.match(r"stage \d+$", line):
+            stage = line
+        found = re.search(r"register (?:pipe\.\w+\.)?(\S+)", line)
+        if found is not None:
+            yield f"  {stage}: {found[1]}"
