@@ -13,7 +13,8 @@ LAB = AnswersLab(
             "link",
             40,
             "leaf3-spine1",
-            "The two switches of the faulty link, for example leaf1-spine2; first the one at which packets wait longest.",
+            "The two switches of the faulty link, for example leaf1-spine2; "
+            "first the one at which packets wait longest.",
             (
                 Slip("a busy server", "leaf2-h6", "many send to h6 at once, so packets wait there. That is no fault."),
                 Slip(
