@@ -4,9 +4,10 @@ import os
 import shutil
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import TypeVar
 
 import pytest
 
@@ -14,6 +15,7 @@ from p4sched.errors import P4schedError
 from p4sched.paths import ROOT, rust_binary
 
 P4SCHED = Path(sys.executable).parent / "p4sched"
+TestT = TypeVar("TestT", bound=Callable[..., object])
 
 
 def not_built(*programs: str) -> str | None:
@@ -41,14 +43,26 @@ def missing(switch: str) -> str | None:
     return None
 
 
-EMBEDDED = pytest.param(
-    "embedded", marks=pytest.mark.skipif(missing("embedded") is not None, reason=str(missing("embedded")))
-)
-BMV2 = pytest.param("bmv2", marks=pytest.mark.skipif(missing("bmv2") is not None, reason=str(missing("bmv2"))))
+MACHINE = pytest.mark.machine
+"""Takes what the machine has once: names of interfaces, the lock of a run, a fixed port, all CPUs."""
 IN_VIRTUAL_TIME = pytest.mark.skipif(
     not_built("p4sched-virtual", "p4sched-p4c") is not None, reason=str(not_built("p4sched-virtual", "p4sched-p4c"))
 )
-ON_EMBEDDED = pytest.mark.skipif(missing("embedded") is not None, reason=str(missing("embedded")))
+
+
+def _on(switch: str) -> list[pytest.MarkDecorator]:
+    lacking = missing(switch)
+    return [pytest.mark.skipif(lacking is not None, reason=str(lacking)), MACHINE]
+
+
+EMBEDDED, BMV2 = (pytest.param(switch, marks=_on(switch)) for switch in ("embedded", "bmv2"))
+
+
+def on_embedded(test: TestT) -> TestT:
+    """Marks a test of the lab on the embedded switch."""
+    for mark in _on("embedded"):
+        test = mark(test)
+    return test
 
 
 def living(what: str) -> list[int]:

@@ -7,7 +7,7 @@ import sys
 import time
 from pathlib import Path
 
-from lab import ON_EMBEDDED, P4SCHED
+from lab import P4SCHED, on_embedded
 from mininet.link import TCLink
 from mininet.net import Mininet
 from mininet.node import Switch
@@ -42,7 +42,7 @@ def as_bmv2(*command: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run([str(P4SCHED), "as-bmv2", *command], capture_output=True, text=True, check=False, timeout=60)
 
 
-@ON_EMBEDDED
+@on_embedded
 def test_the_names_of_bmv2_and_p4c_come_first_on_the_path() -> None:
     """Whatever else is installed."""
     found = as_bmv2("sh", "-c", f"for name in {' '.join(NAMES)}; do command -v $name; $name --version; done")
@@ -53,14 +53,14 @@ def test_the_names_of_bmv2_and_p4c_come_first_on_the_path() -> None:
     assert [line.split()[0] for line in lines[1::2]] == ["p4sched-switch"] * 2 + ["p4sched-p4c"] * 2
 
 
-@ON_EMBEDDED
+@on_embedded
 def test_the_command_has_its_own_options_and_its_own_end() -> None:
     """Nothing of the command line is p4sched's."""
     ended = as_bmv2("sh", "-c", "echo $1; exit 7", "--", "--help")
     assert (ended.returncode, ended.stdout) == (7, "--help\n")
 
 
-@ON_EMBEDDED
+@on_embedded
 def test_a_command_that_is_not_there_is_told() -> None:
     """In one line."""
     ended = as_bmv2("no-such-program")
@@ -97,7 +97,7 @@ class TutorialSwitch(Switch):
         super().stop(deleteIntfs)  # type: ignore[no-untyped-call]
 
 
-@ON_EMBEDDED
+@on_embedded
 def test_a_tc_link_fills_the_queue_that_programs_see(tmp_path: Path) -> None:
     """As in the exercises ecn and mri: Mininet's link has 0.5 Mbit/s, and the switch before it marks packets."""
     output = str(tmp_path / "ecn_wire.json")

@@ -15,7 +15,7 @@ from typing import Any
 
 import finsy as fy
 import pytest
-from lab import BMV2, EMBEDDED, ON_EMBEDDED, P4SCHED, in_plain_mininet, living
+from lab import BMV2, EMBEDDED, P4SCHED, in_plain_mininet, living, on_embedded
 
 from p4sched.control.bands import Bands
 from p4sched.lab import run, schemes
@@ -68,7 +68,7 @@ def test_every_user_reaches_the_server_and_is_counted(switch: str, name: str, ta
     assert delivered == dict.fromkeys(range(1, 10), 98)
 
 
-@ON_EMBEDDED
+@on_embedded
 def test_what_the_program_drops_ahead_of_a_full_queue_is_told_from_what_the_queue_drops(tmp_path: Path) -> None:
     async def counted(network: Dumbbell) -> dict[str, Any]:
         scheme = schemes.scheme("fifo", LINK, Bands.parse("1+4*0.5"))
@@ -91,7 +91,7 @@ def test_what_the_program_drops_ahead_of_a_full_queue_is_told_from_what_the_queu
     assert queue["enqueued"] + found["dropped_by_program"] == 20
 
 
-@ON_EMBEDDED
+@on_embedded
 @pytest.mark.parametrize("target", [Target.V1MODEL, Target.TNA])
 def test_a_worker_brings_what_egress_knows_to_ingress(target: Target, tmp_path: Path) -> None:
     async def brought(network: Dumbbell) -> int:
@@ -134,7 +134,7 @@ def test_frames_that_bmv2_does_not_see_are_told_from_those_that_it_counts(switch
         assert asyncio.run(lost(network)) == [(6, 0), (0, 3)]
 
 
-@ON_EMBEDDED
+@on_embedded
 def test_shortest_timeout_and_initial_window_become_properties_of_every_hosts_route(tmp_path: Path) -> None:
     async def set_both(network: Dumbbell) -> None:
         # 3.2 ms: in whole milliseconds, rounded up
@@ -165,7 +165,7 @@ def client_of(transfer: Transfer) -> set[int]:
     return set(living("--client")) & set(living(f"--port\0{transfer.tcp_port}"))
 
 
-@ON_EMBEDDED
+@on_embedded
 def test_a_flow_that_is_killed_fails_the_run_and_one_that_is_stopped_does_not(tmp_path: Path) -> None:
     async def traffic(network: Dumbbell, ledger: Ledger) -> None:
         scheme = schemes.scheme("fifo", LINK, Bands.parse("1+4*0.5"))
@@ -194,7 +194,7 @@ def test_a_flow_that_is_killed_fails_the_run_and_one_that_is_stopped_does_not(tm
         asyncio.run(traffic(network, ledger))
 
 
-@ON_EMBEDDED
+@on_embedded
 def test_nothing_is_left_after_a_network(tmp_path: Path) -> None:
     with run.clean_run("a test of the lab") as ledger:
         with dumbbell(ledger, 4, "embedded", tmp_path) as network:
@@ -240,7 +240,7 @@ def wait_until_clean(seconds: float) -> list[str]:
     return left
 
 
-@ON_EMBEDDED
+@on_embedded
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_an_interrupted_run_leaves_the_machine_clean(experiment: subprocess.Popen[str], number: signal.Signals) -> None:
     experiment.send_signal(number)
@@ -250,8 +250,15 @@ def test_an_interrupted_run_leaves_the_machine_clean(experiment: subprocess.Pope
     assert leftovers() == []
 
 
-@ON_EMBEDDED
-def test_a_killed_run_leaves_nothing_that_clean_does_not_remove(experiment: subprocess.Popen[str]) -> None:
+@on_embedded
+def test_a_second_run_is_refused_and_a_killed_one_leaves_nothing_that_clean_does_not_remove(
+    experiment: subprocess.Popen[str],
+) -> None:
+    second = subprocess.run([P4SCHED, "run", "fdpa_join_leave"], capture_output=True, text=True, check=False)
+    assert second.returncode == 1
+    assert second.stderr.count("\n") == 1
+    assert "p4sched run fdpa_fairness is running" in second.stderr
+    assert experiment.poll() is None
     experiment.kill()
     experiment.wait()
     subprocess.run([P4SCHED, "clean"], check=True, capture_output=True)
@@ -259,16 +266,7 @@ def test_a_killed_run_leaves_nothing_that_clean_does_not_remove(experiment: subp
     assert not (FOLDER / STATE_FILE).exists()
 
 
-@ON_EMBEDDED
-def test_a_second_run_is_refused_while_one_is_under_way(experiment: subprocess.Popen[str]) -> None:
-    second = subprocess.run([P4SCHED, "run", "fdpa_join_leave"], capture_output=True, text=True, check=False)
-    assert second.returncode == 1
-    assert second.stderr.count("\n") == 1
-    assert "p4sched run fdpa_fairness is running" in second.stderr
-    assert experiment.poll() is None
-
-
-@ON_EMBEDDED
+@on_embedded
 def test_a_switch_that_dies_ends_the_run_with_one_message(experiment: subprocess.Popen[str]) -> None:
     (switch,) = living(SWITCH_WORD)
     os.kill(switch, signal.SIGKILL)
@@ -279,7 +277,7 @@ def test_a_switch_that_dies_ends_the_run_with_one_message(experiment: subprocess
     assert leftovers() == []
 
 
-@ON_EMBEDDED
+@on_embedded
 def test_an_interface_that_disappears_ends_the_run_with_one_message(experiment: subprocess.Popen[str]) -> None:
     subprocess.run(["ip", "link", "delete", "s1-eth5"], check=True)
     output, _ = experiment.communicate(timeout=30)

@@ -4,7 +4,7 @@ import asyncio
 from pathlib import Path
 
 import pytest
-from lab import ON_EMBEDDED
+from lab import on_embedded
 
 from p4sched.control.laws import aifo, packs, ranked, rifo
 from p4sched.lab import run
@@ -29,7 +29,7 @@ ROOMY: dict[str, tuple[ranked.Parameters, ranked.Parameters]] = {
 """Two settings with more room than the traffic, half of the link's rate, ever needs."""
 
 
-@ON_EMBEDDED
+@on_embedded
 @pytest.mark.parametrize("name", ROOMY)
 def test_a_parameter_change_during_traffic_loses_no_packet(name: str, tmp_path: Path) -> None:
     first, second = ROOMY[name]

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 import pytest
-from lab import ON_EMBEDDED, P4SCHED
+from lab import P4SCHED, on_embedded
 
 from p4sched.cli.main import run_command
 from p4sched.errors import P4schedError
@@ -29,6 +29,9 @@ with run.run_lock("p4sched run first", Path(sys.argv[1])):
     print("held", flush=True)
     sys.stdin.read()
 """
+
+SLOW = ("--rate", "20mbit")
+"""What any machine carries; and times are not stretched where a rate is given."""
 
 
 @pytest.fixture
@@ -241,19 +244,19 @@ def left_in(folder: Path) -> set[str]:
     return {path.relative_to(folder).as_posix() for path in folder.rglob("*")}
 
 
-@ON_EMBEDDED
+@on_embedded
 @pytest.mark.parametrize(
     "words",
     [
-        ("fair_queueing", "--schemes", "stfq", "--duration", "1s", "--quick"),
-        ("fdpa_fairness", "--schemes", "fdpa", "--users", "2", "--warmup", "1s", "--duration", "1s"),
-        ("fdpa_join_leave", "--phase", "4s"),
-        ("flow_completion", "--schemes", "fifo", "--duration", "1s", "--quick"),
-        ("incast", "--schemes", "fdpa,aifo", "--duration", "1250ms"),
-        ("inversions", "--schemes", "fifo", "--duration", "1s"),
+        ("fair_queueing", "--schemes", "stfq", "--duration", "1s", "--quick", *SLOW),
+        ("fdpa_fairness", "--schemes", "fdpa", "--users", "2", "--warmup", "1s", "--duration", "1s", *SLOW),
+        ("fdpa_join_leave", "--phase", "4s", *SLOW),
+        ("flow_completion", "--schemes", "fifo", "--duration", "1s", "--quick", *SLOW),
+        ("incast", "--schemes", "fdpa,aifo", "--duration", "1250ms", "--senders", "4", *SLOW),
+        ("inversions", "--schemes", "fifo", "--duration", "1s", *SLOW),
         ("inversions", "--schemes", "packs", "--stepped", "--packets", "1000"),
-        ("leaf_spine", "--schemes", "aifo", "--duration", "1s"),
-        ("three_flows", "--schemes", "fifo", "--duration", "1s"),
+        ("leaf_spine", "--schemes", "aifo", "--duration", "1s", "--urgent", "1", "--other", "1", *SLOW),
+        ("three_flows", "--schemes", "fifo", "--duration", "1s", *SLOW),
     ],
 )
 def test_everything_that_an_experiment_writes_goes_when_a_new_run_begins(
@@ -265,7 +268,7 @@ def test_everything_that_an_experiment_writes_goes_when_a_new_run_begins(
     assert left_in(tmp_path) == set()
 
 
-@ON_EMBEDDED
+@on_embedded
 def test_a_run_needs_no_network_but_one_of_its_own(tmp_path: Path) -> None:
     # as in a privileged container, which sees no netdev_max_backlog and cannot change what TCP may use
     alone = 'ip link set lo up && mount -t sysfs sysfs /sys && exec "$@"'

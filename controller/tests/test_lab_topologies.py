@@ -11,7 +11,7 @@ import time
 from pathlib import Path
 
 import pytest
-from lab import BMV2, EMBEDDED, ON_EMBEDDED, P4SCHED, in_plain_mininet, living
+from lab import BMV2, EMBEDDED, P4SCHED, in_plain_mininet, living, on_embedded
 
 from mininet_topos.leaf_spine import Shape
 from mininet_topos.nodes import Bmv2Switch, EmbeddedSwitch, NodeError, P4Switch
@@ -62,7 +62,7 @@ def test_every_host_reaches_every_other_over_leaves_and_spines(switch: str, tmp_
         asyncio.run(check(network))
 
 
-@ON_EMBEDDED
+@on_embedded
 def test_flows_spread_over_the_spines_and_keep_their_path(tmp_path: Path) -> None:
     async def uplinks(network: Fabric) -> list[int]:
         ranked = named("fifo").alike(equal_buffers(64, 16))
@@ -93,7 +93,7 @@ def laws_of(network: Fabric, switch: str, folder: Path) -> Laws:
     return Laws(configs, folder / switch, per_port=True)
 
 
-@ON_EMBEDDED
+@on_embedded
 def test_one_controller_tunes_every_port_of_every_switch(tmp_path: Path) -> None:
     async def tune(network: Fabric) -> None:
         ranked = named("aifo").alike(equal_buffers(64, 16))
@@ -149,7 +149,7 @@ def test_an_incast_of_nobody_or_too_many_is_refused(senders: int, tmp_path: Path
         pass
 
 
-@ON_EMBEDDED
+@on_embedded
 def test_a_killed_run_on_many_switches_leaves_nothing_that_clean_does_not_remove(tmp_path: Path) -> None:
     words = ["run", "leaf_spine", "--schemes", "aifo", "--rate", "20mbit", "--out", str(tmp_path)]
     process = subprocess.Popen([P4SCHED, *words], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
@@ -207,7 +207,7 @@ def test_the_topologies_work_with_plain_mininet(topology: str, answers: str, swi
     assert answers in in_plain_mininet(topology.format(switch))
 
 
-@ON_EMBEDDED
+@on_embedded
 @pytest.mark.parametrize(
     ("topology", "message"),
     [
@@ -226,7 +226,7 @@ def test_plain_mininet_says_what_cannot_be(topology: str, message: str) -> None:
     assert "Traceback" not in said
 
 
-@ON_EMBEDDED
+@on_embedded
 def test_plain_mininet_leaves_a_network_alone_that_runs_already() -> None:
     subprocess.run(["ip", "link", "add", "s1-eth1", "type", "veth", "peer", "name", "other-eth1"], check=True)
     try:

@@ -14,7 +14,7 @@ from typing import Any
 
 import finsy as fy
 import pytest
-from lab import ON_EMBEDDED, P4SCHED, living
+from lab import MACHINE, P4SCHED, living, on_embedded
 from switches import RunningSwitch, start_switch
 
 from mininet_topos.leaf_spine import Shape
@@ -56,6 +56,7 @@ def not_here() -> str | None:
     return None
 
 
+pytestmark = MACHINE
 WITH_ONOS = pytest.mark.skipif(not_here() is not None, reason=str(not_here()))
 LINK = Link(50_000_000, 10_000_000)
 BANDS = Bands.parse("1+4*0.5")
@@ -186,7 +187,7 @@ async def test_the_run_ends_when_it_does(embedded_switch: RunningSwitch, tmp_pat
         await killed()
 
 
-@ON_EMBEDDED
+@on_embedded
 @WITH_ONOS
 def test_a_killed_onos_is_started_again_while_traffic_goes_on(tmp_path: Path) -> None:
     async def restarted(network: Dumbbell) -> tuple[int, int]:
@@ -267,7 +268,7 @@ def flow(source: str, destination: str) -> dict[str, Any]:
     }
 
 
-@ON_EMBEDDED
+@on_embedded
 @WITH_ONOS
 def test_both_controllers_in_one_run_share_the_link_alike(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     words = ["--controller", "python,onos", "--schemes", "fdpa", "--users", "4", "--warmup", "3s", "--duration", "5s"]
@@ -289,7 +290,7 @@ def test_both_controllers_in_one_run_share_the_link_alike(tmp_path: Path, capsys
     assert living("p4sched-onos") == []
 
 
-@ON_EMBEDDED
+@on_embedded
 @WITH_ONOS
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGKILL])
 def test_a_run_that_is_stopped_leaves_no_onos_behind(number: signal.Signals, tmp_path: Path) -> None:

@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 import pytest
-from lab import ON_EMBEDDED
+from lab import on_embedded
 
 from p4sched.errors import UsageError
 from p4sched.lab import calibrate, time_scale
@@ -151,7 +151,7 @@ def test_the_99th_percentile_of_1_to_1000() -> None:
     assert percentile(range(1, 1001), 0.99) == 991
 
 
-@ON_EMBEDDED
+@on_embedded
 def test_this_machine_is_measured_in_seconds_and_nothing_stays_behind() -> None:
     found = calibrate.capacity()
     assert found.full_frames_per_s > 1000

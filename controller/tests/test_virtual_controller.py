@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import finsy as fy
-from lab import IN_VIRTUAL_TIME, busy_machine
+from lab import IN_VIRTUAL_TIME, MACHINE, busy_machine
 
 from mininet_topos.dumbbell import dumbbell_sides
 from mininet_topos.stations import Station
@@ -118,6 +118,7 @@ async def one_second(program: Program, pauses: list[float]) -> tuple[Heard, str]
             return answering.heard, (await client.log("receive")).decode()
 
 
+@MACHINE
 def test_a_slow_controller_on_a_busy_machine_acts_at_the_instants_of_a_fast_one(tmp_path: Path) -> None:
     program = compile_program(Path(__file__).with_name("reactive.p4"), tmp_path)
 

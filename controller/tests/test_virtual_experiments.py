@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from lab import IN_VIRTUAL_TIME, P4SCHED, busy_machine, living
+from lab import IN_VIRTUAL_TIME, MACHINE, P4SCHED, busy_machine, living
 
 from mininet_topos.dumbbell import dumbbell_sides
 from p4sched.control.decision_log import logged_decisions
@@ -69,6 +69,7 @@ def test_every_experiment_runs_in_virtual_time_and_is_exact_without_any_privileg
     assert (tmp_path / "figure.png").stat().st_size > 0
 
 
+@MACHINE
 @pytest.mark.parametrize(
     ("name", "further"),
     [("fdpa_fairness", ("--schemes", "fdpa")), ("leaf_spine", ("--spines", "1", "--hosts", "1", "--duration", "1s"))],

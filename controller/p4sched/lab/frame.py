@@ -49,7 +49,7 @@ from p4sched.lab.virtual.network import VirtualLab
 from p4sched.p4rt.target import PROGRAMS, Target
 from p4sched.p4rt.traffic_manager import BMV2_LIMITS
 from p4sched.paths import TOFINO_DIR
-from p4sched.results import figures, summaries
+from p4sched.results import summaries
 from p4sched.results.tables import print_table
 from p4sched.schemes import SCHEMES, title
 from p4sched.versions import versions, versions_in_virtual_time
@@ -400,6 +400,8 @@ def _line(progress: Progress, scheme: str) -> Tell:
 
 
 def _write(experiment: Experiment[SettingT, KeptT], results: Results[SettingT, KeptT], pace: Pace | None) -> None:
+    from p4sched.results import figures  # noqa: PLC0415 - Matplotlib takes a second
+
     summaries.write(results.out, results.found)
     for name, rows in experiment.csv.items():
         write_csv(results.out / name, rows(results))
