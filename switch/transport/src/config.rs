@@ -74,6 +74,12 @@ pub struct Config {
     pub min_rto: Nanos,
     /// The longest retransmission timeout.
     pub max_rto: Nanos,
+    /// Timers run out with a tick of this distance, as those of a kernel that has 1 s / `tick` of them in a second (Linux: `HZ`).
+    /// 0: they run out when they are due.
+    pub tick: Nanos,
+    /// Whether the sender hands segments to its interface in bursts of up to 64 KiB, and waits for a burst to be worth it (Linux:
+    /// segmentation offload, whatever the interface can do).
+    pub offload: bool,
 }
 
 impl Config {
@@ -93,6 +99,8 @@ impl Config {
             initial_rto: 1000 * MS,
             min_rto: 200 * MS,
             max_rto: 120_000 * MS,
+            tick: 0,
+            offload: false,
         }
     }
 

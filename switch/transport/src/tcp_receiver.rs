@@ -4,6 +4,7 @@ use crate::config::{Config, Control, Recovery};
 use crate::endpoint::Endpoint;
 use crate::ranges::Ranges;
 use crate::segment::{Bytes, Ecn, Kind, Segment};
+use crate::tcp::runs_out;
 use p4sched_schedulers::Nanos;
 use std::sync::Arc;
 
@@ -195,7 +196,10 @@ impl TcpReceiver {
             || self.quick > 0
             || marks_changed;
         match self.config.delayed_ack {
-            Some(delay) if !at_once => self.acknowledge_at = self.acknowledge_at.or(Some(now + delay)),
+            Some(delay) if !at_once => {
+                let due = runs_out(now, delay, self.config.tick);
+                self.acknowledge_at = self.acknowledge_at.or(Some(due));
+            }
             _ => self.acknowledge(now, out),
         }
     }

@@ -91,6 +91,28 @@ fn cubic_fills_a_link_with_half_of_that_buffer() {
     }
 }
 
+/// With offload, segments leave together: a millisecond of the expected rate, but no more than half of the window, and two at least.
+#[test]
+fn segments_leave_in_bursts_of_a_millisecond() {
+    let largest = |offload, rate_bps, delay| {
+        let config = Config {
+            offload,
+            ..config(Control::Cubic)
+        };
+        let path = Path {
+            queue: 50,
+            ..Path::new(rate_bps, delay)
+        };
+        let run = run(&config, u64::MAX, &path, 10 * SECOND);
+        let late = &run.sends[run.sends.len() / 2..];
+        late.iter().map(|event| event.sent).max().unwrap()
+    };
+    // At 100 Mbit/s, 1.2 times what is sent in 1 s / 1024 are 11 segments.
+    assert!(largest(false, 100_000_000, 5 * MS / 2) <= 4);
+    assert!((9..=13).contains(&largest(true, 100_000_000, 5 * MS / 2)));
+    assert!(largest(true, 10_000_000, 10 * MS) <= 4);
+}
+
 /// HyStart leaves slow start before the queue overflows.
 #[test]
 fn hystart_saves_the_losses_of_slow_start() {

@@ -27,6 +27,8 @@ prop_compose! {
         quick_acks in 0..20_u32,
         ecn: bool,
         min_rto in prop_oneof![Just(10 * US), Just(MS), Just(200 * MS)],
+        tick in prop_oneof![Just(0), Just(4 * MS)],
+        offload: bool,
     ) -> Config {
         Config {
             mss,
@@ -39,6 +41,8 @@ prop_compose! {
             ecn: ecn || control == Control::Dctcp,
             min_rto,
             max_rto: 2 * SECOND,
+            tick,
+            offload,
             ..Config::kernel(control)
         }
     }

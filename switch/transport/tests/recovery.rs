@@ -141,6 +141,22 @@ fn a_lost_tail_is_probed() {
     assert_eq!(finishes(&run) / MS, 70);
 }
 
+/// 250 ticks a second. Linux's probe waits for two round trips and 2 ms, which is six ticks, from 30 ms on: the seventh one is at 56 ms.
+#[test]
+fn timers_run_out_with_a_tick() {
+    let config = |recovery| Config {
+        tick: 4 * MS,
+        ..config(recovery)
+    };
+    let probe = run(&config(Recovery::Rack), 40_000, &path().losing([38, 39]), SECOND);
+    assert_eq!(times(&probe, 39), [20, 56]);
+    finishes(&probe);
+    // 30 ms + 210 ms, in whole ticks.
+    let timeout = run(&config(Recovery::Sack), 40_000, &path().losing([39]), SECOND);
+    assert_eq!(times(&timeout, 39), [20, 244]);
+    finishes(&timeout);
+}
+
 #[test]
 fn a_lost_tail_without_a_probe_waits_for_the_timer() {
     let run = run(&config(Recovery::Sack), 40_000, &path().losing([39]), SECOND);

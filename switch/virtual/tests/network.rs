@@ -72,8 +72,9 @@ async fn two_seconds_of_cubic() -> (Value, api::PortStats, api::HostCounters) {
 async fn a_cubic_flow_fills_its_link_and_two_runs_are_the_same() {
     let (report, bottleneck, counters) = two_seconds_of_cubic().await;
     let received = report["end"]["sum_received"]["bits_per_second"].as_f64().unwrap();
-    // 10 Mbit/s of frames, of which 1448 of 1514 bytes are payload.
-    assert!((9.3e6..9.57e6).contains(&received), "{report}");
+    // 10 Mbit/s of frames, of which 1448 of 1514 bytes are payload. Behind a hole at the end a queue of 50 is not acknowledged yet.
+    assert!((9.0e6..9.57e6).contains(&received), "{report}");
+    assert!(bottleneck.tx_bytes * 8 > 2 * 9_900_000, "{bottleneck:?}");
     let again = report["end"]["sum_sent"]["retransmits"].as_u64().unwrap();
     let dropped: u64 = bottleneck.queues.iter().map(|queue| queue.dropped_packets).sum();
     assert!(

@@ -7,7 +7,7 @@ use super::hystart::HyStart;
 use super::window::{Measurement, Window};
 use p4sched_schedulers::Nanos;
 
-/// The window is computed anew at most once in this time, as on a kernel with a thousand ticks a second.
+/// Unless the timers have ticks, the window is computed anew at most once in this time, as on a kernel with a thousand ticks a second.
 const TICK: Nanos = 1_000_000;
 /// The result for the same window may be as old as this.
 const FRESH: Nanos = 1_000_000_000 / 32;
@@ -34,19 +34,22 @@ pub(crate) struct Cubic {
     /// The shortest round trip, 0 before the first one.
     shortest: Nanos,
     hystart: Option<HyStart>,
+    tick: Nanos,
 }
 
 impl Cubic {
-    pub(crate) fn new(hystart: bool) -> Self {
+    /// With timers that have ticks so far apart, or 0.
+    pub(crate) fn new(hystart: bool, tick: Nanos) -> Self {
         Cubic {
             hystart: hystart.then(HyStart::default),
+            tick: if tick == 0 { TICK } else { tick },
             ..Cubic::default()
         }
     }
 
     /// Forgets the path.
     pub(crate) fn reset(&mut self) {
-        *self = Cubic::new(self.hystart.is_some());
+        *self = Cubic::new(self.hystart.is_some(), self.tick);
     }
 
     pub(crate) fn measure(&mut self, measurement: &Measurement, window: &mut Window) {
@@ -83,7 +86,7 @@ impl Cubic {
         if window == cwnd && now - at <= FRESH {
             return self.each;
         }
-        if self.epoch.is_none() || now / TICK != at / TICK {
+        if self.epoch.is_none() || now / self.tick != at / self.tick {
             self.computed = (cwnd, now);
             self.each = self.cubic(now, cwnd, acked);
         }
@@ -181,7 +184,7 @@ mod tests {
         let mut cubic = Cubic {
             w_max: 2000,
             shortest: SECOND / 10,
-            ..Cubic::default()
+            ..Cubic::new(false, 0)
         };
         let mut window = Window {
             cwnd: 1400,
@@ -212,7 +215,7 @@ mod tests {
         let mut cubic = Cubic {
             w_max: 20,
             shortest: SECOND / 1000,
-            ..Cubic::default()
+            ..Cubic::new(false, 0)
         };
         let mut window = Window {
             cwnd: 14,
@@ -232,7 +235,7 @@ mod tests {
 
     #[test]
     fn a_reduction_below_the_last_one_gives_way_to_others() {
-        let mut cubic = Cubic::new(false);
+        let mut cubic = Cubic::new(false, 0);
         assert_eq!((cubic.reduced(100), cubic.w_max), (70, 100));
         assert_eq!((cubic.reduced(90), cubic.w_max), (63, 76));
     }

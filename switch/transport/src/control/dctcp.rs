@@ -65,6 +65,7 @@ mod tests {
                 delivered: 1,
                 marked: segment % 10 < marked,
                 rtt: None,
+                burst_delay: 0,
             });
         }
         dctcp

@@ -45,16 +45,17 @@ impl HyStart {
         if cwnd < LOW_WINDOW {
             return false;
         }
-        self.found = self.train_fills_the_path(now, shortest) || self.queue_is_there(shortest);
+        self.found =
+            self.train_fills_the_path(now, shortest + measurement.burst_delay) || self.queue_is_there(shortest);
         self.found
     }
 
-    fn train_fills_the_path(&mut self, now: Nanos, shortest: Nanos) -> bool {
+    fn train_fills_the_path(&mut self, now: Nanos, path: Nanos) -> bool {
         if now - self.last_ack > TRAIN_GAP {
             return false;
         }
         self.last_ack = now;
-        now - self.started > shortest / 2
+        now - self.started > path / 2
     }
 
     fn queue_is_there(&mut self, shortest: Nanos) -> bool {
@@ -78,6 +79,7 @@ mod tests {
             delivered: 1,
             marked: false,
             rtt: Some(rtt),
+            burst_delay: 0,
         }
     }
 

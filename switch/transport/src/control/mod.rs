@@ -27,7 +27,7 @@ impl Algorithm {
     pub(crate) fn new(config: &Config) -> Self {
         match config.control {
             Control::NewReno | Control::PFabric | Control::Netbench | Control::Udp { .. } => Algorithm::NewReno,
-            Control::Cubic => Algorithm::Cubic(Cubic::new(config.hystart)),
+            Control::Cubic => Algorithm::Cubic(Cubic::new(config.hystart, config.tick)),
             Control::Dctcp => Algorithm::Dctcp(Dctcp::new()),
         }
     }

@@ -68,4 +68,6 @@ pub(crate) struct Measurement {
     pub(crate) marked: bool,
     /// Round-trip time of the newest segment that it is for.
     pub(crate) rtt: Option<Nanos>,
+    /// What bursts may add to the length of a train of acknowledgements.
+    pub(crate) burst_delay: Nanos,
 }

@@ -1,5 +1,6 @@
 //! What an acknowledgement says, and what follows from it: Linux's `tcp_ack` in the same order.
 
+use super::deadlines::{SLACK, runs_out};
 use super::rack::DUP_THRESH;
 use super::scoreboard::Delivered;
 use super::state::{Phase, TcpSender};
@@ -121,6 +122,7 @@ impl TcpSender {
             delivered: news.delivered,
             marked: segment.ece,
             rtt: news.newest.map(|sent_at| now - sent_at),
+            burst_delay: self.burst_delay(),
         };
         self.control.measure(&measurement, &mut self.window);
     }
@@ -159,7 +161,12 @@ impl TcpSender {
                 let judgement = self.rack.judgement(self.board.sacked(), recovers, self.smoothed());
                 self.timers.reordering = None;
                 if let Some((newest, wait)) = judgement {
-                    (self.timers.reordering, again) = self.board.lose_sent_before(now, newest, wait);
+                    let due;
+                    (due, again) = self.board.lose_sent_before(now, newest, wait);
+                    self.timers.reordering = due.map(|due| match self.config.tick {
+                        0 => due,
+                        tick => runs_out(now, due - now + SLACK, tick),
+                    });
                 }
             }
         }

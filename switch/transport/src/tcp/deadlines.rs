@@ -11,6 +11,26 @@ pub(super) struct TailProbe {
     pub(super) repeats: bool,
 }
 
+/// Linux adds this to its timers of a few round trips (`TCP_TIMEOUT_MIN_US`): a tick is coarser than they are.
+pub(super) const SLACK: Nanos = 2_000_000;
+
+/// When a timer runs out that is set at `from` for this long. `tick` is the distance of two ticks, or 0.
+///
+/// Linux rounds the duration up to whole ticks, and the end to the next tick. From 63 ticks on it counts in eights of them, from
+/// 504 on in 64s, and so on (`kernel/time/timer.c`, `calc_index`).
+pub(crate) fn runs_out(from: Nanos, duration: Nanos, tick: Nanos) -> Nanos {
+    if tick == 0 {
+        return from.saturating_add(duration);
+    }
+    let ticks = duration.div_ceil(tick);
+    let (mut grain, mut limit) = (1, 63);
+    while ticks >= limit && limit < 1 << 40 {
+        (grain, limit) = (grain * 8, limit * 8);
+    }
+    let end = from / tick + ticks;
+    ((end / grain + 1) * grain).saturating_mul(tick)
+}
+
 /// What the timers count from.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Deadlines {
@@ -34,5 +54,26 @@ impl Deadlines {
         if was_empty {
             self.restarted = now;
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const MS: Nanos = 1_000_000;
+
+    #[test]
+    fn a_timer_never_runs_out_early_and_longer_ones_are_coarser() {
+        let after = |from, duration| runs_out(from * MS, duration * MS, 4 * MS) / MS;
+        assert_eq!(
+            [after(0, 12), after(1, 12), after(3, 13), after(4, 12)],
+            [16, 16, 20, 20]
+        );
+        // 62 ticks are exact; 63 and more end at a multiple of 8, 504 and more at one of 64.
+        assert_eq!([after(0, 248), after(0, 252), after(4, 256)], [252, 256, 288]);
+        assert_eq!(after(0, 2016), 2048);
+        assert_eq!(runs_out(5, 7, 0), 12);
+        assert_eq!(runs_out(Nanos::MAX, 7, 0), Nanos::MAX);
     }
 }

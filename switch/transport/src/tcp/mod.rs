@@ -10,6 +10,7 @@
 
 mod acknowledgement;
 mod deadlines;
+mod offload;
 mod rack;
 mod reduction;
 mod scoreboard;
@@ -18,6 +19,7 @@ mod timers;
 
 use crate::endpoint::Endpoint;
 use crate::segment::{Kind, Segment};
+pub(crate) use deadlines::runs_out;
 use p4sched_schedulers::Nanos;
 pub(crate) use state::TcpSender;
 

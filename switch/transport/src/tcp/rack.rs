@@ -76,6 +76,11 @@ impl Rack {
         self.reordering_seen = true;
     }
 
+    /// The shortest round trip, 0 before the first one.
+    pub(super) fn shortest(&self) -> Nanos {
+        self.shortest.unwrap_or(0)
+    }
+
     pub(super) fn has_seen_reordering(&self) -> bool {
         self.reordering_seen
     }

@@ -66,6 +66,11 @@ impl Scoreboard {
         self.una + self.sent.len() as u64
     }
 
+    /// When the first segment that is not acknowledged was sent the last time.
+    pub(super) fn first_sent_at(&self) -> Option<Nanos> {
+        self.sent.front().map(|segment| segment.at)
+    }
+
     pub(super) fn is_empty(&self) -> bool {
         self.sent.is_empty()
     }

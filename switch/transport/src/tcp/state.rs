@@ -60,6 +60,8 @@ pub(crate) struct TcpSender {
     pub(super) duplicates: u32,
     pub(super) round_trip: RoundTrip,
     pub(super) timers: Deadlines,
+    /// When it sent data the last time.
+    pub(super) wrote: Nanos,
     /// The next new segment tells the receiver that the window was reduced.
     pub(super) tells_reduction: bool,
     /// pFabric: one byte at a time until something is acknowledged.
@@ -86,6 +88,7 @@ impl TcpSender {
             duplicates: 0,
             round_trip: RoundTrip::default(),
             timers: Deadlines::default(),
+            wrote: 0,
             tells_reduction: false,
             probing: false,
             config,
@@ -186,6 +189,7 @@ impl TcpSender {
 
     pub(super) fn data(&mut self, now: Nanos, index: u64, is_new: bool, out: &mut Vec<Segment>) {
         self.statistics.sent += 1;
+        self.wrote = now;
         // RFC 3168 Section 6.1.5: what is sent again is not ECN-capable. DCTCP's are (Linux, tcp_ecn_send).
         let capable = self.config.ecn && (is_new || self.config.control == Control::Dctcp);
         out.push(Segment {
@@ -203,8 +207,12 @@ impl TcpSender {
     }
 
     pub(super) fn may_send_new(&self) -> bool {
-        let next = self.board.next();
-        next < self.segments() && self.first_byte(next + 1) <= self.edge
+        self.room() > 0
+    }
+
+    /// New segments that the receiver can take.
+    pub(super) fn room(&self) -> u64 {
+        self.segments_before(self.edge).saturating_sub(self.board.next())
     }
 
     pub(super) fn send_new(&mut self, now: Nanos, out: &mut Vec<Segment>) {
@@ -228,16 +236,19 @@ impl TcpSender {
 
     /// Sends what the windows allow: first what was lost, then what is new.
     pub(super) fn transmit(&mut self, now: Nanos, out: &mut Vec<Segment>) {
-        while !self.probing && self.in_flight() < self.window.cwnd {
+        let mut waits = false;
+        while !self.probing && !waits && self.in_flight() < self.window.cwnd {
             if let Some(index) = self.board.next_lost() {
                 self.send_again(now, index, out);
             } else if self.may_send_new() {
-                self.send_new(now, out);
+                let burst = self.burst(now);
+                (0..burst).for_each(|_| self.send_new(now, out));
+                waits = burst == 0;
             } else {
                 break;
             }
         }
-        self.limited = self.in_flight() >= self.window.cwnd;
+        self.limited = waits || self.in_flight() >= self.window.cwnd;
     }
 
     pub(super) fn synchronize(&mut self, now: Nanos, out: &mut Vec<Segment>) {

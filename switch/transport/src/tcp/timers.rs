@@ -1,7 +1,7 @@
 //! The timers of the sender: retransmission (RFC 6298), tail loss probe and reordering (RFC 8985), pFabric's probes.
 
 use super::acknowledgement::Losses;
-use super::deadlines::TailProbe;
+use super::deadlines::{SLACK, TailProbe, runs_out};
 use super::state::{Phase, TcpSender};
 use crate::config::{Control, Recovery};
 use crate::control::Cause;
@@ -26,10 +26,8 @@ impl TcpSender {
         if self.finished() || (self.established && self.board.is_empty()) {
             return None;
         }
-        let timeout = self
-            .timers
-            .restarted
-            .saturating_add(self.round_trip.timeout(&self.config));
+        let timeout = self.round_trip.timeout(&self.config);
+        let timeout = runs_out(self.timers.restarted, timeout, self.config.tick);
         let reordering = self.timers.reordering.map(|at| (at, Timer::Reordering));
         let probe = self.tail_probe_due().map(|at| (at.min(timeout), Timer::TailProbe));
         [Some((timeout, Timer::Retransmission)), reordering, probe]
@@ -44,8 +42,13 @@ impl TcpSender {
         if self.config.recovery != Recovery::Rack || !is_calm || self.timers.tail_probe.is_some() || !self.established {
             return None;
         }
-        let alone = if self.board.out() == 1 { self.config.min_rto } else { 0 };
-        Some(self.timers.sent_or_advanced + 2 * self.round_trip.smoothed()? + alone)
+        let further = match self.board.out() {
+            1 => self.config.min_rto,
+            _ if self.config.tick > 0 => SLACK,
+            _ => 0,
+        };
+        let wait = 2 * self.round_trip.smoothed()? + further;
+        Some(runs_out(self.timers.sent_or_advanced, wait, self.config.tick))
     }
 
     pub(super) fn expire(&mut self, now: Nanos, out: &mut Vec<Segment>) {

@@ -14,6 +14,9 @@ use super::{ModelHost, Net};
 use crate::host::{Outbox, TcpSettings};
 use crate::run::Program;
 
+/// Debian's kernels, and those of guests, have 250 ticks a second.
+const TICK: Nanos = 4_000_000;
+
 /// All connections of a host.
 #[derive(Default)]
 pub(super) struct Tcp {
@@ -81,6 +84,8 @@ impl Tcp {
         Arc::new(Config {
             min_rto: self.settings.rto_min.unwrap_or(usual.min_rto).min(usual.max_rto),
             initial_window: self.settings.initial_window.unwrap_or(usual.initial_window),
+            tick: TICK,
+            offload: true,
             ..usual
         })
     }

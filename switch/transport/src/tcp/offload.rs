@@ -1,0 +1,91 @@
+//! Segments that leave together: segmentation offload, as Linux has it (`tcp_write_xmit`, `tcp_tso_autosize`, `tcp_tso_should_defer`).
+//!
+//! Linux builds large segments whatever the interface can do; where it can do nothing, they are cut one layer below. So segments leave
+//! in bursts of about a millisecond of the flow's rate, and acknowledgements of two segments each do not let two segments go.
+
+use super::state::{Phase, TcpSender};
+use p4sched_schedulers::Nanos;
+
+const MS: Nanos = 1_000_000;
+/// Bytes of a burst (Linux: `sk_gso_max_size`): 64 KiB without the headers.
+const MOST: u64 = 65_215;
+/// A burst is what the rate gives in 1 s / 1024, and two segments at least.
+const BURSTS_IN_A_SECOND: u64 = 1024;
+const LEAST: u64 = 2;
+/// On short paths a burst may be longer: by `MOST`, halved for each 512 us of the shortest round trip.
+const HALVING: Nanos = 512_000;
+/// This part of the window is worth a burst.
+const WORTH: u32 = 3;
+/// In percent: the rate of a burst beside window / round trip, in slow start and near its end.
+const SLOW_START: u64 = 200;
+const AVOIDANCE: u64 = 120;
+
+impl TcpSender {
+    /// Bytes in a second that the flow is expected to reach (`tcp_update_pacing_rate`); none before the first round trip.
+    fn expected_rate(&self) -> Option<u64> {
+        let round_trip = self.round_trip.smoothed()?.max(1);
+        let share = if self.window.cwnd < self.window.ssthresh / 2 {
+            SLOW_START
+        } else {
+            AVOIDANCE
+        };
+        let segments = u64::from(self.window.cwnd.max(self.board.out()));
+        let bytes = u128::from(segments * u64::from(self.config.mss) * share / 100);
+        Some((bytes * 1_000_000_000 / u128::from(round_trip)) as u64)
+    }
+
+    /// Segments of a full burst.
+    fn full_burst(&self) -> u64 {
+        let of_rate = self.expected_rate().map_or(MOST, |rate| rate / BURSTS_IN_A_SECOND);
+        let halvings = (self.rack.shortest() / HALVING).min(63);
+        let bytes = (of_rate + (MOST >> halvings)).min(MOST);
+        (bytes / u64::from(self.config.mss)).max(LEAST)
+    }
+
+    /// How many new segments leave together now, the receiver permitting at least one. 0: it is better to wait for the next
+    /// acknowledgement. The window must not be full.
+    pub(super) fn burst(&self, now: Nanos) -> u32 {
+        if !self.config.offload {
+            return 1;
+        }
+        let window = self.window.cwnd;
+        let free = window - self.in_flight();
+        let full = self.full_burst();
+        // What an application has written is in pieces of this size.
+        let piece = (MOST / u64::from(self.config.mss)).max(1);
+        let next = self.board.next();
+        let ready = (piece - next % piece).min(self.segments() - next);
+        let room = self.room();
+        let sendable = room.min(free.into());
+        let is_last = next + ready == self.segments();
+        let goes = ready == 1
+            || !matches!(self.phase, Phase::Open | Phase::Marked)
+            || now - self.wrote > MS
+            || sendable >= full
+            || (!is_last && sendable >= ready)
+            || sendable >= u64::from(window / WORTH)
+            || !self.acknowledgement_is_near(now);
+        if !goes {
+            return 0;
+        }
+        // Two bursts are on their way at least.
+        let half = (window / 2).max(1).min(free);
+        full.min(ready).min(room).min(half.into()) as u32
+    }
+
+    /// Whether an acknowledgement is expected within half a round trip, 1 ms at most.
+    fn acknowledgement_is_near(&self, now: Nanos) -> bool {
+        let (Some(sent_at), Some(round_trip)) = (self.board.first_sent_at(), self.round_trip.smoothed()) else {
+            return false;
+        };
+        sent_at + round_trip <= now + (round_trip / 2).min(MS)
+    }
+
+    /// What a train of acknowledgements may last longer because of bursts (`hystart_ack_delay`): four of the largest, 1 ms at most.
+    pub(super) fn burst_delay(&self) -> Nanos {
+        match self.expected_rate() {
+            Some(rate) if self.config.offload => (4 * MOST * 1000 * MS / rate.max(1)).min(MS),
+            _ => 0,
+        }
+    }
+}
