@@ -159,8 +159,10 @@ def test_a_pause_holds_the_charts_and_a_port_shows_its_own_queues(run_page: Page
 
 
 def test_a_page_keeps_what_it_has_when_the_run_has_ended(browser: Browser, tmp_path: Path) -> None:
-    words = [*RUN, "--warmup", "1s", "--duration", "1s", "--live", "--out", str(tmp_path)]
+    words = [*RUN, "--warmup", "1s", "--duration", "5s", "--live", "--out", str(tmp_path)]
     with started(*words) as run, opened(browser, address_of(run)) as page:
+        # on a busy machine it takes the page seconds to come
+        expect(page.locator("table.bars")).to_contain_text("band 1", timeout=WAIT_MS)
         run.communicate(timeout=120)
         expect(page.locator("#status")).to_contain_text("ended", timeout=WAIT_MS)
         expect(page.locator("table.bars")).to_contain_text("band 1")
