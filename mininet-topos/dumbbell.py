@@ -25,7 +25,8 @@ if __name__ != "mininet_topos.dumbbell":
     sys.path.append(str(Path(sys._getframe().f_code.co_filename).resolve().parent.parent / "controller"))
 
 from mininet_topos.nodes import NodeError
-from mininet_topos.star import Sides, far_station, for_mn, near_station
+from mininet_topos.shapes import structure
+from mininet_topos.star import Sides, for_mn, sides
 from mininet_topos.stations import refusing, whole
 
 # Names at this level end up among the globals of `mn`, which has a SWITCHES, HOSTS, TOPOS, ... of its own.
@@ -38,8 +39,8 @@ def dumbbell_sides(hosts: int, users: int) -> Sides:
     whole("user hosts", hosts, 1, 200)
     if whole("users", users, 0, 4095) > hosts * USERS_PER_HOST:
         raise NodeError(f"{users} users on {hosts} hosts: a host has room for {USERS_PER_HOST}")
-    near = [near_station("u", host, len(range(host, users + 1, hosts))) for host in range(1, hosts + 1)]
-    return Sides(near, far_station("server", hosts + 1))
+    dealt = [len(range(host, users + 1, hosts)) for host in range(1, hosts + 1)]
+    return sides(structure("dumbbell", hosts=hosts), dealt)
 
 
 def standalone(hosts: int = 4, users: int = 0, switch: str = "embedded", program: str = "fifo") -> Topo:

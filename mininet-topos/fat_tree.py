@@ -22,6 +22,7 @@ installed; `pingall` then answers.
 # mypy: disable-error-code="no-untyped-call,misc"
 
 import sys
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -33,18 +34,9 @@ if __name__ != "mininet_topos.fat_tree":
     sys.path.append(str(Path(sys._getframe().f_code.co_filename).resolve().parent.parent / "controller"))
 
 from mininet_topos.nodes import NodeError
-from mininet_topos.stations import (
-    FIRST_GRPC_PORT,
-    Station,
-    alone,
-    attach,
-    program_loader,
-    refusing,
-    router_mac,
-    routes,
-    switch_node,
-    whole,
-)
+from mininet_topos.shapes import End, Structure, structure
+from mininet_topos.stations import Station, refusing, router_mac, routes, whole
+from mininet_topos.topo import for_mn
 
 # Names at this level end up among the globals of `mn`, which has a SWITCHES, HOSTS, TOPOS, ... of its own.
 MOST_FAT_TREE_PORTS = 16
@@ -67,44 +59,34 @@ class FatTree:
         """Ports down, and ports up."""
         return self.k // 2
 
+    @property
+    def structure(self) -> Structure:
+        """Switches, hosts and links."""
+        return structure("fat_tree", k=self.k)
+
     def edges(self) -> list[str]:
         """Switches of the hosts, pod by pod."""
-        return [f"s{number}" for number in range(1, self.k * self.half + 1)]
+        return list(self.structure.kinds["edge"])
 
     def aggregations(self) -> list[str]:
         """Switches above the edges, pod by pod."""
-        before = self.k * self.half
-        return [f"s{before + number}" for number in range(1, self.k * self.half + 1)]
+        return list(self.structure.kinds["aggregation"])
 
     def core(self) -> list[str]:
         """Switches above the pods."""
-        before = 2 * self.k * self.half
-        return [f"s{before + number}" for number in range(1, self.half**2 + 1)]
+        return list(self.structure.kinds["core"])
 
     def switch_names(self) -> list[str]:
         """Edges, aggregation switches, core."""
-        return self.edges() + self.aggregations() + self.core()
+        return self.structure.switch_names()
 
-    def rack(self, edge: str) -> list[Station]:
+    def rack(self, edge: str) -> Sequence[Station]:
         """Hosts of an edge."""
-        pod, row = divmod(self.edges().index(edge), self.half)
-        return [self._host(pod, row * self.half + place, place + 1) for place in range(self.half)]
+        return self.structure.racks[edge]
 
-    def links(self) -> list[tuple[tuple[str, int], tuple[str, int]]]:
+    def links(self) -> Sequence[tuple[End, End]]:
         """The links between switches: (switch, port) of the lower and of the upper end."""
-        found = []
-        for pod in range(self.k):
-            for upper, aggregation in enumerate(self._of_pod(self.aggregations(), pod)):
-                for lower, edge in enumerate(self._of_pod(self.edges(), pod)):
-                    found.append(((edge, self.half + 1 + upper), (aggregation, lower + 1)))
-                for place in range(self.half):
-                    top = self.core()[upper * self.half + place]
-                    found.append(((aggregation, self.half + 1 + place), (top, pod + 1)))
-        return found
-
-    def interfaces(self) -> list[str]:
-        """The switches' interfaces, as Mininet names them."""
-        return [f"{name}-eth{port}" for name in self.switch_names() for port in range(1, self.k + 1)]
+        return self.structure.links
 
     def routes(self, switch: str) -> list[dict[str, Any]]:
         """Entries of `ipv4_routes`: what is below, and one route up."""
@@ -134,16 +116,6 @@ class FatTree:
         times = 1 if switch in self.edges() else self.half
         return [{"group": WAYS_UP, "paths": [path for path in paths for _ in range(times)]}]
 
-    def _host(self, pod: int, number: int, port: int) -> Station:
-        address = f"10.{pod + 1}.{number + 1}"
-        return Station(
-            name=f"h{pod * self.half**2 + number + 1}",
-            port=port,
-            address=f"{address}.1",
-            prefix=f"{address}.0/24",
-            mac=f"02:00:00:00:{pod + 1:02x}:{number + 1:02x}",
-        )
-
     def _aggregation(self, pod: int, place: int) -> str:
         return self._of_pod(self.aggregations(), pod)[place]
 
@@ -151,44 +123,12 @@ class FatTree:
         return names[pod * self.half : (pod + 1) * self.half]
 
 
-class FatTreeTopo(Topo):
-    """See the head of this file. `switch` is "embedded" or "bmv2"; `switch_params` go to the switch of that name."""
-
-    def __init__(self, *args: Any, **params: Any) -> None:
-        """Arguments are those of `build`."""
-        super().__init__(*args, **params)
-
-    def build(
-        self,
-        shape: FatTree,
-        switch: str = "embedded",
-        switch_params: dict[str, dict[str, Any]] | None = None,
-        congestion_control: str | None = None,
-    ) -> None:
-        """Called by Topo's constructor with its arguments."""
-        node = switch_node(switch)
-        self.shape = shape
-        for name in shape.switch_names():
-            self.addSwitch(name, cls=node, **(switch_params or {}).get(name, {}))
-        for edge in shape.edges():
-            attach(self, edge, shape.rack(edge), congestion_control)
-        for (lower, port), (upper, its_port) in shape.links():
-            self.addLink(lower, upper, port1=port, port2=its_port)
-
-
 def standalone(k: int = 4, switch: str = "embedded", program: str = "fifo") -> Topo:
-    """The topology for `mn`: with the program loaded; s1 has the P4Runtime port that clients try first, s2 the next."""
+    """The topology for `mn`."""
     shape = FatTree(k)
-    params = {
-        name: {
-            "after_start": program_loader(program, shape.routes(name), shape.groups(name)),
-            "grpc_port": FIRST_GRPC_PORT + place,
-        }
-        for place, name in enumerate(shape.switch_names())
-    }
-    return alone(FatTreeTopo(shape=shape, switch=switch, switch_params=params))
+    return for_mn(shape.structure, shape.routes, shape.groups, switch, program)
 
 
 topos = {"fat_tree": refusing(standalone)}
 
-__all__ = ["FatTree", "FatTreeTopo", "topos"]
+__all__ = ["FatTree", "topos"]

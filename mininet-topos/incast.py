@@ -24,7 +24,8 @@ if __name__ != "mininet_topos.incast":
     # `mn --custom` executes this file by itself, with Debian's Python, and without defining __file__.
     sys.path.append(str(Path(sys._getframe().f_code.co_filename).resolve().parent.parent / "controller"))
 
-from mininet_topos.star import Sides, far_station, for_mn, near_station
+from mininet_topos.shapes import structure
+from mininet_topos.star import Sides, for_mn, sides
 from mininet_topos.stations import refusing, whole
 
 # Names at this level end up among the globals of `mn`, which has a SWITCHES, HOSTS, TOPOS, ... of its own.
@@ -34,8 +35,7 @@ MOST_SENDERS = 200
 def incast_sides(senders: int) -> Sides:
     """Senders h1, h2, ... of one user each, and the receiver. Raises NodeError when there are none or too many."""
     whole("senders", senders, 1, MOST_SENDERS)
-    near = [near_station("h", sender, users=1) for sender in range(1, senders + 1)]
-    return Sides(near, far_station("receiver", senders + 1))
+    return sides(structure("incast", senders=senders), [1] * senders)
 
 
 def standalone(senders: int = 8, switch: str = "embedded", program: str = "fifo") -> Topo:

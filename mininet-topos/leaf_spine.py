@@ -21,6 +21,7 @@ installed; `pingall` then answers.
 # mypy: disable-error-code="no-untyped-call,misc"
 
 import sys
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -31,18 +32,9 @@ if __name__ != "mininet_topos.leaf_spine":
     # `mn --custom` executes this file by itself, with Debian's Python, and without defining __file__.
     sys.path.append(str(Path(sys._getframe().f_code.co_filename).resolve().parent.parent / "controller"))
 
-from mininet_topos.stations import (
-    FIRST_GRPC_PORT,
-    Station,
-    alone,
-    attach,
-    program_loader,
-    refusing,
-    router_mac,
-    routes,
-    switch_node,
-    whole,
-)
+from mininet_topos.shapes import Structure, structure
+from mininet_topos.stations import Station, refusing, router_mac, routes, whole
+from mininet_topos.topo import for_mn
 
 # Names at this level end up among the globals of `mn`, which has a SWITCHES, HOSTS, TOPOS, ... of its own.
 MOST_LEAVES = 32
@@ -65,49 +57,34 @@ class Shape:
         whole("spines", self.spines, 1, MOST_SPINES)
         whole("hosts a leaf", self.hosts, 1, MOST_HOSTS)
 
+    @property
+    def structure(self) -> Structure:
+        """Switches, hosts and links."""
+        return structure("leaf_spine", leaves=self.leaves, spines=self.spines, hosts=self.hosts)
+
     def leaf_names(self) -> list[str]:
         """s1, s2, ..."""
-        return [f"s{leaf}" for leaf in range(1, self.leaves + 1)]
+        return list(self.structure.kinds["leaf"])
 
     def spine_names(self) -> list[str]:
         """The names that follow."""
-        return [f"s{self.leaves + spine}" for spine in range(1, self.spines + 1)]
+        return list(self.structure.kinds["spine"])
 
     def switch_names(self) -> list[str]:
         """Leaves, then spines."""
-        return self.leaf_names() + self.spine_names()
+        return self.structure.switch_names()
 
-    def rack(self, leaf: str) -> list[Station]:
+    def rack(self, leaf: str) -> Sequence[Station]:
         """Hosts of a leaf."""
-        number = self.leaf_names().index(leaf) + 1
-        return [
-            Station(
-                name=f"h{(number - 1) * self.hosts + place}",
-                port=place,
-                address=f"10.{number}.{place}.1",
-                prefix=f"10.{number}.{place}.0/24",
-                mac=f"02:00:00:00:{number:02x}:{place:02x}",
-            )
-            for place in range(1, self.hosts + 1)
-        ]
+        return self.structure.racks[leaf]
 
     def uplinks(self) -> dict[str, int]:
         """Port of each spine, the same at every leaf."""
-        return {name: self.hosts + spine for spine, name in enumerate(self.spine_names(), start=1)}
+        return self.structure.neighbours(self.leaf_names()[0])
 
     def downlinks(self) -> dict[str, int]:
         """Port of each leaf, the same at every spine."""
-        return {name: leaf for leaf, name in enumerate(self.leaf_names(), start=1)}
-
-    def ports(self, switch: str) -> list[int]:
-        """All ports of a switch."""
-        if switch in self.leaf_names():
-            return [*range(1, self.hosts + 1), *self.uplinks().values()]
-        return list(self.downlinks().values())
-
-    def interfaces(self) -> list[str]:
-        """The switches' interfaces, as Mininet names them."""
-        return [f"{name}-eth{port}" for name in self.switch_names() for port in self.ports(name)]
+        return self.structure.neighbours(self.spine_names()[0])
 
     def routes(self, switch: str) -> list[dict[str, Any]]:
         """Entries of `ipv4_routes`. A leaf knows its hosts, and the group for other racks; a spine knows the racks."""
@@ -128,46 +105,14 @@ class Shape:
         return [{"group": ECMP_GROUP, "paths": paths}]
 
 
-class LeafSpineTopo(Topo):
-    """See the head of this file. `switch` is "embedded" or "bmv2"; `switch_params` go to the switch of that name."""
-
-    def __init__(self, *args: Any, **params: Any) -> None:
-        """Arguments are those of `build`."""
-        super().__init__(*args, **params)
-
-    def build(
-        self,
-        shape: Shape,
-        switch: str = "embedded",
-        switch_params: dict[str, dict[str, Any]] | None = None,
-        congestion_control: str | None = None,
-    ) -> None:
-        """Called by Topo's constructor with its arguments."""
-        node = switch_node(switch)
-        self.shape = shape
-        for name in shape.switch_names():
-            self.addSwitch(name, cls=node, **(switch_params or {}).get(name, {}))
-        for leaf in shape.leaf_names():
-            attach(self, leaf, shape.rack(leaf), congestion_control)
-            for spine, port in shape.uplinks().items():
-                self.addLink(leaf, spine, port1=port, port2=shape.downlinks()[leaf])
-
-
 def standalone(
     leaves: int = 2, spines: int = 2, hosts: int = 2, switch: str = "embedded", program: str = "fifo"
 ) -> Topo:
-    """The topology for `mn`: with the program loaded; s1 has the P4Runtime port that clients try first, s2 the next."""
+    """The topology for `mn`."""
     shape = Shape(leaves, spines, hosts)
-    params = {
-        name: {
-            "after_start": program_loader(program, shape.routes(name), shape.groups(name)),
-            "grpc_port": FIRST_GRPC_PORT + place,
-        }
-        for place, name in enumerate(shape.switch_names())
-    }
-    return alone(LeafSpineTopo(shape=shape, switch=switch, switch_params=params))
+    return for_mn(shape.structure, shape.routes, shape.groups, switch, program)
 
 
 topos = {"leaf_spine": refusing(standalone)}
 
-__all__ = ["LeafSpineTopo", "Shape", "topos"]
+__all__ = ["Shape", "topos"]

@@ -2,16 +2,15 @@
 
 Only the standard library and Mininet are imported, so that Debian's `mn` can load this file too.
 """
-# Mininet has no type annotations.
-# mypy: disable-error-code="no-untyped-call,misc"
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, replace
 
 from mininet.topo import Topo
 
-from mininet_topos.stations import FIRST_GRPC_PORT, Station, alone, attach, program_loader, routes, switch_node
+from mininet_topos import stations, topo
+from mininet_topos.shapes import Structure
+from mininet_topos.stations import Station
 
 
 @dataclass(frozen=True)
@@ -27,45 +26,23 @@ class Sides:
         """All hosts, the far one last."""
         return [*self.near, self.far]
 
-
-def near_station(letter: str, number: int, users: int) -> Station:
-    """Host LETTERNUMBER on the port of its number; its users are 10.1.NUMBER.1, 10.1.NUMBER.2, ..."""
-    return Station(
-        name=f"{letter}{number}",
-        port=number,
-        address=f"10.1.{number}.250",
-        prefix=f"10.1.{number}.0/24",
-        mac=f"02:00:00:00:01:{number:02x}",
-        users=tuple(f"10.1.{number}.{place}" for place in range(1, users + 1)),
-    )
+    def structure(self) -> Structure:
+        """The switch and its hosts."""
+        return Structure({"switch": ["s1"]}, {"s1": self.stations()}, [])
 
 
-def far_station(name: str, port: int) -> Station:
-    """The host behind the bottleneck, 10.2.0.1."""
-    return Station(name, port, "10.2.0.1", "10.2.0.0/24", "02:00:00:00:02:01")
+def sides(structure: Structure, users: Sequence[int]) -> Sides:
+    """Both sides of a switch; `users` are how many there are at each host on the near side."""
+    *near, far = structure.stations()
+    return Sides([_with_users(station, count) for station, count in zip(near, users, strict=True)], far)
 
 
-class StarTopo(Topo):
-    """See the head of this file."""
-
-    def __init__(self, *args: Any, **params: Any) -> None:
-        """Arguments are those of `build`."""
-        super().__init__(*args, **params)
-
-    def build(
-        self,
-        sides: Sides,
-        switch: str = "embedded",
-        switch_params: dict[str, Any] | None = None,
-        congestion_control: str | None = None,
-    ) -> None:
-        """Topo's constructor calls it. `switch` is "embedded" or "bmv2"; `switch_params` go to the switch node."""
-        self.sides = sides
-        name = self.addSwitch("s1", cls=switch_node(switch), **(switch_params or {}))
-        attach(self, name, sides.stations(), congestion_control)
+def _with_users(station: Station, count: int) -> Station:
+    """The host with users at the first addresses of its prefix."""
+    network = station.prefix.rsplit(".", 1)[0]
+    return replace(station, users=tuple(f"{network}.{place}" for place in range(1, count + 1)))
 
 
 def for_mn(sides: Sides, switch: str, program: str) -> Topo:
-    """The topology for `mn`: with the program loaded, and the P4Runtime port that P4Runtime clients try first."""
-    params = {"after_start": program_loader(program, routes(sides.stations())), "grpc_port": FIRST_GRPC_PORT}
-    return alone(StarTopo(sides=sides, switch=switch, switch_params=params))
+    """The topology for `mn`."""
+    return topo.for_mn(sides.structure(), lambda _: stations.routes(sides.stations()), lambda _: (), switch, program)

@@ -119,12 +119,12 @@ def test_one_controller_tunes_every_port_of_every_switch(tmp_path: Path) -> None
             for number, name in enumerate(["s1", "s2", "s3", "s4"], start=1)
         }
         asyncio.run(tune(network))
-    assert not any(interface_index(name) for name in SHAPE.interfaces())
+    assert not any(interface_index(name) for name in SHAPE.structure.interfaces())
 
 
 def test_no_interface_name_is_longer_than_the_kernel_takes() -> None:
     largest = Shape(leaves=32, spines=32, hosts=64)
-    assert max(map(len, largest.interfaces())) <= 15
+    assert max(map(len, largest.structure.interfaces())) <= 15
 
 
 @pytest.mark.parametrize(
@@ -162,7 +162,7 @@ def test_a_killed_run_on_many_switches_leaves_nothing_that_clean_does_not_remove
     os.kill(process.pid, signal.SIGKILL)
     process.wait()
     subprocess.run([P4SCHED, "clean"], check=True, capture_output=True)
-    while left := [name for name in SHAPE.interfaces() if interface_index(name)]:
+    while left := [name for name in SHAPE.structure.interfaces() if interface_index(name)]:
         assert time.monotonic() < deadline, left
         time.sleep(0.05)
     assert not living("1@s4-eth1")

@@ -88,11 +88,12 @@ def plan(name: str, address: str, logs: Path) -> SwitchPlan:
         setup = named(name).usual()
         return SwitchPlan(at, setup, PORTS, ROUTES, (), USERS, RankSource.HEADER, setup.parameters)
     shape = Shape()
-    laws = Laws({port: law_config("packs", LINK.rate_bps, 10_000_000, 64) for port in shape.ports("s1")}, logs, True)
+    ports = shape.structure.ports("s1")
+    laws = Laws({port: law_config("packs", LINK.rate_bps, 10_000_000, 64) for port in ports}, logs, True)
     return SwitchPlan(
         at,
         named("packs").alike(equal_buffers(64, 16)),
-        {port: f"s1-eth{port}" for port in shape.ports("s1")},
+        {port: f"s1-eth{port}" for port in ports},
         shape.routes("s1"),
         shape.groups("s1"),
         [FlowUser(5, "10.1.1.1", 5205)],

@@ -20,7 +20,7 @@ from p4sched.lab.experiment import Asked, Experiment, HostKind, Results, SchemeO
 from p4sched.lab.fidelity import Exact
 from p4sched.lab.observation import Observation
 from p4sched.lab.tcp import TcpCounters
-from p4sched.lab.virtual.topology import leaves_and_spines, star
+from p4sched.lab.virtual.topology import described
 from p4sched.results import summaries
 from p4sched.results.tables import verdict
 
@@ -175,7 +175,7 @@ def ports(topology: dict[str, Any]) -> list[tuple[str, int]]:
 
 
 def test_a_dumbbell_is_one_switch_with_its_hosts_and_a_cpu_port() -> None:
-    topology = star(dumbbell_sides(2, 3), cpu_port=True)
+    topology = described(dumbbell_sides(2, 3).structure(), cpu_port=True)
     assert topology["switches"] == [{"name": "s1", "device_id": 1, "cpu_port": 509}]
     assert topology["hosts"][0] == {
         "name": "u1",
@@ -192,15 +192,15 @@ def test_a_dumbbell_is_one_switch_with_its_hosts_and_a_cpu_port() -> None:
 
 
 def test_an_incast_has_no_cpu_port() -> None:
-    topology = star(incast_sides(4), cpu_port=False)
+    topology = described(incast_sides(4).structure())
     assert topology["switches"] == [{"name": "s1", "device_id": 1}]
     assert len(topology["hosts"]) == 5
 
 
 def test_leaves_and_spines_have_the_ports_and_device_ids_of_the_emulation() -> None:
     shape = Shape(leaves=3, spines=2, hosts=2)
-    topology = leaves_and_spines(shape)
-    expected = [(name, port) for name in shape.switch_names() for port in shape.ports(name)]
+    topology = described(shape.structure)
+    expected = [(name, port) for name in shape.switch_names() for port in shape.structure.ports(name)]
     assert sorted(ports(topology)) == sorted(expected)
     assert [switch["device_id"] for switch in topology["switches"]] == [1, 2, 3, 4, 5]
     # port l of a spine goes to leaf l, on the port of that spine

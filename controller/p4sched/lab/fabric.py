@@ -114,7 +114,7 @@ def host_ports(network: Fabric, switch: str) -> tuple[int, ...]:
 def fabric_ports(network: Fabric, switch: str) -> tuple[int, ...]:
     """Ports of a switch to other switches."""
     rack = host_ports(network, switch)
-    return tuple(port for port in network.shape.ports(switch) if port not in rack)
+    return tuple(port for port in network.shape.structure.ports(switch) if port not in rack)
 
 
 def between(host_port: PortSettings, rate_bps: int) -> PortSettings:

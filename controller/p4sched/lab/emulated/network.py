@@ -10,10 +10,11 @@ from mininet.net import Mininet
 
 from mininet_topos.dumbbell import dumbbell_sides
 from mininet_topos.incast import incast_sides
-from mininet_topos.leaf_spine import LeafSpineTopo, Shape
+from mininet_topos.leaf_spine import Shape
 from mininet_topos.nodes import Bmv2Switch, NodeError, OffloadFreeHost, P4Switch
-from mininet_topos.star import Sides, StarTopo
+from mininet_topos.star import Sides
 from mininet_topos.stations import refuse_taken_names
+from mininet_topos.topo import StructureTopo
 from p4sched.errors import P4schedError
 from p4sched.lab import network
 from p4sched.lab.emulated.generator import GeneratorRuns
@@ -194,14 +195,13 @@ def _star(
     ledger: Ledger, sides: Sides, switch: str, log_folder: Path, cpu_port: int | None = None
 ) -> Iterator[Dumbbell]:
     with node_errors():
-        topology = StarTopo(
-            sides=sides,
+        topology = StructureTopo(
+            structure=sides.structure(),
             switch=switch,
-            switch_params={"log_folder": log_folder, "cpu_port": cpu_port},
+            switch_params={"s1": {"log_folder": log_folder, "cpu_port": cpu_port}},
             congestion_control=CONGESTION_CONTROL,
         )
-    interfaces = [f"s1-eth{station.port}" for station in sides.stations()]
-    with _brought_up(ledger, topology, interfaces, log_folder) as net:
+    with _brought_up(ledger, topology, sides.structure().interfaces(), log_folder) as net:
         yield Dumbbell(net, ledger, sides)
 
 
@@ -209,13 +209,13 @@ def _star(
 def leaf_spine(ledger: Ledger, shape: Shape, switch: str, log_folder: Path) -> Iterator[Fabric]:
     """Leaves and spines whose switches run and have no program yet; otherwise as `dumbbell`."""
     with node_errors():
-        topology = LeafSpineTopo(
-            shape=shape,
+        topology = StructureTopo(
+            structure=shape.structure,
             switch=switch,
             switch_params={name: {"log_folder": log_folder} for name in shape.switch_names()},
             congestion_control=CONGESTION_CONTROL,
         )
-    with _brought_up(ledger, topology, shape.interfaces(), log_folder) as net:
+    with _brought_up(ledger, topology, shape.structure.interfaces(), log_folder) as net:
         yield Fabric(net, ledger, shape)
 
 

@@ -18,7 +18,7 @@ from p4sched.lab.network import USER_HOSTS, Destination, Lab, node_errors
 from p4sched.lab.tcp import TcpCounters
 from p4sched.lab.virtual.client import Client, in_lock_step
 from p4sched.lab.virtual.process import VirtualProcess, virtual_process
-from p4sched.lab.virtual.topology import Topology, leaves_and_spines, star
+from p4sched.lab.virtual.topology import Topology, described
 from p4sched.lab.virtual.traffic import Runs, VirtualGeneratedTraffic, VirtualLongTraffic, VirtualProbe
 from p4sched.p4rt.traffic_manager import Fidelity as SwitchFidelity
 from p4sched.proto import simulation_pb2 as pb
@@ -143,7 +143,7 @@ class VirtualLab(Lab):
     async def dumbbell(self, users: int, folder: Path, hosts: int = USER_HOSTS) -> AsyncIterator[network.Dumbbell]:
         with node_errors():
             sides = dumbbell_sides(hosts, users)
-        async with self._brought(star(sides, cpu_port=True), folder) as brought:
+        async with self._brought(described(sides.structure(), cpu_port=True), folder) as brought:
             with self._announced(Dumbbell(brought, sides), brought, folder) as up:
                 yield up
 
@@ -151,13 +151,13 @@ class VirtualLab(Lab):
     async def incast(self, senders: int, folder: Path) -> AsyncIterator[network.Dumbbell]:
         with node_errors():
             sides = incast_sides(senders)
-        async with self._brought(star(sides, cpu_port=False), folder) as brought:
+        async with self._brought(described(sides.structure()), folder) as brought:
             with self._announced(Dumbbell(brought, sides), brought, folder) as up:
                 yield up
 
     @asynccontextmanager
     async def leaf_spine(self, shape: Shape, folder: Path) -> AsyncIterator[network.Fabric]:
-        async with self._brought(leaves_and_spines(shape), folder) as brought:
+        async with self._brought(described(shape.structure), folder) as brought:
             with self._announced(Fabric(brought, shape), brought, folder) as up:
                 yield up
 

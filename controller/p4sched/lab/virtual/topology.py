@@ -15,7 +15,7 @@ from mininet_topos.fat_tree import FatTree
 from mininet_topos.incast import incast_sides
 from mininet_topos.leaf_spine import Shape
 from mininet_topos.nodes import GATEWAY_MAC, NodeError
-from mininet_topos.star import Sides
+from mininet_topos.shapes import Structure
 from mininet_topos.stations import Station
 from p4sched.lab.network import CPU_PORT
 
@@ -23,36 +23,15 @@ Topology = dict[str, Any]
 """For JSON."""
 
 
-def star(sides: Sides, *, cpu_port: bool) -> Topology:
-    """One switch with hosts around it."""
-    switch: dict[str, Any] = {"name": "s1", "device_id": 1} | ({"cpu_port": CPU_PORT} if cpu_port else {})
-    return {"switches": [switch], "hosts": _hosts("s1", sides.stations()), "links": []}
-
-
-def leaves_and_spines(shape: Shape) -> Topology:
-    """Every leaf has a link to every spine. A switch's device id is the number in its name, as under Mininet."""
-    names = shape.switch_names()
-    hosts = [host for leaf in shape.leaf_names() for host in _hosts(leaf, shape.rack(leaf))]
-    downlinks = shape.downlinks()
-    links = [
-        {"ends": [{"switch": leaf, "port": port}, {"switch": spine, "port": downlinks[leaf]}]}
-        for leaf in shape.leaf_names()
-        for spine, port in shape.uplinks().items()
-    ]
+def described(structure: Structure, *, cpu_port: bool = False) -> Topology:
+    """A network. A switch's device id is the number in its name, as under Mininet."""
+    of_all = {"cpu_port": CPU_PORT} if cpu_port else {}
     return {
-        "switches": [{"name": name, "device_id": number} for number, name in enumerate(names, start=1)],
-        "hosts": hosts,
-        "links": links,
-    }
-
-
-def fat_tree(shape: FatTree) -> Topology:
-    """Pods and a core."""
-    names = shape.switch_names()
-    return {
-        "switches": [{"name": name, "device_id": number} for number, name in enumerate(names, start=1)],
-        "hosts": [host for edge in shape.edges() for host in _hosts(edge, shape.rack(edge))],
-        "links": [{"ends": [{"switch": name, "port": port} for name, port in link]} for link in shape.links()],
+        "switches": [
+            {"name": name, "device_id": number, **of_all} for number, name in enumerate(structure.switch_names(), 1)
+        ],
+        "hosts": [host for switch, rack in structure.racks.items() for host in _hosts(switch, rack)],
+        "links": [{"ends": [{"switch": name, "port": port} for name, port in link]} for link in structure.links],
     }
 
 
@@ -73,10 +52,10 @@ def _hosts(switch: str, stations: Sequence[Station]) -> list[dict[str, Any]]:
 
 
 BY_NAME: Mapping[str, Callable[..., Topology]] = {
-    "dumbbell": lambda hosts=4, users=0: star(dumbbell_sides(hosts, users), cpu_port=True),
-    "incast": lambda senders=8: star(incast_sides(senders), cpu_port=True),
-    "leaf_spine": lambda *sizes: leaves_and_spines(Shape(*sizes)),
-    "fat_tree": lambda *ports: fat_tree(FatTree(*ports)),
+    "dumbbell": lambda hosts=4, users=0: described(dumbbell_sides(hosts, users).structure(), cpu_port=True),
+    "incast": lambda senders=8: described(incast_sides(senders).structure(), cpu_port=True),
+    "leaf_spine": lambda *sizes: described(Shape(*sizes).structure),
+    "fat_tree": lambda *ports: described(FatTree(*ports).structure),
 }
 
 

@@ -1,11 +1,20 @@
-//! The topologies of `mininet-topos/`, with the same names and ports; and the same addresses but in the fat tree.
+//! The shapes of `mininet-topos/`: each file in its folder `shapes` describes one, for the lab and for here.
 
+use std::collections::HashMap;
 use std::path::Path;
 
+use indexmap::IndexMap;
 use serde::Deserialize;
 
 use super::lab_file::LabFile;
-use super::topology::{Cable, Described, Node, Topology, TopologyError};
+use super::topology::{Cable, Described, Node, Topology, TopologyError, scattered_address};
+
+const DUMBBELL: &str = include_str!("../../../../mininet-topos/shapes/dumbbell.json");
+const INCAST: &str = include_str!("../../../../mininet-topos/shapes/incast.json");
+const LEAF_SPINE: &str = include_str!("../../../../mininet-topos/shapes/leaf_spine.json");
+const FAT_TREE: &str = include_str!("../../../../mininet-topos/shapes/fat_tree.json");
+/// Highest number in an address of a shape. Where a network needs more, addresses follow from the hosts' numbers.
+const MOST_IN_ADDRESS: u32 = 250;
 
 /// A network by its shape.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
@@ -17,7 +26,7 @@ pub enum Shape {
     Incast(Incast),
     /// Racks of hosts below leaf switches, every leaf connected to every spine (`mininet-topos/leaf_spine.py`).
     LeafSpine(LeafSpine),
-    /// Pods of switches with k ports each (Al-Fares et al., SIGCOMM 2008).
+    /// Pods of switches with k ports each (`mininet-topos/fat_tree.py`; Al-Fares et al., SIGCOMM 2008).
     FatTree(FatTree),
     /// Link by link.
     Described(Described),
@@ -86,15 +95,26 @@ impl Shape {
     pub fn topology(&self, folder: &Path) -> Result<Topology, TopologyError> {
         let topology = match self {
             Shape::Dumbbell(shape) => {
-                let hosts = count("dumbbell: hosts", shape.hosts, 1, 200)?;
-                star("u", hosts, "server", shape.access, shape.bottleneck)
+                let cables = [("access", shape.access), ("bottleneck", shape.bottleneck)];
+                built("dumbbell", DUMBBELL, &[("hosts", shape.hosts)], &cables)?
             }
             Shape::Incast(shape) => {
-                let senders = count("incast: senders", shape.senders, 1, 200)?;
-                star("h", senders, "receiver", shape.access, shape.bottleneck)
+                let cables = [("access", shape.access), ("bottleneck", shape.bottleneck)];
+                built("incast", INCAST, &[("senders", shape.senders)], &cables)?
             }
-            Shape::LeafSpine(shape) => shape.topology()?,
-            Shape::FatTree(shape) => shape.topology()?,
+            Shape::LeafSpine(shape) => {
+                let numbers = [
+                    ("leaves", shape.leaves),
+                    ("spines", shape.spines),
+                    ("hosts", shape.hosts),
+                ];
+                let cables = [("access", shape.access), ("fabric", shape.fabric)];
+                built("leaf_spine", LEAF_SPINE, &numbers, &cables)?
+            }
+            Shape::FatTree(shape) => {
+                let cables = [("access", shape.access), ("fabric", shape.fabric)];
+                built("fat_tree", FAT_TREE, &[("k", shape.k)], &cables)?
+            }
             Shape::Described(described) => described.topology()?,
             Shape::File(file) => file.topology(folder)?,
         };
@@ -103,93 +123,197 @@ impl Shape {
     }
 }
 
-fn count(what: &'static str, value: u32, least: u32, most: u32) -> Result<u16, TopologyError> {
-    if (least..=most).contains(&value) {
-        return Ok(value as u16);
+/// A file of `mininet-topos/shapes/`; its README says what each name means.
+#[derive(Deserialize)]
+struct Description {
+    numbers: IndexMap<String, (u32, u32)>,
+    #[serde(default)]
+    halves: IndexMap<String, String>,
+    switches: Vec<Kind>,
+    parts: Vec<Part>,
+}
+
+/// A variable and how far it counts, in the order of the file.
+type Each = IndexMap<String, String>;
+
+#[derive(Deserialize)]
+struct Kind {
+    kind: String,
+    each: Each,
+}
+
+#[derive(Deserialize)]
+struct Part {
+    each: Each,
+    then: Vec<Piece>,
+}
+
+#[derive(Deserialize)]
+struct Piece {
+    each: Each,
+    cable: String,
+    #[serde(flatten)]
+    what: What,
+}
+
+#[derive(Deserialize)]
+#[serde(untagged)]
+enum What {
+    Host { host: String, address: String, at: String },
+    Link { link: [String; 2] },
+}
+
+/// The network that a description gives for these numbers.
+fn built(
+    shape: &str,
+    description: &str,
+    numbers: &[(&str, u32)],
+    cables: &[(&str, Cable)],
+) -> Result<Topology, TopologyError> {
+    let description: Description = serde_json::from_str(description).map_err(|error| TopologyError::File {
+        file: format!("mininet-topos/shapes/{shape}.json").into(),
+        problem: error.to_string(),
+    })?;
+    let mut known = Known::default();
+    for &(name, value) in numbers {
+        let (least, most) = description.numbers[name];
+        let what = format!("{shape}: {name}");
+        if !(least..=most).contains(&value) {
+            return Err(TopologyError::Count {
+                what,
+                value,
+                least,
+                most,
+            });
+        }
+        if description.halves.values().any(|whole| whole == name) && !value.is_multiple_of(2) {
+            return Err(TopologyError::Odd { what, value });
+        }
+        known.set(name, value);
     }
-    Err(TopologyError::Count {
-        what,
-        value,
-        least,
-        most,
-    })
-}
-
-/// Hosts LETTER1, LETTER2, ... on the ports 1, 2, ... of s1; the far one on the port after those.
-fn star(letter: &str, near: u16, far: &str, access: Cable, bottleneck: Cable) -> Topology {
-    let mut topology = Topology::default();
-    let switch = topology.switch("s1".to_owned());
-    for number in 1..=near {
-        let host = topology.host(format!("{letter}{number}"), [10, 1, number as u8, 1]);
-        topology.link((host, 0), (switch, number), access);
+    for (name, whole) in &description.halves {
+        let half = known.value(whole) / 2;
+        known.set(name, half);
     }
-    let host = topology.host(far.to_owned(), [10, 2, 0, 1]);
-    topology.link((host, 0), (switch, near + 1), bottleneck);
-    topology
+    let mut building = Building {
+        cables,
+        ..Building::default()
+    };
+    for Kind { kind, each } in &description.switches {
+        passes(each, &mut known, &mut |known| building.switch(kind, each, known));
+    }
+    for part in &description.parts {
+        passes(&part.each, &mut known, &mut |known| {
+            building.place = 0;
+            for piece in &part.then {
+                passes(&piece.each, known, &mut |known| building.piece(piece, known));
+            }
+        });
+    }
+    Ok(building.finished())
 }
 
-impl LeafSpine {
-    fn topology(&self) -> Result<Topology, TopologyError> {
-        let leaves = count("leaf_spine: leaves", self.leaves, 1, 250)?;
-        let spines = count("leaf_spine: spines", self.spines, 1, 250)?;
-        let hosts = count("leaf_spine: hosts", self.hosts, 1, 250)?;
-        let mut topology = Topology::default();
-        let switches = switches(&mut topology, leaves + spines);
-        let (below, above) = switches.split_at(usize::from(leaves));
-        for (rack, &leaf) in (1..).zip(below) {
-            for place in 1..=hosts {
-                let name = format!("h{}", topology.hosts.len() + 1);
-                let host = topology.host(name, [10, rack as u8, place as u8, 1]);
-                topology.link((host, 0), (leaf, place), self.access);
-            }
-            for (number, &spine) in (1..).zip(above) {
-                topology.link((leaf, hosts + number), (spine, rack), self.fabric);
-            }
-        }
-        Ok(topology)
+/// Numbers and variables, the innermost last.
+#[derive(Default)]
+struct Known<'a>(Vec<(&'a str, u32)>);
+
+impl<'a> Known<'a> {
+    fn set(&mut self, name: &'a str, value: u32) {
+        self.0.push((name, value));
+    }
+
+    /// A number, or what a name stands for.
+    fn value(&self, word: &str) -> u32 {
+        word.parse().unwrap_or_else(|_| {
+            let found = self.0.iter().rev().find(|(name, _)| *name == word);
+            found
+                .unwrap_or_else(|| panic!("mininet-topos/shapes: there is no '{word}'"))
+                .1
+        })
+    }
+
+    fn sum(&self, words: &str) -> u32 {
+        words.split('+').map(|word| self.value(word.trim())).sum()
     }
 }
 
-/// Switches s1, s2, ...
-fn switches(topology: &mut Topology, count: u16) -> Vec<Node> {
-    (1..=count)
-        .map(|number| topology.switch(format!("s{number}")))
-        .collect()
+/// Calls `made` for each value of the variables.
+fn passes<'a>(each: &'a Each, known: &mut Known<'a>, made: &mut dyn FnMut(&mut Known<'a>)) {
+    fn pass<'a>(each: &'a Each, from: usize, known: &mut Known<'a>, made: &mut dyn FnMut(&mut Known<'a>)) {
+        let Some((name, most)) = each.get_index(from) else {
+            return made(known);
+        };
+        for value in 1..=known.value(most) {
+            known.set(name, value);
+            pass(each, from + 1, known, made);
+            known.0.pop();
+        }
+    }
+    pass(each, 0, known, made);
 }
 
-impl FatTree {
-    /// Ports 1 .. k/2 go down, the others up; port p of a core switch goes to pod p. Host number i, from 0, is
-    /// 10.(i / 200 + 1).(i mod 200 + 1).1.
-    fn topology(&self) -> Result<Topology, TopologyError> {
-        let k = count("fat_tree: k", self.k, 2, 54)?;
-        if !k.is_multiple_of(2) {
-            return Err(TopologyError::OddPorts(self.k));
-        }
-        let half = k / 2;
-        let mut topology = Topology::default();
-        let switches = switches(&mut topology, k * k + half * half);
-        let (edges, rest) = switches.split_at(usize::from(k * half));
-        let (aggregations, core) = rest.split_at(usize::from(k * half));
-        for &edge in edges {
-            for place in 1..=half {
-                let number = topology.hosts.len();
-                let host = topology.host(format!("h{}", number + 1), super::topology::scattered_address(number));
-                topology.link((host, 0), (edge, place), self.access);
+/// What there is of a network so far.
+#[derive(Default)]
+struct Building<'a> {
+    topology: Topology,
+    cables: &'a [(&'a str, Cable)],
+    /// By kind and variables.
+    switches: HashMap<(&'a str, Vec<u32>), Node>,
+    /// Hosts of this pass of a part.
+    place: u32,
+    /// An address has no room for one of the hosts.
+    crowded: bool,
+}
+
+impl<'a> Building<'a> {
+    fn switch(&mut self, kind: &'a str, each: &Each, known: &Known) {
+        let node = self.topology.switch(format!("s{}", self.topology.switches.len() + 1));
+        let which = each.keys().map(|name| known.value(name)).collect();
+        self.switches.insert((kind, which), node);
+    }
+
+    fn piece(&mut self, piece: &'a Piece, known: &mut Known<'a>) {
+        let cable = self.cables.iter().find(|(name, _)| *name == piece.cable);
+        let cable = cable
+            .unwrap_or_else(|| panic!("mininet-topos/shapes: there is no cable '{}'", piece.cable))
+            .1;
+        match &piece.what {
+            What::Host { host, address, at } => {
+                self.place += 1;
+                known.set("place", self.place);
+                let bytes = address.split('.').map(|word| known.value(word));
+                let bytes: Vec<_> = bytes.inspect(|&byte| self.crowded |= byte > MOST_IN_ADDRESS).collect();
+                known.0.pop();
+                // The addresses of its users begin with 1.
+                let address = [bytes[0] as u8, bytes[1] as u8, bytes[2] as u8, 1];
+                let name = host.replace('#', &(self.topology.hosts.len() + 1).to_string());
+                let node = self.topology.host(name, address);
+                let end = self.end(at, known);
+                self.topology.link((node, 0), end, cable);
+            }
+            What::Link { link: [lower, upper] } => {
+                let ends = (self.end(lower, known), self.end(upper, known));
+                self.topology.link(ends.0, ends.1, cable);
             }
         }
-        for pod in 0..k {
-            let of_pod = usize::from(pod * half)..usize::from((pod + 1) * half);
-            for (upper, &aggregation) in (0..).zip(&aggregations[of_pod.clone()]) {
-                for (lower, &edge) in (0..).zip(&edges[of_pod.clone()]) {
-                    topology.link((edge, half + 1 + upper), (aggregation, lower + 1), self.fabric);
-                }
-                for place in 0..half {
-                    let top = core[usize::from(upper * half + place)];
-                    topology.link((aggregation, half + 1 + place), (top, pod + 1), self.fabric);
-                }
+    }
+
+    /// A switch and its port: `leaf l: hosts + s`.
+    fn end(&self, told: &'a str, known: &Known) -> (Node, u16) {
+        let (switch, port) = told.split_once(':').unwrap_or((told, "0"));
+        let mut words = switch.split_whitespace();
+        let kind = words.next().unwrap_or_default();
+        let which = words.map(|word| known.value(word)).collect();
+        (self.switches[&(kind, which)], known.sum(port) as u16)
+    }
+
+    fn finished(mut self) -> Topology {
+        if self.crowded {
+            for (number, host) in self.topology.hosts.iter_mut().enumerate() {
+                host.address = scattered_address(number);
             }
         }
-        Ok(topology)
+        self.topology
     }
 }
 
@@ -243,6 +367,22 @@ mod tests {
             ports.sort_unstable();
             assert_eq!(ports, [1, 2, 3, 4], "s{}", number + 1);
         }
+    }
+
+    #[test]
+    fn hosts_of_a_pod_have_addresses_below_it_while_there_is_room() {
+        let address = |k, host: usize| {
+            let shape = Shape::FatTree(FatTree {
+                k,
+                access: CABLE,
+                fabric: CABLE,
+            });
+            shape.topology(Path::new("")).unwrap().hosts[host].address
+        };
+        assert_eq!(address(4, 5), [10, 2, 2, 1]);
+        // 225 hosts a pod, and 256
+        assert_eq!(address(30, 225), [10, 2, 1, 1]);
+        assert_eq!(address(32, 256), [10, 2, 57, 1]);
     }
 
     #[test]

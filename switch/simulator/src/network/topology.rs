@@ -61,7 +61,7 @@ pub enum TopologyError {
     #[error("{what} = {value}: there can be {least} to {most}")]
     Count {
         /// Of what.
-        what: &'static str,
+        what: String,
         /// How many were asked for.
         value: u32,
         /// Fewest.
@@ -69,9 +69,14 @@ pub enum TopologyError {
         /// Most.
         most: u32,
     },
-    /// An odd number of ports.
-    #[error("fat_tree: k = {0} is odd; half of a switch's ports go up, half go down")]
-    OddPorts(u32),
+    /// An odd number where half of the ports go up.
+    #[error("{what} = {value} is odd; half of a switch's ports go up, half go down")]
+    Odd {
+        /// Of what.
+        what: String,
+        /// How many were asked for.
+        value: u32,
+    },
     /// Two hosts without a path.
     #[error("there is no path from host {from} to host {to}")]
     Unreachable {

@@ -1,0 +1,60 @@
+"""A structure as a network of Mininet, for the lab and for `mn`.
+
+Only the standard library and Mininet are imported, so that Debian's `mn` can load this file too.
+"""
+# Mininet has no type annotations.
+# mypy: disable-error-code="no-untyped-call,misc"
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from mininet.topo import Topo
+
+from mininet_topos.shapes import Structure
+from mininet_topos.stations import FIRST_GRPC_PORT, alone, attach, program_loader, switch_node
+
+Entries = Sequence[dict[str, Any]]
+
+
+class StructureTopo(Topo):
+    """Switches, their hosts, and the links between switches."""
+
+    def __init__(self, *args: Any, **params: Any) -> None:
+        """Arguments are those of `build`."""
+        super().__init__(*args, **params)
+
+    def build(
+        self,
+        structure: Structure,
+        switch: str = "embedded",
+        switch_params: dict[str, dict[str, Any]] | None = None,
+        congestion_control: str | None = None,
+    ) -> None:
+        """Topo's constructor calls it. `switch` is "embedded" or "bmv2"; `switch_params` go to the switch of that
+        name."""
+        node = switch_node(switch)
+        for name in structure.switch_names():
+            self.addSwitch(name, cls=node, **(switch_params or {}).get(name, {}))
+        for name, rack in structure.racks.items():
+            attach(self, name, rack, congestion_control)
+        for (lower, port), (upper, its_port) in structure.links:
+            self.addLink(lower, upper, port1=port, port2=its_port)
+
+
+def for_mn(
+    structure: Structure,
+    routes: Callable[[str], Entries],
+    groups: Callable[[str], Entries],
+    switch: str,
+    program: str,
+) -> Topo:
+    """The topology for `mn`, with the program, routes and groups loaded. s1 has the P4Runtime port that clients try
+    first, s2 the next."""
+    params = {
+        name: {
+            "after_start": program_loader(program, routes(name), groups(name)),
+            "grpc_port": FIRST_GRPC_PORT + place,
+        }
+        for place, name in enumerate(structure.switch_names())
+    }
+    return alone(StructureTopo(structure=structure, switch=switch, switch_params=params))
