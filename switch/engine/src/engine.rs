@@ -135,6 +135,12 @@ impl Engine {
         Ok(())
     }
 
+    /// Takes the program out, and drops what waits.
+    pub fn unload(&mut self) -> Option<Pipeline> {
+        self.flush();
+        self.program.take().map(|program| program.pipeline)
+    }
+
     /// Interprets all programs that are loaded from now on, also those that were compiled.
     pub fn interpret(&mut self) {
         self.interprets = true;

@@ -5,7 +5,7 @@
 
 use std::collections::BTreeSet;
 
-use p4sched_dataplane::Port;
+use p4sched_dataplane::{Pipeline, Port};
 use p4sched_schedulers::config::MAX_P4_QUEUES;
 use p4sched_schedulers::scheme::WINDOW_PARAMETER;
 use p4sched_schedulers::{Config, ConfigError, Nanos, Packet, Rank, Scheme, Sizes};
@@ -51,7 +51,7 @@ pub enum ReplayError {
 const MAX_P4_PACKETS: usize = 65_535;
 
 /// What stands at the port.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub enum Scheduler<'a> {
     /// The model.
     Model(Config),
@@ -61,6 +61,8 @@ pub enum Scheduler<'a> {
         program: &'a Program,
         /// What it is told.
         parameters: Parameters,
+        /// The program, once it has been loaded: loading takes longer than a trace.
+        loaded: Option<Box<Pipeline>>,
     },
 }
 
@@ -100,6 +102,7 @@ impl<'a> Scheduler<'a> {
         Ok(Scheduler::Program {
             program,
             parameters: Parameters::new(config, target),
+            loaded: None,
         })
     }
 
@@ -107,10 +110,21 @@ impl<'a> Scheduler<'a> {
     ///
     /// # Errors
     /// If the program does not load.
-    pub fn play(&self, arrivals: &[Arrival]) -> Result<Played, ReplayError> {
+    pub fn play(&mut self, arrivals: &[Arrival]) -> Result<Played, ReplayError> {
         let history = match self {
             Scheduler::Model(config) => by_model(config, arrivals)?,
-            Scheduler::Program { program, parameters } => by_program(program, parameters, arrivals)?,
+            Scheduler::Program {
+                program,
+                parameters,
+                loaded,
+            } => {
+                let pipeline = loaded.take().map_or_else(|| program.pipeline(), |loaded| Ok(*loaded))?;
+                let scheme = parameters.config.scheme();
+                let mut switch = Switch::with(program, scheme, pipeline)?;
+                let history = by_program(&mut switch, parameters, arrivals);
+                *loaded = switch.into_restarted().map(Box::new);
+                history
+            }
         };
         Ok(history.played(arrivals))
     }
@@ -139,8 +153,7 @@ fn by_model(config: &Config, arrivals: &[Arrival]) -> Result<History, ConfigErro
     Ok(history)
 }
 
-fn by_program(program: &Program, parameters: &Parameters, arrivals: &[Arrival]) -> Result<History, ReplayError> {
-    let mut switch = Switch::new(program, parameters.config.scheme())?;
+fn by_program(switch: &mut Switch, parameters: &Parameters, arrivals: &[Arrival]) -> History {
     switch.route_ranked(PORT);
     switch.set_port(PORT, parameters, true, RATE_BPS);
     let mut history = History::default();
@@ -157,7 +170,7 @@ fn by_program(program: &Program, parameters: &Parameters, arrivals: &[Arrival]) 
         switch.advance(at, &mut sent);
         history.note(&mut sent, arrivals);
     }
-    Ok(history)
+    history
 }
 
 /// What the port was seen to do.

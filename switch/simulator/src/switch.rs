@@ -150,8 +150,15 @@ impl Switch {
     /// # Errors
     /// If the program does not load, or lacks a table or counter that the programs of this project have.
     pub fn new(program: &Program, scheme: Scheme) -> Result<Switch, ProgramError> {
+        Switch::with(program, scheme, program.pipeline()?)
+    }
+
+    /// The program, loaded before: entries are those that it has.
+    ///
+    /// # Errors
+    /// As [`Switch::new`].
+    pub fn with(program: &Program, scheme: Scheme, mut pipeline: Pipeline) -> Result<Switch, ProgramError> {
         let (p4, target) = (scheme.p4(), program.target());
-        let mut pipeline = program.pipeline()?;
         if target == Target::Tna {
             let session = CloneSession {
                 replicas: vec![(recirculation_port(target), 1)],
@@ -198,6 +205,13 @@ impl Switch {
             target,
             counters,
         })
+    }
+
+    /// The program with its entries, and otherwise as it was loaded.
+    pub fn into_restarted(mut self) -> Option<Pipeline> {
+        let mut pipeline = self.engine.unload()?;
+        pipeline.restart();
+        Some(pipeline)
     }
 
     /// What its program was compiled for.

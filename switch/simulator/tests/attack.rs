@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use p4sched_schedulers::{Scheme, Sizes, Target};
+use p4sched_simulator::adversary::Space as _;
 use p4sched_simulator::arrivals::Arrival;
 use p4sched_simulator::attack::{Found, Objective, Traces, search};
 use p4sched_simulator::program::Program;
@@ -16,17 +17,19 @@ const SIZES: Sizes = Sizes {
     ..Sizes::PAPER
 };
 
-fn program(scheme: Scheme) -> Program {
-    let directory = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../p4");
-    Program::compile(&directory, scheme.p4().program, Target::V1model).unwrap()
+fn program(scheme: Scheme, target: Target) -> Program {
+    let directory = Path::new(env!("CARGO_MANIFEST_DIR"))
+        .join("../..")
+        .join(target.directory());
+    Program::compile(&directory, scheme.p4().program, target).unwrap()
 }
 
 fn attack(scheme: Scheme, against: Scheme, objective: Objective, steps: usize, seed: u64) -> Found {
-    let attacked = Scheduler::new(scheme, &SIZES, None).unwrap();
-    let against = Scheduler::new(against, &SIZES, None).unwrap();
+    let mut attacked = Scheduler::new(scheme, &SIZES, None).unwrap();
+    let mut against = Scheduler::new(against, &SIZES, None).unwrap();
     let gap = |trace: &[Arrival]| {
-        let cost = |port: &Scheduler<'_>| objective.cost(&port.play(trace).unwrap(), trace, SIZES.buffer());
-        cost(&attacked) - cost(&against)
+        let cost = |port: &mut Scheduler<'_>| objective.cost(&port.play(trace).unwrap(), trace, SIZES.buffer());
+        cost(&mut attacked) - cost(&mut against)
     };
     search(&Traces::new(40, 12).unwrap(), steps, 100, seed, gap, || true)
 }
@@ -94,7 +97,7 @@ fn programs_and_models_make_the_same_of_a_trace_to_the_nanosecond() {
         })
         .collect();
     for &scheme in Scheme::ALL.iter().filter(|scheme| scheme.p4().ranks) {
-        let program = program(scheme);
+        let program = program(scheme, Target::V1model);
         let by_model = Scheduler::new(scheme, &SIZES, None).unwrap().play(&trace).unwrap();
         let by_program = Scheduler::new(scheme, &SIZES, Some(&program))
             .unwrap()
@@ -104,6 +107,27 @@ fn programs_and_models_make_the_same_of_a_trace_to_the_nanosecond() {
         assert!(by_model.outcome.total_drops() > 0, "{}", scheme.name());
         let lost = by_model.waited.iter().filter(|waited| waited.is_none()).count() as u64;
         assert_eq!(lost, by_model.outcome.total_drops());
+    }
+}
+
+#[test]
+fn a_program_that_has_played_a_trace_plays_the_next_one_as_if_it_were_new() {
+    let traces = Traces::new(60, 12).unwrap();
+    let random = &mut p4sched_simulator::workload::seeded(5);
+    let [one, other] = [(); 2].map(|()| Traces::arrivals(&traces.draw(random)));
+    for &target in Target::ALL {
+        let ranked = Scheme::ALL.iter().filter(|scheme| scheme.p4().ranks);
+        for &scheme in ranked.filter(|scheme| scheme.targets().contains(&target)) {
+            let program = program(scheme, target);
+            let new = || Scheduler::new(scheme, &Sizes { target, ..SIZES }, Some(&program)).unwrap();
+            let expected = [new().play(&one).unwrap(), new().play(&other).unwrap()];
+            assert_ne!(expected[0], expected[1]);
+            let mut same = new();
+            let found = [&one, &other, &one].map(|trace| same.play(trace).unwrap());
+            let name = scheme.name();
+            assert_eq!(found[..2], expected, "{name}, {}", target.name());
+            assert_eq!(found[2], expected[0], "{name}, {}", target.name());
+        }
     }
 }
 

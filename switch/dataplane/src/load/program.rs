@@ -21,7 +21,6 @@ use crate::run::v1model::V1model;
 use crate::run::wire;
 
 const BYTE_ORDER_MARK: &[u8] = "\u{feff}".as_bytes();
-const DEFAULT_SEED: u64 = 1;
 
 impl Pipeline {
     /// Loads a program from BMv2 JSON, as p4c's `p4c-bm2-ss` and this project's compiler write it.
@@ -98,7 +97,7 @@ fn load(root: &Json, identity: u64) -> Load<Pipeline> {
         meters: arrays.meters,
         filters: arrays.filters,
         algorithms: calculations.algorithms,
-        random: Random(DEFAULT_SEED),
+        random: Random::default(),
         ..State::default()
     };
     let digests = digests(root, &layout)?;

@@ -106,6 +106,11 @@ impl FilterArray {
         }
     }
 
+    /// All cells are at time 0 again.
+    pub fn restart(&mut self) {
+        self.cells.fill(Average::default());
+    }
+
     /// A cell begins again, if there is such a cell.
     pub fn reset(&mut self, cell: usize, now: Nanos) {
         if let Some(cell) = self.cells.get_mut(cell) {

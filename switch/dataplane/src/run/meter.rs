@@ -120,6 +120,13 @@ impl MeterArray {
         }
     }
 
+    /// All buckets are full again.
+    pub fn refill(&mut self) {
+        for meter in self.cells.iter_mut().flatten() {
+            **meter = Meter::new(meter.config());
+        }
+    }
+
     /// The number of a packet's colour; `None` if there is no such cell.
     pub fn execute(&mut self, cell: u64, length: u64, now: Nanos) -> Option<u64> {
         let meter = self.cells.get_mut(usize::try_from(cell).ok()?)?;

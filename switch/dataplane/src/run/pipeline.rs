@@ -47,6 +47,12 @@ impl Pipeline {
         (&mut self.core, parts)
     }
 
+    /// Registers, counters, meters, filters and `random()` are what they were when the program was loaded. Entries, default
+    /// actions and sessions stay.
+    pub fn restart(&mut self) {
+        self.core.state.restart();
+    }
+
     /// Seeds `random()`. The default seed is fixed.
     pub fn set_seed(&mut self, seed: u64) {
         self.core.state.random.0 = seed;

@@ -37,6 +37,19 @@ pub(crate) struct State {
     pub failed_assertions: u64,
 }
 
+impl State {
+    /// Registers, counters, meters, filters and randomness as they were when the program was loaded.
+    pub fn restart(&mut self) {
+        for array in &mut self.registers.0 {
+            (0..array.size).for_each(|cell| array.reset(cell));
+        }
+        self.counters.iter_mut().for_each(|array| array.cells.fill([0; 2]));
+        self.meters.iter_mut().for_each(MeterArray::refill);
+        self.filters.iter_mut().for_each(FilterArray::restart);
+        self.random = Random::default();
+    }
+}
+
 /// Compiled code knows where they are: no array is added or replaced once the program is loaded.
 #[derive(Debug, Default)]
 pub(crate) struct Registers(pub Box<[RegisterArray]>);
@@ -146,9 +159,18 @@ impl CounterArray {
     }
 }
 
+/// Of `random()`, unless it is given another one.
+const DEFAULT_SEED: u64 = 1;
+
 /// SplitMix64 (Steele, Lea, Flood 2014): small, seedable, reproducible.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(crate) struct Random(pub u64);
+
+impl Default for Random {
+    fn default() -> Self {
+        Random(DEFAULT_SEED)
+    }
+}
 
 impl Random {
     pub fn next(&mut self) -> u64 {

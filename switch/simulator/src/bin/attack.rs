@@ -67,7 +67,7 @@ impl From<Bad> for Objective {
     }
 }
 
-/// A program takes some milliseconds for a trace, for it is loaded anew each time.
+/// Without a number of steps. A program takes longer for a trace than its model.
 const STEPS: (usize, usize) = (20_000, 2000);
 
 fn main() -> ExitCode {
@@ -89,13 +89,13 @@ fn run(args: &Args) -> Result<(), Box<dyn Error>> {
     let traces = Traces::new(args.packets, args.rank_count)?;
     let sizes = args.port.sizes()?;
     let (program, other_program) = (args.port.program(args.scheme)?, args.port.program(args.against)?);
-    let attacked = Scheduler::new(args.scheme, &sizes, program.as_ref())?;
-    let against = Scheduler::new(args.against, &sizes, other_program.as_ref())?;
+    let mut attacked = Scheduler::new(args.scheme, &sizes, program.as_ref())?;
+    let mut against = Scheduler::new(args.against, &sizes, other_program.as_ref())?;
     let (objective, buffer) = (Objective::from(args.objective), sizes.buffer());
     // A program that does not load says so here, and not in the search.
     attacked.play(&[])?;
     against.play(&[])?;
-    let cost = |scheduler: &Scheduler<'_>, trace: &[Arrival]| {
+    let cost = |scheduler: &mut Scheduler<'_>, trace: &[Arrival]| {
         let played = scheduler.play(trace).expect("it has played before");
         objective.cost(&played, trace, buffer)
     };
@@ -109,13 +109,13 @@ fn run(args: &Args) -> Result<(), Box<dyn Error>> {
         Objective::Drops => args.packets as i64 * i64::from(args.rank_count - 1),
         Objective::Delay => (args.packets * buffer) as i64 * i64::from(FRAME_BYTES),
     };
-    let gap = |trace: &[Arrival]| cost(&attacked, trace) - cost(&against, trace);
+    let gap = |trace: &[Arrival]| cost(&mut attacked, trace) - cost(&mut against, trace);
     let go_on = || deadline.is_none_or(|deadline| Instant::now() < deadline);
     let found = search(&traces, steps, most, args.seed, gap, go_on);
     let trace = &found.arrivals;
     std::fs::write(&args.trace, arrivals::write(trace))
         .map_err(|error| format!("cannot write {}: {error}", args.trace.display()))?;
-    let told = |scheduler: &Scheduler<'_>| -> Result<Value, Box<dyn Error>> {
+    let told = |scheduler: &mut Scheduler<'_>| -> Result<Value, Box<dyn Error>> {
         let played = scheduler.play(trace)?;
         Ok(report(&played, trace, buffer))
     };
@@ -132,7 +132,7 @@ fn run(args: &Args) -> Result<(), Box<dyn Error>> {
         "seed": args.seed,
         "steps": found.steps,
         "gap": found.gap,
-        "schemes": {args.scheme.name(): told(&attacked)?, args.against.name(): told(&against)?},
+        "schemes": {args.scheme.name(): told(&mut attacked)?, args.against.name(): told(&mut against)?},
     });
     writeln!(io::stdout(), "{told:#}")?;
     Ok(())
