@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from p4sched.lab.run import clean
 from p4sched.lab.temporary import run_folder
 
 KILLED = """
@@ -43,3 +44,13 @@ def test_what_a_killed_run_left_goes_with_the_next_one_and_nothing_else(
         assert sorted(tmp_path.iterdir()) == sorted([*others, of_living, mine])
     living.communicate("\n")
     assert sorted(tmp_path.iterdir()) == sorted(others)
+
+
+def test_clean_removes_it_for_a_user_who_is_not_root(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    killed = started("os.kill(os.getpid(), signal.SIGKILL)", tmp_path)
+    left = Path(killed.communicate()[0].strip())
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    monkeypatch.setattr("os.geteuid", lambda: 1000)
+    assert clean(tmp_path / "ledger") == [f"folder {left}"]
+    assert not left.exists()
+    assert clean(tmp_path / "ledger") == []

@@ -244,7 +244,7 @@ def calibrate() -> None:
 
 @app.command("clean")
 def clean() -> None:
-    """Remove what a crashed run left behind: processes, namespaces, links."""
+    """Remove what a crashed run left behind: processes, namespaces, links, temporary folders."""
     from p4sched.lab.run import clean as clean_lab  # noqa: PLC0415 - needs Mininet, which the other commands do not
 
     removed = clean_lab()

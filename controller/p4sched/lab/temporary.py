@@ -1,4 +1,7 @@
-"""Folders for what nobody needs after a run. Those that a killed run has left go with the next run."""
+"""Folders for what nobody needs after a run. Those that a killed run has left go with the next run.
+
+p4sched-virtual gives its folders the same names (switch/guest/src/temporary.rs).
+"""
 
 import os
 import re
@@ -23,9 +26,9 @@ def run_folder() -> Iterator[Path]:
         yield Path(folder)
 
 
-def remove_left() -> None:
-    """Removes the folders of this user's processes that have ended without removing them."""
-    space = _process_space()
+def remove_left() -> list[Path]:
+    """Removes the folders of this user's processes that have ended without removing them; returns what that was."""
+    space, removed = _process_space(), []
     for path in Path(tempfile.gettempdir()).glob("p4sched-*"):
         found = _NAME.fullmatch(path.name)
         # a container that shares /tmp has other processes with the same numbers
@@ -33,6 +36,9 @@ def remove_left() -> None:
             continue
         if not ProcessIdentity(int(found["pid"]), int(found["ticks"])).alive():
             shutil.rmtree(path, ignore_errors=True)
+            if not path.exists():
+                removed.append(path)
+    return removed
 
 
 def _process_space() -> int:

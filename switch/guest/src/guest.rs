@@ -3,6 +3,7 @@
 use crate::GuestError;
 use crate::device::{Device, Kind};
 use crate::orders::{Event, Order, START_FOLDER};
+use crate::temporary::temporary_folder;
 use crate::timetravel::{self, Message, Operation};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::process::{Pid, Signal, kill_process_group};
@@ -108,7 +109,7 @@ impl Guest {
     /// # Errors
     /// [`GuestError`] if it does not come up.
     pub fn boot(options: &Options) -> Result<Self, GuestError> {
-        let sockets = tempfile::Builder::new().prefix("p4sched-guest.").tempdir()?;
+        let sockets = temporary_folder("guest")?;
         let at = |name: &str| sockets.path().join(name);
         // The kernel is started in this folder, and finds the rest by links.
         std::os::unix::fs::symlink(fs::canonicalize(&options.init)?, at("init"))?;

@@ -9,9 +9,11 @@ mod error;
 mod guest;
 mod kernel;
 pub mod orders;
+mod temporary;
 pub mod timetravel;
 pub mod vhost_user;
 
 pub use error::GuestError;
 pub use guest::{BOOT_NS, Guest, Options};
 pub use kernel::{init, kernel};
+pub use temporary::temporary_folder;

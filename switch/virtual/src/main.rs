@@ -8,6 +8,7 @@ use std::process::ExitCode;
 use std::time::Duration;
 
 use clap::{Parser, ValueEnum};
+use p4sched_guest::temporary_folder;
 use p4sched_virtual::kernel::boot_all;
 use p4sched_virtual::lockstep::{Message, Settings};
 use p4sched_virtual::model::ModelHost;
@@ -49,7 +50,7 @@ struct Arguments {
     /// What is random in kernel hosts follows from this number
     #[arg(long, default_value_t = 1)]
     seed: u64,
-    /// Folder for what kernel hosts write [default: a temporary one, which stays if the network fails]
+    /// Folder for what kernel hosts write [default: a temporary one, which stays if the network fails, until the next run]
     #[arg(long, value_name = "DIR")]
     guests: Option<PathBuf>,
     /// How long, in seconds of the wall clock, a participant may say nothing while time stands still for it, or a kernel host
@@ -79,11 +80,6 @@ fn pace(text: &str) -> Result<f64, String> {
     }
 }
 
-fn temporary_folder() -> Result<TempDir, String> {
-    let made = tempfile::Builder::new().prefix("p4sched-virtual.").tempdir();
-    made.map_err(|error| format!("a folder for temporary files: {error}"))
-}
-
 fn run(arguments: &Arguments) -> Result<(), String> {
     let topology = Topology::read(&arguments.topology).map_err(|error| error.to_string())?;
     let mut temporary = None;
@@ -92,7 +88,10 @@ fn run(arguments: &Arguments) -> Result<(), String> {
         Hosts::Kernel => {
             let folder = match &arguments.guests {
                 Some(folder) => folder.as_path(),
-                None => temporary.insert(temporary_folder()?).path(),
+                None => {
+                    let made = temporary_folder("virtual").map_err(|error| format!("a folder for guests: {error}"))?;
+                    temporary.insert(made).path()
+                }
             };
             boot_all(&topology, arguments.seed, arguments.patience, folder).map_err(|error| error.to_string())?
         }

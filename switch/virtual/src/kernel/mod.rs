@@ -226,9 +226,10 @@ impl Host for KernelHost {
 
     fn check(&self, run: &Run) -> Result<(), String> {
         match &run.program {
-            Program::ProbeSend { .. } | Program::ProbeReceive { .. } => {
-                Err(format!("probes are for model hosts; {} has a kernel", self.name))
-            }
+            Program::ProbeSend { .. } | Program::ProbeReceive { .. } => Err(format!(
+                "{} has a kernel: there a probe is a command, such as `python3 -m p4sched.lab.probe`",
+                self.name
+            )),
             _ => Ok(()),
         }
     }
