@@ -78,6 +78,11 @@ class Shape:
         """Hosts of a leaf."""
         return self.structure.racks[leaf]
 
+    @property
+    def device_ids(self) -> dict[str, int]:
+        """The numbers in the names of the switches, as under Mininet."""
+        return {name: number for number, name in enumerate(self.switch_names(), start=1)}
+
     def uplinks(self) -> dict[str, int]:
         """Port of each spine, the same at every leaf."""
         return self.structure.neighbours(self.leaf_names()[0])

@@ -19,7 +19,7 @@ from p4sched.control.parameters import equal_buffers
 from p4sched.control.replay import replay
 from p4sched.lab import run
 from p4sched.lab.controllers import Laws
-from p4sched.lab.emulated.network import Fabric, incast, leaf_spine
+from p4sched.lab.emulated.network import Fabric, fabric, incast
 from p4sched.lab.errors import LabError
 from p4sched.lab.fabric import fabric_ports, host_ports, programmed_fabric
 from p4sched.lab.ledger import FOLDER, STATE_FILE, Ledger, interface_index
@@ -58,7 +58,7 @@ def test_every_host_reaches_every_other_over_leaves_and_spines(switch: str, tmp_
                 for to in network.stations():
                     assert pings(network, source.name, to.address), f"{source.name} to {to.name}"
 
-    with run.clean_run("a test of the lab") as ledger, leaf_spine(ledger, SHAPE, switch, tmp_path) as network:
+    with run.clean_run("a test of the lab") as ledger, fabric(ledger, SHAPE, switch, tmp_path) as network:
         asyncio.run(check(network))
 
 
@@ -70,14 +70,14 @@ def test_flows_spread_over_the_spines_and_keep_their_path(tmp_path: Path) -> Non
             seat = testbed.switches["s1"]
             words = ["python3", "-c", SEND, network.racks["s2"][0].address, str(DATAGRAMS)]
             subprocess.run(network.host("h1").command(*words), check=True)
-            ports = list(network.shape.uplinks().values())
+            ports = list(network.shape.structure.neighbours("s1").values())
             while True:
                 admitted = await seat.reader.counts("port_admitted", ports)
                 counts = [admitted[port].packets for port in ports]
                 if sum(counts) == 3 * DATAGRAMS:
                     return counts
 
-    with run.clean_run("a test of the lab") as ledger, leaf_spine(ledger, SHAPE, "embedded", tmp_path) as network:
+    with run.clean_run("a test of the lab") as ledger, fabric(ledger, SHAPE, "embedded", tmp_path) as network:
         counts = asyncio.run(asyncio.wait_for(uplinks(network), 20))
     # each flow is three datagrams that stay together
     assert [count % 3 for count in counts] == [0, 0]
@@ -112,7 +112,7 @@ def test_one_controller_tunes_every_port_of_every_switch(tmp_path: Path) -> None
                     assert entries[port]["target_packets"] == expected
                     assert all(entry.agrees for entry in replay(tmp_path / name / f"port-{port}.jsonl", LAWS))
 
-    with run.clean_run("a test of the lab") as ledger, leaf_spine(ledger, SHAPE, "embedded", tmp_path) as network:
+    with run.clean_run("a test of the lab") as ledger, fabric(ledger, SHAPE, "embedded", tmp_path) as network:
         known = json.loads((FOLDER / STATE_FILE).read_text())["switches"]
         assert known == {
             name: {"address": network.switches[name].address, "device_id": number}

@@ -80,18 +80,20 @@ def test_the_urgent_share_is_that_of_all_that_was_delivered() -> None:
 
 
 @pytest.mark.parametrize(
-    ("hosts", "racks", "message"),
+    ("racks", "message"),
     [
-        (2, 1, "1 leaf: traffic between racks needs at least 2 leaves"),
-        (8, 3, "384 pairs of hosts make 1920 connections"),
+        ([2], "1 leaf: traffic between racks needs at least 2 leaves"),
+        ([8, 8, 8], "384 pairs of hosts make 1920 connections"),
     ],
 )
-def test_traffic_that_cannot_be_is_refused(hosts: int, racks: int, message: str) -> None:
+def test_traffic_that_cannot_be_is_refused(racks: list[int], message: str) -> None:
     with pytest.raises(UsageError, match=message):
-        traffic.connections(hosts, racks, Classes(1, 4))
+        traffic.connections(racks, Classes(1, 4))
 
 
 def test_a_pair_of_hosts_needs_connections_of_both_kinds() -> None:
-    assert traffic.connections(2, 2, Classes(1, 4)) == 40
+    assert traffic.connections([2, 2], Classes(1, 4)) == 40
+    # 1 * 3 pairs each way
+    assert traffic.connections([1, 3], Classes(1, 4)) == 30
     with pytest.raises(UsageError, match="a pair needs at least 1 of each"):
         Classes(0, 4)

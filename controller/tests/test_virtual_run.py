@@ -1,7 +1,7 @@
 """`p4sched run --virtual`: what it refuses, how a run is marked, and what its networks are made of."""
 
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
@@ -168,7 +168,7 @@ def test_run_all_passes_virtual_time_on_but_to_what_is_simulated_anyway(monkeypa
         assert list(words[:3]) == ["--virtual", "--hosts", "kernel"]
 
 
-def ports(topology: dict[str, Any]) -> list[tuple[str, int]]:
+def ports(topology: Mapping[str, Any]) -> list[tuple[str, int]]:
     """The ports that hosts and links name."""
     ends = [end for link in topology["links"] for end in link["ends"]]
     return [(end["switch"], end["port"]) for end in [*topology["hosts"], *ends]]

@@ -4,6 +4,7 @@ import asyncio
 from collections.abc import Mapping
 from contextlib import AsyncExitStack
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Annotated, Any
 
 import typer
@@ -25,7 +26,7 @@ from p4sched.cli import options
 from p4sched.cli.options import AtLeastRtts, OnBmv2, Quick, Scaled
 from p4sched.control.parameters import equal_buffers
 from p4sched.errors import UsageError
-from p4sched.lab import ranked_schemes
+from p4sched.lab import ranked_schemes, topology_file
 from p4sched.lab.controllers import Laws
 from p4sched.lab.experiment import Asked, Choice, ControllerKind, Experiment, Results, SchemeOutcome, Seed, Stage, Tell
 from p4sched.lab.fabric import FabricObserver, FabricTestbed, fabric_ports, host_ports, programmed_fabric
@@ -34,6 +35,7 @@ from p4sched.lab.onos import controllers_of
 from p4sched.lab.ranked_schemes import decisions
 from p4sched.lab.schemes import Link
 from p4sched.lab.time_scale import Base
+from p4sched.lab.topology_file import DescribedFabric
 from p4sched.lab.traffic import FILES, IPERF3, LongTraffic, spare_seconds
 from p4sched.lab.tuned import TUNED, decided, law_config
 from p4sched.p4rt.rank_source import RankSource
@@ -52,7 +54,7 @@ WARM_UP_S = 3
 class Setting:
     """What all schemes of a run have in common."""
 
-    shape: Shape
+    shape: Shape | DescribedFabric
     hosts: Link
     fabric_bps: int
     """Rate of the links between switches."""
@@ -68,6 +70,12 @@ def setting(
     leaves: Annotated[int, typer.Option(help="Leaf switches, each with a rack of hosts.")] = 2,
     spines: Annotated[int, typer.Option(help="Spine switches.")] = 2,
     hosts: Annotated[int, typer.Option(help="Hosts of each leaf.")] = 2,
+    topology: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE", help="Switches, hosts and links as JSON, in place of leaves, spines and their hosts."
+        ),
+    ] = None,
     urgent: Annotated[int, typer.Option(help="Urgent TCP connections of each pair of hosts.")] = 2,
     other: Annotated[int, typer.Option(help="Other TCP connections of each pair of hosts.")] = 4,
     buffer: Annotated[int, typer.Option(help="Packets that the queues of a port hold in all.")] = 64,
@@ -86,8 +94,10 @@ def setting(
     """Lets every host send to every host of the other racks, over urgent and other TCP connections; every switch runs
     the scheme on every port, and one controller tunes them all. Prints a table and writes DIR/summary.json,
     DIR/transfers.csv and DIR/figure.png, and every decision to DIR/SCHEME/SWITCH/port-PORT.jsonl."""
+    if topology is not None:
+        asked.refuse(["--leaves", "--spines", "--hosts"], "beside --topology")
     try:
-        shape = Shape(leaves, spines, hosts)
+        shape = Shape(leaves, spines, hosts) if topology is None else topology_file.read(topology)
     except NodeError as error:
         raise UsageError(str(error)) from error
     classes = Classes(urgent, other)
@@ -99,20 +109,17 @@ def setting(
     for name in TUNED:
         for bps in (found.hosts.rate_bps, found.fabric_bps):
             law_config(name, bps, delay, buffer)
-    connections(hosts, leaves, classes)
+    connections(_racks(shape), classes)
     return found
 
 
 def configuration(setting: Setting) -> dict[str, Any]:
     """What summary.json says of the setting."""
     shape, classes = setting.shape, setting.classes
-    return {
-        "leaves": shape.leaves,
-        "spines": shape.spines,
-        "hosts": shape.hosts,
+    return _told(shape) | {
         "urgent_connections": classes.urgent,
         "other_connections": classes.other,
-        "connections": connections(shape.hosts, shape.leaves, classes),
+        "connections": connections(_racks(shape), classes),
         "buffer_packets": setting.buffer,
         "delay_target_ms": setting.delay_ns / 1e6,
         "rate_bps": int(setting.hosts.rate_bps),
@@ -124,9 +131,24 @@ def configuration(setting: Setting) -> dict[str, Any]:
     }
 
 
+def _racks(shape: Shape | DescribedFabric) -> list[int]:
+    return [len(rack) for rack in shape.structure.racks.values()]
+
+
+def _told(shape: Shape | DescribedFabric) -> dict[str, Any]:
+    if isinstance(shape, Shape):
+        return {"leaves": shape.leaves, "spines": shape.spines, "hosts": shape.hosts}
+    structure = shape.structure
+    return {
+        "topology": shape.path.name,
+        "switches": len(structure.switch_names()),
+        "racks": _racks(shape),
+    }
+
+
 async def measure(setting: Setting, stage: Stage) -> SchemeOutcome[None]:
     """One scheme."""
-    async with stage.lab.leaf_spine(setting.shape, stage.folder) as network:
+    async with stage.lab.fabric(setting.shape, stage.folder) as network:
         return await _measure(network, setting, stage)
 
 

@@ -20,11 +20,18 @@ def draw(found: Mapping[str, Any], path: Path) -> None:
 
 def _heading(configuration: Mapping[str, Any]) -> str:
     return (
-        f"{configuration['leaves']} leaves, {configuration['spines']} spines, {configuration['hosts']} hosts a leaf,"
+        f"{_network(configuration)},"
         f" all-to-all between racks over {configuration['connections']} TCP"
         f" {configuration['congestion_control'].capitalize()} connections;"
         f" {figures.conditions(configuration, tcp=False)}"
     )
+
+
+def _network(configuration: Mapping[str, Any]) -> str:
+    if "topology" in configuration:
+        hosts = sum(configuration["racks"])
+        return f"{configuration['topology']}: {configuration['switches']} switches, {hosts} hosts"
+    return f"{configuration['leaves']} leaves, {configuration['spines']} spines, {configuration['hosts']} hosts a leaf"
 
 
 def _throughput(axes: Axes, schemes: Mapping[str, Any]) -> None:

@@ -88,11 +88,12 @@ def _by_leaf(planned: Sequence[Demand]) -> dict[str, list[Demand]]:
     return found
 
 
-def connections(hosts: int, racks: int, classes: Classes) -> int:
-    """TCP connections of all pairs. Raises UsageError where there is nobody to talk to, or too much for a machine."""
-    if racks < 2:
-        raise UsageError(f"{racks} leaf: traffic between racks needs at least 2 leaves")
-    pairs = hosts * racks * hosts * (racks - 1)
+def connections(racks: Sequence[int], classes: Classes) -> int:
+    """TCP connections of all pairs; `racks` are the hosts of each leaf. Raises UsageError where there is nobody to talk
+    to, or too much for a machine."""
+    if len(racks) < 2:
+        raise UsageError(f"{len(racks)} leaf: traffic between racks needs at least 2 leaves")
+    pairs = sum(racks) ** 2 - sum(hosts**2 for hosts in racks)
     many = pairs * (classes.urgent + classes.other)
     if many > MOST_CONNECTIONS:
         raise UsageError(
@@ -127,9 +128,10 @@ def summarise(planned: Sequence[Demand], rates_bps: Mapping[int, float], capacit
 def spread(network: Fabric, sent_bytes: Mapping[str, Mapping[int, int]]) -> dict[str, dict[str, float]]:
     """Share of a leaf's bytes to other racks that went over each spine; empty for switches that do not count."""
     found = {}
-    for leaf in network.shape.leaf_names():
+    for leaf in network.racks:
         if leaf not in sent_bytes:
             continue
-        over = {spine: sent_bytes[leaf][port] for spine, port in network.shape.uplinks().items()}
+        ways = network.shape.structure.neighbours(leaf)
+        over = {spine: sent_bytes[leaf][port] for spine, port in ways.items()}
         found[leaf] = {spine: count / max(sum(over.values()), 1) for spine, count in over.items()}
     return found

@@ -24,6 +24,10 @@ SHARED = ("schemes", "seed", "quick", "time_scale", "virtual", "switch", "target
 """Parameters that the frame adds, besides those of `hosts_option` and `page_option`."""
 
 
+NO_TOPOLOGY = "no_topology"
+"""The option --topology of an experiment that has none."""
+
+
 def command(experiment: Experiment[Any, Any]) -> Callable[..., None]:
     """The experiment as a function for typer. Its parameters are the options."""
     own = _own(experiment)
@@ -31,6 +35,11 @@ def command(experiment: Experiment[Any, Any]) -> Callable[..., None]:
 
     def run(ctx: typer.Context, **values: Any) -> None:
         given = given_options(ctx)
+        if values.pop(NO_TOPOLOGY, None) is not None:
+            raise UsageError(
+                f"--topology: the network of {experiment.name} follows from its own options;"
+                " p4sched run leaf_spine takes one from a file"
+            )
         shared = {name: values.pop(name) for name in (*SHARED, kind, page) if name in values}
         asked = replace(_asked(experiment, shared, given), hosts=_hosts(experiment, shared, given))
 
@@ -185,6 +194,7 @@ def _shared(experiment: Experiment[Any, Any], own: list[inspect.Parameter]) -> l
         _parameter("switch", options.WhichSwitch, SwitchKind.EMBEDDED),
         *([_parameter("target", options.WhichTarget, Target.V1MODEL)] if len(experiment.targets) > 1 else []),
         *_controller(experiment.controllers),
+        *([] if "--topology" in map(_option, own) else _no_topology()),
         _parameter("out", options.ResultFolder, out),
     ]
 
@@ -200,6 +210,11 @@ def _virtual(hosts: str) -> list[inspect.Parameter]:
 def _virtual_anyway() -> list[inspect.Parameter]:
     found = typer.Option("--virtual", help="Changes nothing: it is in virtual time anyway.", hidden=True)
     return [_parameter("virtual", Annotated[bool, found], False)]
+
+
+def _no_topology() -> list[inspect.Parameter]:
+    found = typer.Option("--topology", hidden=True)
+    return [_parameter(NO_TOPOLOGY, Annotated[str | None, found], None)]
 
 
 def _page(option: str) -> list[inspect.Parameter]:

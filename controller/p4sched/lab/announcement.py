@@ -13,7 +13,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, TypeAlias
 
-from mininet_topos.leaf_spine import Shape
+from mininet_topos.shapes import Structure
 from p4sched.control.controller import SwitchAddress
 from p4sched.errors import P4schedError
 from p4sched.lab.ledger import FOLDER
@@ -119,7 +119,7 @@ def announced(
 def topology(network: Network) -> Topology:
     """How it is wired."""
     if isinstance(network, Fabric):
-        return leaves_and_spines(network.shape)
+        return wired(network.shape.structure)
     assert isinstance(network, Dumbbell)
     name = network.switch.name
     hosts = [
@@ -130,17 +130,22 @@ def topology(network: Network) -> Topology:
     return {"nodes": [{"name": name, "kind": "switch", "layer": 1}, *hosts], "links": links}
 
 
-def leaves_and_spines(shape: Shape) -> Topology:
-    """Spines above, leaves with their racks below."""
-    nodes = [{"name": leaf, "kind": "switch", "layer": 1} for leaf in shape.leaf_names()]
-    nodes += [{"name": spine, "kind": "switch", "layer": 2} for spine in shape.spine_names()]
+def wired(structure: Structure) -> Topology:
+    """Switches with hosts in the first layer, those above them in the next ones."""
+    layers = dict.fromkeys(structure.racks, 1)
+    below = list(layers)
+    for name in below:
+        for neighbour in structure.neighbours(name):
+            if neighbour not in layers:
+                layers[neighbour] = layers[name] + 1
+                below.append(neighbour)
+    nodes = [{"name": name, "kind": "switch", "layer": layers.get(name, 1)} for name in structure.switch_names()]
     links = []
-    for leaf in shape.leaf_names():
-        rack = shape.rack(leaf)
+    for leaf, rack in structure.racks.items():
         nodes += [{"name": station.name, "kind": "host", "layer": 0} for station in rack]
         links += [_link(_end(leaf, station.port), _end(station.name)) for station in rack]
-        for spine, port in shape.uplinks().items():
-            links.append(_link(_end(leaf, port), _end(spine, shape.downlinks()[leaf])))
+        links += [_link(_end(*lower), _end(*upper)) for lower, upper in structure.links if lower[0] == leaf]
+    links += [_link(_end(*lower), _end(*upper)) for lower, upper in structure.links if lower[0] not in structure.racks]
     return {"nodes": nodes, "links": links}
 
 

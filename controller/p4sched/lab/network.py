@@ -5,11 +5,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 from mininet_topos.dumbbell import USERS_PER_HOST
-from mininet_topos.leaf_spine import Shape
 from mininet_topos.nodes import NodeError
+from mininet_topos.shapes import Structure
 from mininet_topos.star import Sides
 from mininet_topos.stations import Station
 from p4sched.lab.errors import LabError
@@ -147,12 +147,31 @@ class Dumbbell(Network):
         """A stream of small packets from the own address of the first user host, which belongs to no user."""
 
 
-class Fabric(Network):
-    """Running leaves and spines."""
+class FabricShape(Protocol):
+    """Several switches: leaves and spines, or those of a file."""
 
-    def __init__(self, shape: Shape) -> None:
+    @property
+    def structure(self) -> Structure:
+        """Switches, hosts and links."""
+
+    @property
+    def device_ids(self) -> Mapping[str, int]:
+        """That P4Runtime knows the switches by."""
+
+    def routes(self, switch: str) -> list[dict[str, Any]]:
+        """Entries of `ipv4_routes`."""
+
+    def groups(self, switch: str) -> list[dict[str, Any]]:
+        """ECMP groups."""
+
+
+class Fabric(Network):
+    """Several running switches."""
+
+    def __init__(self, shape: FabricShape) -> None:
         self.shape = shape
-        self.racks = {leaf: shape.rack(leaf) for leaf in shape.leaf_names()}
+        self.racks = shape.structure.racks
+        """Hosts of each leaf, a switch that has any."""
 
     def stations(self) -> list[Station]:
         """All hosts, rack by rack."""
@@ -175,8 +194,8 @@ class Lab(ABC):
         """Senders around one switch with one receiver; one user at each sender."""
 
     @abstractmethod
-    def leaf_spine(self, shape: Shape, folder: Path) -> AbstractAsyncContextManager[Fabric]:
-        """Leaves and spines."""
+    def fabric(self, shape: FabricShape, folder: Path) -> AbstractAsyncContextManager[Fabric]:
+        """Several switches, such as leaves and spines."""
 
 
 @contextmanager

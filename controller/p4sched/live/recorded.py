@@ -13,7 +13,7 @@ from typing import Any, TypeAlias
 from mininet_topos.leaf_spine import Shape
 from p4sched.control.laws.port_counters import BUCKETS
 from p4sched.errors import P4schedError
-from p4sched.lab.announcement import leaves_and_spines
+from p4sched.lab.announcement import wired
 from p4sched.lab.desk import CHANGES
 from p4sched.live import messages
 from p4sched.live.decisions import LogTail, log_files
@@ -68,7 +68,7 @@ def _topology(content: Mapping[str, Any]) -> Mapping[str, Any]:
     numbers = [configuration.get(name) for name in ("leaves", "spines", "hosts")]
     if not all(isinstance(number, int) for number in numbers):
         return {}
-    return leaves_and_spines(Shape(*numbers))
+    return wired(Shape(*numbers).structure)
 
 
 def _recordings(place: Path) -> Iterator[list[Message]]:

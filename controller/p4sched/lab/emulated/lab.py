@@ -4,12 +4,11 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
 
-from mininet_topos.leaf_spine import Shape
 from p4sched.clock import now_ns
 from p4sched.lab.announcement import announced
 from p4sched.lab.emulated import network
 from p4sched.lab.ledger import Ledger
-from p4sched.lab.network import USER_HOSTS, Dumbbell, Fabric, Lab
+from p4sched.lab.network import USER_HOSTS, Dumbbell, Fabric, FabricShape, Lab
 
 
 class EmulatedLab(Lab):
@@ -36,9 +35,9 @@ class EmulatedLab(Lab):
             yield up
 
     @asynccontextmanager
-    async def leaf_spine(self, shape: Shape, folder: Path) -> AsyncIterator[Fabric]:
+    async def fabric(self, shape: FabricShape, folder: Path) -> AsyncIterator[Fabric]:
         with (
-            network.leaf_spine(self.ledger, shape, self._switch, folder) as up,
+            network.fabric(self.ledger, shape, self._switch, folder) as up,
             announced(self.heading, up, folder, now_ns()),
         ):
             yield up

@@ -1,4 +1,4 @@
-"""Networks, brought up under Mininet and taken down again: dumbbell, incast, leaves and spines."""
+"""Networks, brought up under Mininet and taken down again: dumbbell, incast, several switches."""
 
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -10,7 +10,6 @@ from mininet.net import Mininet
 
 from mininet_topos.dumbbell import dumbbell_sides
 from mininet_topos.incast import incast_sides
-from mininet_topos.leaf_spine import Shape
 from mininet_topos.nodes import Bmv2Switch, NodeError, OffloadFreeHost, P4Switch
 from mininet_topos.star import Sides
 from mininet_topos.stations import refuse_taken_names
@@ -23,7 +22,7 @@ from p4sched.lab.emulated.iperf3 import Iperf3Traffic
 from p4sched.lab.emulated.probe_stream import HostProbe
 from p4sched.lab.errors import LabError
 from p4sched.lab.ledger import Ledger
-from p4sched.lab.network import CPU_PORT, USER_HOSTS, node_errors
+from p4sched.lab.network import CPU_PORT, USER_HOSTS, FabricShape, node_errors
 from p4sched.lab.tcp import TcpCounters, read_counters
 
 CONGESTION_CONTROL = "cubic"
@@ -123,10 +122,10 @@ class Dumbbell(MininetNetwork, network.Dumbbell):
 
 
 class Fabric(MininetNetwork, network.Fabric):
-    """Running leaves and spines under Mininet."""
+    """Several running switches under Mininet."""
 
-    def __init__(self, net: Any, ledger: Ledger, shape: Shape) -> None:
-        MininetNetwork.__init__(self, net, ledger, shape.switch_names())
+    def __init__(self, net: Any, ledger: Ledger, shape: FabricShape) -> None:
+        MininetNetwork.__init__(self, net, ledger, shape.structure.switch_names())
         network.Fabric.__init__(self, shape)
 
     @property
@@ -206,13 +205,15 @@ def _star(
 
 
 @contextmanager
-def leaf_spine(ledger: Ledger, shape: Shape, switch: str, log_folder: Path) -> Iterator[Fabric]:
-    """Leaves and spines whose switches run and have no program yet; otherwise as `dumbbell`."""
+def fabric(ledger: Ledger, shape: FabricShape, switch: str, log_folder: Path) -> Iterator[Fabric]:
+    """Several switches that run and have no program yet; otherwise as `dumbbell`."""
     with node_errors():
         topology = StructureTopo(
             structure=shape.structure,
             switch=switch,
-            switch_params={name: {"log_folder": log_folder} for name in shape.switch_names()},
+            switch_params={
+                name: {"log_folder": log_folder, "dpid": f"{number:x}"} for name, number in shape.device_ids.items()
+            },
             congestion_control=CONGESTION_CONTROL,
         )
     with _brought_up(ledger, topology, shape.structure.interfaces(), log_folder) as net:

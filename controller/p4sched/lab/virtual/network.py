@@ -1,4 +1,4 @@
-"""Networks in virtual time: dumbbell, incast, leaves and spines, each a process of its own."""
+"""Networks in virtual time: dumbbell, incast, several switches, each a process of its own."""
 
 from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
 from contextlib import asynccontextmanager, contextmanager
@@ -8,14 +8,14 @@ from typing import TypeVar
 
 from mininet_topos.dumbbell import dumbbell_sides
 from mininet_topos.incast import incast_sides
-from mininet_topos.leaf_spine import Shape
 from mininet_topos.star import Sides
 from p4sched.lab import network
 from p4sched.lab.announcement import announced
 from p4sched.lab.experiment import HostKind
 from p4sched.lab.fidelity import Exact, Health
-from p4sched.lab.network import USER_HOSTS, Destination, Lab, node_errors
+from p4sched.lab.network import USER_HOSTS, Destination, FabricShape, Lab, node_errors
 from p4sched.lab.tcp import TcpCounters
+from p4sched.lab.topology_file import DescribedFabric
 from p4sched.lab.virtual.client import Client, in_lock_step
 from p4sched.lab.virtual.process import VirtualProcess, virtual_process
 from p4sched.lab.virtual.topology import Topology, described
@@ -125,9 +125,9 @@ class Dumbbell(VirtualNetwork, network.Dumbbell):
 
 
 class Fabric(VirtualNetwork, network.Fabric):
-    """Leaves and spines in virtual time."""
+    """Several switches in virtual time."""
 
-    def __init__(self, brought: Brought, shape: Shape) -> None:
+    def __init__(self, brought: Brought, shape: FabricShape) -> None:
         VirtualNetwork.__init__(self, brought)
         network.Fabric.__init__(self, shape)
 
@@ -156,8 +156,9 @@ class VirtualLab(Lab):
                 yield up
 
     @asynccontextmanager
-    async def leaf_spine(self, shape: Shape, folder: Path) -> AsyncIterator[network.Fabric]:
-        async with self._brought(described(shape.structure), folder) as brought:
+    async def fabric(self, shape: FabricShape, folder: Path) -> AsyncIterator[network.Fabric]:
+        told = shape.description if isinstance(shape, DescribedFabric) else described(shape.structure)
+        async with self._brought(told, folder) as brought:
             with self._announced(Fabric(brought, shape), brought, folder) as up:
                 yield up
 

@@ -19,7 +19,7 @@ from mininet_topos.shapes import Structure
 from mininet_topos.stations import Station
 from p4sched.lab.network import CPU_PORT
 
-Topology = dict[str, Any]
+Topology = Mapping[str, Any]
 """For JSON."""
 
 
