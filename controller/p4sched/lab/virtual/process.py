@@ -14,13 +14,14 @@ from mininet_topos.nodes import dying_with_us
 from p4sched.clock import answer_awaited
 from p4sched.errors import P4schedError
 from p4sched.lab.errors import LabError
-from p4sched.lab.temporary import run_folder
+from p4sched.lab.temporary import remove_left, run_folder
 from p4sched.lab.virtual.topology import Topology
 from p4sched.paths import rust_binary
 
 PROGRAM = "p4sched-virtual"
-READY_S = 120.0
-"""Of the wall clock; kernels of hosts have booted by then."""
+READY_S = 600.0
+"""Of the wall clock. Kernels of hosts have booted by then, also beside other work; one that does not come up ends the
+process earlier."""
 STOP_S, DYING_S = 3.0, 1.0
 
 
@@ -60,7 +61,7 @@ class VirtualProcess:
         raise LabError(said[-1] if said and status > 0 else f"{PROGRAM} {how}") from seen
 
     def end(self) -> None:
-        """SIGTERM, then SIGKILL."""
+        """SIGTERM, then SIGKILL. What it has left goes. If it failed, what its guests said stays until the next run."""
         if self._process.poll() is None:
             self._process.terminate()
             try:
@@ -68,6 +69,8 @@ class VirtualProcess:
             except subprocess.TimeoutExpired:
                 self._process.kill()
                 self._process.wait()
+        if self._process.returncode < 0:
+            remove_left()
         assert self._process.stdout is not None
         self._process.stdout.close()
 
