@@ -34,15 +34,15 @@ pub(crate) struct Cubic {
     /// The shortest round trip, 0 before the first one.
     shortest: Nanos,
     hystart: Option<HyStart>,
+    /// Distance of two ticks of the timers, or 0.
     tick: Nanos,
 }
 
 impl Cubic {
-    /// With timers that have ticks so far apart, or 0.
     pub(crate) fn new(hystart: bool, tick: Nanos) -> Self {
         Cubic {
             hystart: hystart.then(HyStart::default),
-            tick: if tick == 0 { TICK } else { tick },
+            tick,
             ..Cubic::default()
         }
     }
@@ -83,10 +83,13 @@ impl Cubic {
     pub(crate) fn segments_for_one_more(&mut self, now: Nanos, cwnd: u32, acked: u32) -> u32 {
         self.acked += acked;
         let (window, at) = self.computed;
-        if window == cwnd && now - at <= FRESH {
+        // In whole ticks (Linux, bictcp_update: HZ / 32).
+        let ticks = |time: Nanos| time / self.tick.max(1);
+        if window == cwnd && ticks(now) - ticks(at) <= ticks(FRESH) {
             return self.each;
         }
-        if self.epoch.is_none() || now / self.tick != at / self.tick {
+        let tick = if self.tick == 0 { TICK } else { self.tick };
+        if self.epoch.is_none() || now / tick != at / tick {
             self.computed = (cwnd, now);
             self.each = self.cubic(now, cwnd, acked);
         }
