@@ -27,8 +27,8 @@ def without_inversions(count: int, seed: int) -> list[Packet]:
     return kept
 
 
-def mistake(name: str, says: str, **parts: Any) -> Mistake:
-    return Mistake(name, says, partial(SpPifo, **parts))
+def mistake(name: str, says: str, marker: str = "", **parts: Any) -> Mistake:
+    return Mistake(name, says, partial(SpPifo, **parts), marker)
 
 
 class Reversed(SpPifo):
@@ -88,6 +88,7 @@ LAB = SteppedLab(
             "push-up of a full queue",
             "the bound rises also when the packet is dropped. Push-up is for packets that have room only.",
             push_up=lambda _bound, rank, _room: rank,
+            marker="Task 3",
         ),
         mistake(
             "push-up adds",

@@ -43,8 +43,8 @@ def wide(packets: list[Packet]) -> list[Packet]:
     return [packet._replace(rank=packet.rank * WIDE) for packet in packets]
 
 
-def mistake(name: str, says: str, **parts: Any) -> Mistake:
-    return Mistake(name, says, partial(SpPifoChip, **parts))
+def mistake(name: str, says: str, marker: str = "", **parts: Any) -> Mistake:
+    return Mistake(name, says, partial(SpPifoChip, **parts), marker)
 
 
 def mistakes(name: str, says: str, one: ScanOne, both: ScanBoth) -> Iterator[Mistake]:
@@ -219,11 +219,13 @@ LAB = ChipLab(
             "the cost wraps around",
             "the cost is a number near 2^32 when the rank is above b_1, and all bounds fall to 0. "
             "Without an inversion it is 0: a |-| b.",
+            marker="Task 4",
             first=lambda bound, rank: (rank, (bound - rank) % WORD),
         ),
         mistake(
             "the bound in place of the cost",
             "the bounds fall by b_1. They fall by b_1 - r, and only after an inversion.",
+            marker="Task 4",
             first=lambda bound, rank: (rank, bound),
         ),
     ),

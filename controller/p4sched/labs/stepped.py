@@ -44,6 +44,8 @@ class Mistake:
     says: str
     """Sentences for the student; they do not give the solution away."""
     rule: MakeRule
+    marker: str = ""
+    """The comment that it stands behind, if it is not the one of the task that shows it."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -135,7 +137,7 @@ class SteppedLab(Lab):
             ]
             if mistake is not None:
                 says += ["", f"Likely mistake: {mistake.says}"]
-            says += ["", *self._lines(task, work)]
+            says += ["", *self._lines((mistake and mistake.marker) or task.marker, work)]
             return Marks(task.title, 0, task.marks, tuple(says), mistake.name if mistake else None)
         return Marks(task.title, task.marks, task.marks)
 
@@ -160,11 +162,11 @@ class SteppedLab(Lab):
         """The first mistake with which the rule decides as the program on every packet."""
         return next((mistake for mistake in self.mistakes if all(_agree(mistake, *run) for run in runs)), None)
 
-    def _lines(self, task: Task, work: Path) -> list[str]:
-        """The lines of the student's file that the task is about: from its marker to the end of the control."""
+    def _lines(self, marker: str, work: Path) -> list[str]:
+        """The lines of the student's file that a task is about: from its marker to the end of the control."""
         for name in self.places:
             lines = (work / name).read_text(errors="replace").splitlines()
-            firsts = [number for number, line in enumerate(lines) if task.marker in line]
+            firsts = [number for number, line in enumerate(lines) if marker in line]
             if not firsts:
                 firsts = [number for number, line in enumerate(lines) if re.match(r"\s*apply\b", line)]
             shown = sorted({number for first in firsts for number in _of_control(lines, first)})
