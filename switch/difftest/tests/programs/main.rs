@@ -15,8 +15,15 @@ use p4sched_simulator::workload::{RankDistribution, RankSampler, independent, se
 use p4sched_simulator::{inversions, stepped};
 use trial::{Mismatch, Tally, Trial};
 
-/// Packets of each program.
-const PACKETS: u64 = if cfg!(debug_assertions) { 20_000 } else { 1_000_000 };
+/// Packets of each program. Interpreted, it is the same program once more.
+fn packets() -> u64 {
+    match (cfg!(debug_assertions), interprets()) {
+        (true, _) => 20_000,
+        (false, true) => 100_000,
+        (false, false) => 1_000_000,
+    }
+}
+
 /// Packets of one trial: a freshly loaded program, other flows, other numbers of queues.
 const PER_TRIAL: u64 = if cfg!(debug_assertions) { 5_000 } else { 20_000 };
 
@@ -25,14 +32,18 @@ fn macros(worker: bool) -> &'static [&'static str] {
     if worker { &["WORKER_PACKETS"] } else { &[] }
 }
 
-/// Compiled, or interpreted where the environment has `P4SCHED_INTERPRET`. `make test` runs the tests both ways.
+/// Whether programs are interpreted, not compiled. `make test` runs the tests both ways.
+fn interprets() -> bool {
+    std::env::var_os("P4SCHED_INTERPRET").is_some()
+}
+
 fn program(scheme: Scheme, target: Target, worker: bool) -> Program {
     let directory = Path::new(env!("CARGO_MANIFEST_DIR"))
         .join("../..")
         .join(target.directory());
     let program = Program::compile_with(&directory, scheme.p4().program, target, macros(worker));
     let mut program = program.unwrap_or_else(|error| panic!("{error}"));
-    if std::env::var_os("P4SCHED_INTERPRET").is_some() {
+    if interprets() {
         program.interpret();
     }
     program
@@ -64,7 +75,7 @@ fn check(scheme: Scheme, target: Target, worker: bool, packets: u64) -> Tally {
 /// On every target that it has a program for.
 fn check_all(scheme: Scheme) {
     for &target in scheme.targets() {
-        check(scheme, target, false, PACKETS);
+        check(scheme, target, false, packets());
     }
 }
 
@@ -88,14 +99,14 @@ mod decides_as_its_model {
     #[test]
     fn aifo_with_worker_packets() {
         for target in [super::Target::V1model, super::Target::Tna] {
-            super::check(super::Scheme::Aifo, target, true, super::PACKETS);
+            super::check(super::Scheme::Aifo, target, true, super::packets());
         }
     }
 }
 
 #[test]
 fn admission_rules_refuse_often_and_a_sorted_queue_often_pushes_out() {
-    let packets = PACKETS / 10;
+    let packets = (packets() / 10).max(PER_TRIAL);
     for scheme in [Scheme::Aifo, Scheme::Rifo, Scheme::Packs] {
         assert!(
             check(scheme, Target::V1model, false, packets).refused > packets / 100,
