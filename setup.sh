@@ -87,9 +87,10 @@ python_package() {
   mark_done p4sched "${sources[@]}"
 }
 
+# In the background; ends with this script.
 switch_build() {
   say "Switch and compiler (the first build takes some minutes)"
-  cargo build --locked --release --quiet --manifest-path switch/Cargo.toml
+  exec cargo build --locked --release --quiet --manifest-path switch/Cargo.toml
 }
 
 # The application, and the ONOS that runs it in the lab. It holds the compiled programs of p4/ and tofino-port/.
@@ -111,6 +112,10 @@ case "${1:-}" in
 esac
 debian "${LAB_PACKAGES[@]}"
 rust
+# beside the Python environments, which wait for the network
+trap 'kill $(jobs -p) 2>/dev/null || true' EXIT
+switch_build &
+build=$!
 environment .venv requirements.lock
 environment .venv-shell requirements-shell.lock
 python_package
@@ -124,6 +129,6 @@ case "$1" in
   onos) debian "${ONOS_PACKAGES[@]}" ;;
   virtual) debian "${KERNEL_PACKAGES[@]}" ;;
 esac
-switch_build
+wait "$build"
 if [ "$1" = onos ]; then onos_build; fi
 if [ "$1" = virtual ]; then switch/guest/kernel/build.sh; fi
