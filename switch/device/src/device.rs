@@ -154,7 +154,7 @@ impl Device {
     }
 
     /// The program that reads and writes are about: the saved one if there is one, else the active one.
-    fn target(&mut self) -> Result<(&mut Forwarding, &mut Pipeline), Fault> {
+    pub(crate) fn target(&mut self) -> Result<(&mut Forwarding, &mut Pipeline), Fault> {
         if let Some(saved) = &mut self.saved {
             return Ok((&mut saved.forwarding, &mut saved.pipeline));
         }

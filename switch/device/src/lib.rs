@@ -19,6 +19,7 @@ mod packet_io;
 mod ports;
 mod program;
 mod restriction;
+mod snapshot;
 mod store;
 mod traffic_manager;
 mod undo;

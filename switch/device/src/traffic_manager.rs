@@ -32,7 +32,7 @@ fn port_of(number: u32, ports: &dyn Ports) -> Result<Port, Fault> {
 }
 
 /// The ports that a request names, or all of them.
-fn selected(numbers: &[u32], ports: &dyn Ports) -> Result<Vec<Port>, Fault> {
+pub(crate) fn selected(numbers: &[u32], ports: &dyn Ports) -> Result<Vec<Port>, Fault> {
     if numbers.is_empty() {
         return Ok(ports.numbers());
     }
@@ -186,7 +186,7 @@ impl Device {
         let counts = ports.counts(port);
         let queues = self.engine().queue_stats(port).queues;
         let queues = queues.iter().zip(0..).map(|(queue, number)| {
-            let dropped = queue.dropped + queue.pushed_out + queue.flushed;
+            let lost = queue.lost();
             tm::QueueStats {
                 queue: number,
                 depth_packets: u32::try_from(queue.length.packets).unwrap_or(u32::MAX),
@@ -195,8 +195,8 @@ impl Device {
                 enqueued_bytes: queue.enqueued.bytes,
                 dequeued_packets: queue.dequeued.packets,
                 dequeued_bytes: queue.dequeued.bytes,
-                dropped_packets: dropped.packets,
-                dropped_bytes: dropped.bytes,
+                dropped_packets: lost.packets,
+                dropped_bytes: lost.bytes,
                 max_depth_packets: queue.max_length_packets,
             }
         });

@@ -493,6 +493,73 @@ fn statistics_tell_what_the_queues_did() {
 }
 
 #[test]
+fn a_snapshot_tells_the_ports_and_cells_that_were_asked_for_in_this_order() {
+    let mut bench = Bench::new();
+    bench.insert(Entity::TableEntry(bench.host(2, 3)));
+    let slow = tm::PortConfig {
+        port: 3,
+        rate_bps: Some(1_000_000),
+        queues: vec![tm::QueueConfig {
+            queue: 0,
+            depth_packets: Some(2),
+            rate_pps: None,
+        }],
+        ..Default::default()
+    };
+    bench
+        .device
+        .set_ports(&tm::SetPortsRequest { ports: vec![slow] }, &bench.wires)
+        .expect("port 3 exists");
+    for _ in 0..5 {
+        bench.receive(1, &frame(2, 1, 0));
+    }
+    bench.receive(2, &frame(2, 1, 0));
+    let cells = p4rt::RegisterEntry {
+        register_id: bench.register("cells"),
+        index: Some(p4rt::Index { index: 7 }),
+        data: Some(p4rt::P4Data {
+            data: Some(Data::Bitstring(vec![1, 2, 3])),
+        }),
+    };
+    bench
+        .write(Type::Modify, Entity::RegisterEntry(cells))
+        .expect("a cell can be set");
+    let of = |id, cells: &[u32]| tm::Cells {
+        id,
+        cells: cells.to_vec(),
+    };
+    let mut request = tm::WatchRequest {
+        interval_ns: 0,
+        ports: vec![3, 1],
+        counters: vec![of(bench.counter("arrivals"), &[2, 1, 7])],
+        registers: vec![of(bench.register("cells"), &[7, 0])],
+    };
+    let now = bench.now;
+    let found = bench
+        .device
+        .snapshot(&request, now, &mut bench.wires)
+        .expect("all of it exists");
+    assert_eq!(
+        found,
+        tm::Snapshot {
+            now_ns: now,
+            lengths: [[2, 0, 0, 0, 0, 0, 0, 0], [0; 8]].concat(),
+            sent_bytes: vec![0, 0],
+            lost_packets: vec![3, 0],
+            packets: vec![1, 5, 0],
+            bytes: vec![60, 300, 0],
+            values: vec![0x01_02_03, 0],
+        }
+    );
+    request.counters[0].cells.push(8);
+    let refused = bench.device.snapshot(&request, now, &mut bench.wires);
+    assert_eq!(
+        refused.expect_err("there is no cell 8").message,
+        "EverythingIngress.arrivals: no cell 8, it has 8"
+    );
+}
+
+#[test]
 fn arrays_of_another_size_in_p4info_are_refused() {
     let with = |change: fn(&mut P4Info)| {
         let mut config = config();

@@ -498,3 +498,37 @@ async fn the_traffic_manager_answers_on_the_same_port() {
         .await
         .expect("it is always known");
 }
+
+#[tokio::test]
+async fn snapshots_come_by_themselves_or_one_at_a_time() {
+    let server = start().await;
+    let mut client = TrafficManagerClient::connect(server.address.clone())
+        .await
+        .expect("the server listens");
+    let of = |interval_ns| tm::WatchRequest {
+        interval_ns,
+        ports: vec![2],
+        ..Default::default()
+    };
+    let mut one = client.watch(of(0)).await.expect("port 2 exists").into_inner();
+    let first = one.message().await.expect("no error").expect("one snapshot");
+    assert_eq!(first.lengths, [0; 8]);
+    assert_eq!(one.message().await.expect("no error"), None);
+    let mut many = client.watch(of(1_000_000)).await.expect("port 2 exists").into_inner();
+    let mut before = first.now_ns;
+    for _ in 0..3 {
+        let next = many.message().await.expect("no error").expect("another one");
+        assert!(next.now_ns > before);
+        before = next.now_ns;
+    }
+    let unknown = tm::WatchRequest {
+        ports: vec![4],
+        ..of(1_000_000)
+    };
+    let refused = [unknown, of(1)];
+    let mut codes = Vec::new();
+    for request in refused {
+        codes.push(client.watch(request).await.expect_err("it makes no sense").code());
+    }
+    assert_eq!(codes, [Code::NotFound, Code::InvalidArgument]);
+}

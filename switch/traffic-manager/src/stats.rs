@@ -64,6 +64,11 @@ impl QueueStats {
     pub fn balanced(&self) -> bool {
         self.enqueued == self.dequeued + self.pushed_out + self.flushed + self.length
     }
+
+    /// Packets that were to be in the queue, and that never left it for the link.
+    pub fn lost(&self) -> Count {
+        self.dropped + self.pushed_out + self.flushed
+    }
 }
 
 /// Counts of one port.
