@@ -1,16 +1,21 @@
-"""An egress port in stepped time: counters as the ranked programs keep them, and the law that watches them."""
+"""An egress port in stepped time: counters as the ranked programs keep them, and the law that watches them. The same
+counters on a switch, written over P4Runtime in place of packets."""
 
 import random
 from collections.abc import Mapping, Sequence
+
+import finsy as fy
 
 from p4sched.control.laws import ranked
 from p4sched.control.laws.port_counters import BUCKETS, Sample
 from p4sched.control.laws.ranked import Decision, State, decide
 from p4sched.p4rt.reader import Count
+from p4sched.p4rt.session import Session
 
 MS = 1_000_000
 POLL_MS = 100
 FRAME = 1514
+PORT = 3
 
 
 class Port:
@@ -119,3 +124,47 @@ def histogram(ranks: Sequence[int]) -> tuple[int, ...]:
     for rank in ranks:
         buckets[rank.bit_length()] += 1
     return tuple(buckets)
+
+
+class Clock:
+    """A clock that moves by half a poll whenever it is looked at: once before and once after each Read."""
+
+    def __init__(self) -> None:
+        self.now_ns = 0
+
+    def __call__(self) -> int:
+        self.now_ns += 50 * MS
+        return self.now_ns
+
+
+class Counters:
+    """The program's counters, raised as packets to a port would raise them."""
+
+    def __init__(self, session: Session, port: int = PORT) -> None:
+        self._session = session
+        self._port = port
+        self._packets: dict[tuple[str, int], int] = {}
+
+    async def arrive(self, admitted: int, refused: int, full: int) -> None:
+        """Packets of rank 5 that find 9 packets waiting; one queue is used, the least urgent."""
+        everything = admitted + refused + full
+        await self._raise(
+            {
+                ("admitted", self._port << 3): admitted,
+                ("dropped_by_admission", self._port << 3): refused,
+                ("dropped_full", self._port << 3 | 7): full,
+                ("rank_histogram", self._port << 6 | 3): everything,
+                ("depth_histogram", self._port << 6 | 4): everything,
+                # another port's packets are none of this law's business
+                ("admitted", (self._port + 2) << 3): 77,
+                ("rank_histogram", (self._port + 2) << 6 | 3): 77,
+            }
+        )
+
+    async def _raise(self, packets: dict[tuple[str, int], int]) -> None:
+        updates = []
+        for (counter, cell), more in packets.items():
+            now = self._packets[counter, cell] = self._packets.get((counter, cell), 0) + more
+            data = fy.P4CounterData(packet_count=now, byte_count=now * FRAME)
+            updates.append(~fy.P4CounterEntry(counter, index=cell, data=data))
+        await self._session.finsy.write(updates)

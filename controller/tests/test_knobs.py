@@ -23,7 +23,7 @@ AIFO = aifo.Config(100_000_000, 10_000_000, 100)
 @pytest.mark.parametrize(
     ("parameters", "config", "names"),
     [
-        (fdpa.parameters_for(FDPA, 4), FDPA, ["first band", "further bands", "width"]),
+        (fdpa.parameters_for(FDPA, 4), FDPA, ["first band", "further bands", "width", "RTT"]),
         (aifo.Parameters(), AIFO, ["C", "size", "k", "|W|", "S"]),
         (aifo.Parameters(), None, ["C", "size", "k", "|W|", "S"]),
         (rifo.Parameters(), None, ["B", "k", "T"]),
@@ -45,6 +45,8 @@ def test_a_law_leaves_what_is_held_and_sets_the_rest() -> None:
     assert (wanted.headroom_256, wanted.window_ranks) == (64, 8)
     assert wanted.target_packets == AIFO.parameters_for(AIFO.at_first()).target_packets
     assert str(held(FDPA, {"first band": 2, "further bands": 3}).bands) == "2+3*0.5"
+    # 500 Mbit/s in 20 ms are 833 packets of 1500 bytes; L_2 is a fourth of that
+    assert fdpa.parameters_for(held(FDPA, {"RTT": 20}), 4).sizes[:2] == (833, 208)
 
 
 def test_parameters_without_a_law_are_set_by_hand() -> None:

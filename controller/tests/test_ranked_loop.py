@@ -6,10 +6,9 @@ import signal
 import sys
 from pathlib import Path
 
-import finsy as fy
 import pytest
 from conftest import program_of
-from ranked_port import MS
+from ranked_port import FRAME, MS, PORT, Clock, Counters
 from switches import RunningSwitch, found_parameters
 
 from p4sched.control.laws import aifo, packs, ranked, rifo
@@ -18,61 +17,15 @@ from p4sched.control.replay import replay
 from p4sched.errors import UsageError
 from p4sched.p4rt.program import Program
 from p4sched.p4rt.reader import Count
-from p4sched.p4rt.session import Session, connect, watch
+from p4sched.p4rt.session import connect, watch
 from p4sched.p4rt.target import Target
 from p4sched.schemes import LAWS, SCHEMES
 
-PORT = 3
-FRAME = 1514
 CONFIGS: dict[str, ranked.Config] = {
     "aifo": aifo.Config(100_000_000, 5 * MS, 512),
     "rifo": rifo.Config(100_000_000, 5 * MS, 512),
     "packs": packs.Config(100_000_000, 5 * MS, 64),
 }
-
-
-class Clock:
-    """A clock that moves by half a poll whenever it is looked at: once before and once after each Read."""
-
-    def __init__(self) -> None:
-        self.now_ns = 0
-
-    def __call__(self) -> int:
-        self.now_ns += 50 * MS
-        return self.now_ns
-
-
-class Counters:
-    """The program's counters, raised as packets to a port would raise them."""
-
-    def __init__(self, session: Session, port: int = PORT) -> None:
-        self._session = session
-        self._port = port
-        self._packets: dict[tuple[str, int], int] = {}
-
-    async def arrive(self, admitted: int, refused: int, full: int) -> None:
-        """Packets of rank 5 that find 9 packets waiting; one queue is used, the least urgent."""
-        everything = admitted + refused + full
-        await self._raise(
-            {
-                ("admitted", self._port << 3): admitted,
-                ("dropped_by_admission", self._port << 3): refused,
-                ("dropped_full", self._port << 3 | 7): full,
-                ("rank_histogram", self._port << 6 | 3): everything,
-                ("depth_histogram", self._port << 6 | 4): everything,
-                # another port's packets are none of this law's business
-                ("admitted", (self._port + 2) << 3): 77,
-                ("rank_histogram", (self._port + 2) << 6 | 3): 77,
-            }
-        )
-
-    async def _raise(self, packets: dict[tuple[str, int], int]) -> None:
-        updates = []
-        for (counter, cell), more in packets.items():
-            now = self._packets[counter, cell] = self._packets.get((counter, cell), 0) + more
-            data = fy.P4CounterData(packet_count=now, byte_count=now * FRAME)
-            updates.append(~fy.P4CounterEntry(counter, index=cell, data=data))
-        await self._session.finsy.write(updates)
 
 
 @pytest.mark.parametrize(("name", "target"), [(name, each) for name in CONFIGS for each in SCHEMES[name].targets])

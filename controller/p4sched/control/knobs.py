@@ -18,6 +18,10 @@ RATE = "rate"
 SIZE = "size"
 WINDOW = "|W|"
 FIRST, FURTHER, WIDTH = "first band", "further bands", "width"
+RTT = "RTT"
+"""That FDPA's queues are sized for."""
+SHORTEST_RTT, LONGEST_RTT = 0.125, 4.0
+"""As a share of the one that the law has when nothing is held."""
 LARGEST_HEADROOM = 255 / 256
 MOST_SAMPLING, MOST_TRACKING = 1000, 10_000
 UNITS = {"C": "packets", "B": "packets", "S": "arrivals", "T": "arrivals", "k": "", SIZE: "packets", WINDOW: "ranks"}
@@ -50,14 +54,16 @@ class Knob:
     """In force."""
 
 
-def knobs(parameters: Parameters | None, config: Any = None) -> list[Knob]:
-    """What there is to turn. `config` is that of the law that sets the parameters; None: there is no law."""
+def knobs(parameters: Parameters | None, config: Any = None, own: Any = None) -> list[Knob]:
+    """What there is to turn. `config` is that of the law that sets the parameters; None: there is no law. `own` is the
+    one that it has when nothing is held, if that is another one."""
     if isinstance(config, fdpa.Config):
-        bands = config.bands
+        bands, rtt_ms = config.bands, (own or config).rtt_ns / 1e6
         return [
             Knob(FIRST, "fair shares", 0.25, 4, 0.05, bands.first),
             Knob(FURTHER, "", 1, MAX_FURTHER_BANDS, 1, bands.further),
             Knob(WIDTH, "fair shares", 0.05, 2, 0.05, bands.size),
+            Knob(RTT, "ms", rtt_ms * SHORTEST_RTT, rtt_ms * LONGEST_RTT, rtt_ms * SHORTEST_RTT, config.rtt_ns / 1e6),
         ]
     if parameters is None:
         return []
@@ -71,7 +77,8 @@ def held(config: Any, values: Mapping[str, float]) -> Any:
         was = config.bands
         first, width = values.get(FIRST, was.first), values.get(WIDTH, was.size)
         bands = Bands(first, int(values.get(FURTHER, was.further)), width)
-        return dataclasses.replace(config, bands=bands)
+        rtt_ns = round(values[RTT] * 1e6) if RTT in values else config.rtt_ns
+        return dataclasses.replace(config, bands=bands, rtt_ns=rtt_ns)
     assert isinstance(config, ranked.Config)
     fixed = {name: value for name, value in values.items() if name in config.symbols}
     more: dict[str, Any] = {}

@@ -25,14 +25,14 @@ from p4sched.control.parameters import Parameters
 from p4sched.errors import P4schedError, UsageError, unknown_name
 from p4sched.lab.announcement import own_desk
 from p4sched.p4rt.session import Session
-from p4sched.p4rt.traffic_manager import Discipline, EmbeddedTrafficManager, PortSettings
+from p4sched.p4rt.traffic_manager import Discipline, EmbeddedTrafficManager, PortSettings, QueueSettings
 
 CHANGES = "changes.jsonl"
-BUFFER = "buffer"
+BUFFER, ROOM = "buffer", "room"
 LOWEST_RATE, HIGHEST_RATE = 0.1, 2.0
 """Of a link, as a share of the rate that it had at first."""
-MOST_BUFFER = 4.0
-"""Of a port's buffer, as a share of the one that it had at first."""
+LEAST_ROOM, MOST_ROOM = 0.1, 4.0
+"""Of a port's queues, as a share of the room that they had at first."""
 
 
 class Hand(ABC):
@@ -72,7 +72,7 @@ class LawHand(Hand):
         self._own = tuning.config
 
     def knobs(self) -> list[Knob]:
-        return knobs(self._tuning.parameters, self._tuning.config)
+        return knobs(self._tuning.parameters, self._tuning.config, self._own)
 
     async def apply(self, values: Mapping[str, float]) -> None:
         config = held(self._own, values)
@@ -101,30 +101,38 @@ class ProgramHand(Hand):
 
 
 class LinkHand(Hand):
-    """The rate of a link, and the room of a port that has one queue."""
+    """The rate of a link, and the room of the port's queues: packets of one queue, or a share of what several had."""
 
     def __init__(self, address: str, settings: PortSettings, tunings: Mapping[int | None, AnyTuning]) -> None:
         super().__init__(settings.port)
         self._address = address
         self._own = settings
         self._capacities = [tuning for tuning in tunings.values() if isinstance(tuning.config, fdpa.Config)]
-        self._has_buffer = settings.discipline is not Discipline.STRICT
+        self._one_queue = settings.discipline is not Discipline.STRICT
 
     def knobs(self) -> list[Knob]:
         rate = self._own.rate_bps or 0
         low, high = rate * LOWEST_RATE / 1e6, rate * HIGHEST_RATE / 1e6
         found = [Knob(RATE, "Mbit/s", low, high, rate / 1e8, self.values.get(RATE, rate / 1e6))]
         size = self._own.buffer_packets or 0
-        if self._has_buffer and size:
-            found.append(Knob(BUFFER, "packets", 1, size * MOST_BUFFER, 1, self.values.get(BUFFER, size)))
+        if not self._one_queue:
+            found.append(Knob(ROOM, "x", LEAST_ROOM, MOST_ROOM, LEAST_ROOM, self.values.get(ROOM, 1.0)))
+        elif size:
+            found.append(Knob(BUFFER, "packets", 1, size * MOST_ROOM, 1, self.values.get(BUFFER, size)))
         return found
 
     async def apply(self, values: Mapping[str, float]) -> None:
         rate_bps = int(values[RATE] * 1e6) if RATE in values else self._own.rate_bps
         buffer = int(values[BUFFER]) if BUFFER in values else self._own.buffer_packets
+        room = values.get(ROOM, 1.0)
+        queues = {
+            number: QueueSettings(max(1, round(queue.depth_packets * room)))
+            for number, queue in self._own.queues.items()
+            if queue.depth_packets
+        }
         manager = EmbeddedTrafficManager(self._address)
         try:
-            await manager.set_ports([PortSettings(self._own.port, rate_bps=rate_bps, buffer_packets=buffer)])
+            await manager.set_ports([PortSettings(self._own.port, rate_bps, queues=queues, buffer_packets=buffer)])
         finally:
             await manager.close()
         for tuning in self._capacities:

@@ -1,6 +1,6 @@
 // Sliders for the parameters that may be turned. While one is held, the controller leaves that parameter as it is.
 const LABELS = {
-  rate: "Rate of the link", buffer: "Room of the port's queue", size: "Size of the queue (program)", k: "Headroom k", C: "Target length C", B: "Buffer B",
+  rate: "Rate of the link", buffer: "Room of the port's queue", room: "Room of the port's queues", RTT: "RTT that queues are sized for", size: "Size of the queue (program)", k: "Headroom k", C: "Target length C", B: "Buffer B",
   S: "Sampling S", T: "Tracking range T", "|W|": "Window |W|", "first band": "First band", "further bands": "Further bands",
   width: "Width of further bands",
 };
