@@ -7,6 +7,8 @@ from collections.abc import Iterator, Mapping
 from threading import Thread
 
 import pytest
+from websockets.exceptions import InvalidStatus
+from websockets.sync.client import connect
 
 from p4sched.errors import P4schedError
 from p4sched.live.hub import Hub
@@ -36,6 +38,12 @@ class Served:
         self._loop.call_soon_threadsafe(self._serving.cancel)
         self._thread.join()
 
+    def first_message(self, headers: Mapping[str, str]) -> str:
+        """What comes first over the WebSocket."""
+        url = f"ws://127.0.0.1:{self._page.port}/messages"
+        with connect(url, additional_headers=dict(headers), proxy=None) as connection:
+            return str(connection.recv(timeout=10))
+
     def status(self, path: str, headers: Mapping[str, str] = {}) -> int:
         """What it answers."""
         connection = http.client.HTTPConnection("127.0.0.1", self._page.port, timeout=10)
@@ -64,6 +72,9 @@ def served(request: pytest.FixtureRequest) -> Iterator[Served]:
 )
 def test_a_page_of_somebody_else_reaches_nothing(headers: Mapping[str, str], status: int, served: Served) -> None:
     assert [served.status(path, headers) for path in ("/", "/config.json", "/main.js", "/uplot.js")] == [status] * 4
+    if "Origin" in headers:
+        with pytest.raises(InvalidStatus, match="403"):
+            served.first_message(headers)
 
 
 def test_no_other_file_is_served(served: Served) -> None:
@@ -76,7 +87,11 @@ def test_beyond_this_machine_a_token_is_needed(served: Served) -> None:
     assert re.fullmatch(r"http://0\.0\.0\.0:\d+/\?token=\S{20,}", served._page.address)
     assert [served.status(path) for path in ("/", "/?token=x", "/main.js")] == [403] * 3
     assert served.status(f"/?token={token}") == 200
-    assert served.status("/main.js", {"Cookie": f"p4sched_token={token}"}) == 200
+    told = {"Cookie": f"{served._page.cookie}={token}"}
+    assert served.status("/main.js", told) == 200
+    with pytest.raises(InvalidStatus, match="403"):
+        served.first_message({})
+    assert served.first_message(told) == "[]"
 
 
 def test_a_port_that_is_taken_is_told() -> None:

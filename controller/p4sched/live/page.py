@@ -31,7 +31,6 @@ VENDORED = {"uplot.js": VENDOR / "uplot.iife.min.js", "uplot.css": VENDOR / "upl
 """The chart library, from the Python package that carries it."""
 LOOPBACK = ("127.0.0.1", "localhost", "::1")
 USUAL_PORT = 8080
-COOKIE = "p4sched_token"
 POLICY = "default-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data: blob:; connect-src 'self' ws: wss:"
 MOST_COMMAND_BYTES = 4096
 
@@ -69,6 +68,11 @@ class Page:
         """For a browser."""
         host = f"[{self.host}]" if ":" in self.host else self.host
         return f"http://{host}:{self.port}/" + (f"?token={self.token}" if self.token else "")
+
+    @property
+    def cookie(self) -> str:
+        """Where a browser keeps the token. Browsers do not tell the ports of a host apart."""
+        return f"p4sched_token_{self.port}"
 
     def app(self) -> Starlette:
         """The routes."""
@@ -117,13 +121,13 @@ class Page:
         if not self.token:
             # a name that resolves to this machine, but is none of its own, was made up by somebody else
             return host.rpartition(":")[0].strip("[]") not in LOOPBACK
-        given = asked.query_params.get("token") or asked.cookies.get(COOKIE, "")
+        given = asked.query_params.get("token") or asked.cookies.get(self.cookie, "")
         return not secrets.compare_digest(given, self.token)
 
     async def _index(self, request: Request) -> Response:
         response = await self._answer(request, STATIC / "index.html")
         if self.token and response.status_code == HTTPStatus.OK:
-            response.set_cookie(COOKIE, self.token, httponly=True, samesite="strict")
+            response.set_cookie(self.cookie, self.token, httponly=True, samesite="strict")
         return response
 
     async def _file(self, request: Request) -> Response:

@@ -2,7 +2,6 @@
 
 import asyncio
 import json
-import shutil
 import signal
 from collections.abc import Callable, Coroutine
 from contextlib import suppress
@@ -18,8 +17,9 @@ from p4sched.lab.processes import identify
 from p4sched.lab.running import find_switch
 from p4sched.live import source
 from p4sched.live.hub import Hub
-from p4sched.live.page import Page, files
+from p4sched.live.page import Page
 from p4sched.live.recorded import recorded
+from p4sched.live.site import write_site
 from p4sched.live.text import TextView
 
 TEXTS_PER_S = 4
@@ -55,7 +55,7 @@ class Look:
 def look(asked: Look, at: Address, say: Say) -> None:
     """Serves the page until the run has ended or Ctrl-C."""
     hub = Hub()
-    reading = _reading(hub, asked, source.Pace(asked.pace))
+    reading = _reading(hub, asked)
     with suppress(KeyboardInterrupt):
         if asked.text:
             view = TextView()
@@ -70,12 +70,7 @@ def play(folder: Path, at: Address, export: Path | None, say: Say) -> None:
     """Serves a page that plays a finished run until Ctrl-C, or writes it into a folder."""
     runs = json.dumps({"runs": [found.record() for found in recorded(folder)]}, separators=(",", ":"))
     if export is not None:
-        export.mkdir(parents=True, exist_ok=True)
-        for name, path in files():
-            shutil.copyfile(path, export / name)
-        (export / "config.json").write_text(json.dumps(REPLAY))
-        (export / "replay.json").write_text(runs)
-        say(str(export / "index.html"))
+        say(str(write_site(export, runs)))
         return
     page = Page(Hub(), at.host, at.port, REPLAY, runs)
     with suppress(KeyboardInterrupt):
@@ -86,17 +81,18 @@ async def _for_ever() -> None:
     await asyncio.Event().wait()
 
 
-def _reading(hub: Hub, asked: Look, pace: source.Pace) -> Coroutine[Any, Any, None]:
+def _reading(hub: Hub, asked: Look) -> Coroutine[Any, Any, None]:
     """What reads, for a switch or a run."""
     name = asked.name
+    manner = source.Manner(source.Pace(asked.pace), record=asked.record)
     if asked.run is not None:
         process = identify(asked.run)
         if process is None:
             raise P4schedError(f"--run {asked.run}: there is no such process")
-        return source.run(hub, process, pace, record=asked.record)
+        return source.run(hub, process, manner)
     running = [each for each in announcements() if name is None or name in each.switches]
     if running:
-        return source.run(hub, running[-1].run, pace)
+        return source.run(hub, running[-1].run, manner)
     if name is None:
         raise P4schedError("no run of yours has a network now; start one, or name a switch: HOST:PORT")
     return source.switch(hub, source.Shown(name, {name: find_switch(name)}, source.WallClock()))

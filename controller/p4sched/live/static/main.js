@@ -213,10 +213,12 @@ window.addEventListener("resize", () => {
 });
 
 dark(chosenTheme() === "dark", false);
-const config = await (await fetch("config.json")).json();
-if (config.mode === "replay") {
+const read = async (name) => (await fetch(name)).json();
+// a folder of files holds the recording itself (p4sched.live.site)
+const recording = globalThis.recording ?? ((await read("config.json")).mode === "replay" ? await read("replay.json") : null);
+if (recording !== null) {
   const player = new Player(element("player"), store, take, () => charts.build());
-  await player.load("replay.json");
+  player.start(recording.runs);
 } else {
   tell = connect(take, (text) => {
     store.connection = text;

@@ -1,0 +1,48 @@
+"""The page and a finished run as files, which need no server: not even one for files.
+
+From a `file:` address browsers load scripts, but neither modules nor data. So the modules stand in the page itself, as
+`data:` addresses of an import map, and the recording is a script.
+"""
+
+import base64
+import json
+import re
+import shutil
+from pathlib import Path
+
+from p4sched.live.page import STATIC, VENDORED
+
+RECORDING = "recording.js"
+ENTRY = '<script type="module" src="main.js"></script>'
+IMPORT = re.compile(r'\bfrom "\./(\w+\.js)"')
+PREFIX = "page/"
+
+
+def write_site(folder: Path, runs: str) -> Path:
+    """Writes them into a folder; `runs`: the messages of the runs in JSON. Returns the page."""
+    folder.mkdir(parents=True, exist_ok=True)
+    for name, path in VENDORED.items():
+        shutil.copyfile(path, folder / name)
+    for path in STATIC.iterdir():
+        if path.suffix not in (".js", ".html"):
+            shutil.copyfile(path, folder / path.name)
+    (folder / RECORDING).write_text(f"globalThis.recording = {runs};\n", encoding="utf-8")
+    page = folder / "index.html"
+    text = (STATIC / "index.html").read_text(encoding="utf-8")
+    page.write_text(text.replace(ENTRY, _scripts()), encoding="utf-8")
+    return page
+
+
+def _scripts() -> str:
+    imports = json.dumps({"imports": {f"{PREFIX}{path.name}": _address(path) for path in sorted(STATIC.glob("*.js"))}})
+    return (
+        f'<script src="{RECORDING}" defer></script>\n'
+        f'<script type="importmap">{imports}</script>\n'
+        f'<script type="module">import "{PREFIX}main.js";</script>'
+    )
+
+
+def _address(module: Path) -> str:
+    """A module as an address: what it imports has the names of the import map."""
+    source = IMPORT.sub(rf'from "{PREFIX}\1"', module.read_text(encoding="utf-8"))
+    return f"data:text/javascript;base64,{base64.b64encode(source.encode()).decode()}"
