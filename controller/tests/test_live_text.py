@@ -7,9 +7,9 @@ from rich.console import Console
 from p4sched.live.text import SPARKS, TextView, sizes_of, spark
 
 
-def shown(view: TextView) -> list[list[str]]:
+def shown(view: TextView, height: int = 60) -> list[list[str]]:
     """The words of each line, without the sparkline's blanks."""
-    console = Console(width=160)
+    console = Console(width=160, height=height)
     with console.capture() as capture:
         console.print(view)
     return [line.split() for line in capture.get().splitlines()]
@@ -48,6 +48,26 @@ def test_a_port_with_one_buffer_has_one_line() -> None:
     view.take(scene("fifo", {"0": 80}))
     view.take(frame(1.0, 40))
     assert shown(view)[1] == ["s1:5", "queue", "40", "of", "80", "▄", "40.0", "7"]
+
+
+def test_a_port_that_a_frame_leaves_out_has_empty_queues() -> None:
+    view = TextView()
+    view.take(scene("fifo", {"0": 8}))
+    view.take(frame(1.0, 8))
+    view.take({"kind": "frame", "t": 1.25, "s": {"s1": {"q": {}, "tx": {}, "drop": {}}}})
+    assert shown(view)[1] == ["s1:5", "queue", "0", "of", "8", "█", "0.0", "0"]
+
+
+def test_of_more_queues_than_fit_those_are_shown_in_which_packets_wait() -> None:
+    view = TextView()
+    view.take(scene("strict", {str(queue): 1000 for queue in range(8)}) | {"time": "virtual"})
+    view.take(frame(1.0, 0, 3, 0, 0, 0, 0, 0, 0))
+    assert [line[:4] for line in shown(view, height=14)] == [
+        ["port", "queue", "length", "Mbit/s"],
+        ["s1:5", "queue", "1", "0"],
+        ["queue", "7", "3", "of"],
+        ["1.0", "s", "of", "virtual"],
+    ]
 
 
 def test_a_sparkline_shows_the_longest_queue_of_each_quarter_of_a_second() -> None:

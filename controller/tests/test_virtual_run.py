@@ -212,7 +212,7 @@ def test_what_is_simulated_anyway_takes_the_option_with_a_line(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     asked_for: list[Asked] = []
-    monkeypatch.setattr(frame, "run", lambda _experiment, asked, _options, beside: asked_for.append(asked))
+    monkeypatch.setattr(frame, "run", lambda _experiment, asked, _options, **_: asked_for.append(asked))
     assert run_command(["run", "completion_at_scale", "--virtual"]) == 0
     assert "completion_at_scale is in virtual time, with models, anyway" in " ".join(capsys.readouterr().out.split())
     assert asked_for[0].hosts is None

@@ -4,6 +4,7 @@ import inspect
 from collections.abc import Callable, Mapping, Sequence
 from copy import copy
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Any, get_args
 
@@ -20,7 +21,7 @@ from p4sched.lab.time_scale import Base
 from p4sched.p4rt.target import Target
 from p4sched.units import Duration, Rate
 
-SHARED = ("schemes", "seed", "quick", "time_scale", "virtual", "switch", "target", "controller", "out")
+SHARED = ("schemes", "seed", "quick", "time_scale", "virtual", "no_text", "switch", "target", "controller", "out")
 """Parameters that the frame adds, besides those of `hosts_option` and `page_option`."""
 
 
@@ -52,12 +53,19 @@ def command(experiment: Experiment[Any, Any]) -> Callable[..., None]:
                 for value in [values[parameter.name]]
             }
 
-        live = shared.get(page, False)
-        if live and asked.switch == SwitchKind.BMV2:
+        from p4sched.cli import live  # noqa: PLC0415 - a client, which other commands need not load
+
+        shown, bmv2 = shared.get(page, False), asked.switch == SwitchKind.BMV2
+        if shown and bmv2:
             raise UsageError(f"{page_option(experiment)}: BMv2 reports no queue lengths; leave out --switch bmv2")
-        if live:
-            from p4sched.cli.live import live_page  # noqa: PLC0415 - a client, which other runs need not load
-        frame.run(experiment, asked, at, beside=live_page if live else None)
+        text = live.in_terminal() and not shared.get("no_text", True) and not bmv2
+        frame.run(
+            experiment,
+            asked,
+            at,
+            page=partial(live.live_page, text=text) if shown else None,
+            text=live.live_text if text else None,
+        )
 
     context = _parameter("ctx", typer.Context, inspect.Parameter.empty)
     parameters = [context, *_schemes(experiment.schemes), *map(_shown, own), *_shared(experiment, own)]
@@ -219,7 +227,10 @@ def _no_topology() -> list[inspect.Parameter]:
 
 def _page(option: str) -> list[inspect.Parameter]:
     found = typer.Option(option, help=options.PAGE_HELP)
-    return [_parameter(_parameter_name(option), Annotated[bool, found], False)]
+    return [
+        _parameter(_parameter_name(option), Annotated[bool, found], False),
+        _parameter("no_text", options.NoText, False),
+    ]
 
 
 def _controller(controllers: Sequence[ControllerKind]) -> list[inspect.Parameter]:

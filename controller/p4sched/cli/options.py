@@ -69,6 +69,7 @@ InVirtualTime = Annotated[
     ),
 ]
 PAGE_HELP = "Also serve a page on this machine that shows the queues live (see 'p4sched watch')."
+NoText = Annotated[bool, typer.Option("--no-text", help="Do not show the queues below the progress in a terminal.")]
 HOSTS_HELP = "With --virtual: models of TCP, or Linux kernels ('make virtual' builds one)."
 WhichSwitch = Annotated[SwitchKind, typer.Option(help="The project's own switch, or BMv2.")]
 WhichTarget = Annotated[

@@ -62,19 +62,28 @@ DONE = "done"
 """What a scheme's line of the progress ends with."""
 NETWORK_FILES = ("s[0-9]*.log", CHANGES, "live.jsonl", *onos.FILES)
 """What every network, and whoever controls it, leaves in the folder of its scheme."""
+ALONE_PER_S, WITH_TEXT_PER_S = 10.0, 4.0
+"""How often the progress is drawn: with the queues below it, each time takes milliseconds."""
 ATTEMPTS = 3
 """A scheme is measured so many times at most while the emulator is the bottleneck."""
 Options = Callable[[float], Mapping[str, Any]]
 """The experiment's own options at a time scale."""
 Row = tuple[str, str, ControllerKind]
 """What a scheme with a controller is called in the results, the scheme, and the controller."""
-Beside = Callable[[Tell], AbstractContextManager[RenderableType]]
-"""Something that goes on while an experiment measures; what it shows stands below the progress."""
+Beside = Callable[[Tell], AbstractContextManager[RenderableType | None]]
+"""Something that goes on while an experiment measures; what it shows, if anything, stands below the progress."""
 
 
-def run(experiment: Experiment[SettingT, KeptT], asked: Asked, options: Options, beside: Beside | None = None) -> None:
-    """Runs an experiment with its own options. `beside` goes on while it measures. Raises P4schedError for what cannot
-    be, before anything is touched."""
+def run(
+    experiment: Experiment[SettingT, KeptT],
+    asked: Asked,
+    options: Options,
+    *,
+    page: Beside | None = None,
+    text: Beside | None = None,
+) -> None:
+    """Runs an experiment with its own options. While it measures, the page goes on, or else the text if there is a
+    network. Raises P4schedError for what cannot be, before anything is touched."""
     if asked.switch == SwitchKind.BMV2 and asked.target is not Target.V1MODEL:
         raise UsageError(f"--target {asked.target}: BMv2 runs v1model programs only; leave out --switch bmv2")
     if asked.virtual:
@@ -85,8 +94,12 @@ def run(experiment: Experiment[SettingT, KeptT], asked: Asked, options: Options,
     setting = experiment.setting(asked, **options(asked.scale))
     if asked.virtual and not experiment.in_lab(setting):
         raise UsageError("--virtual means nothing in stepped time, which has no network")
-    if beside is not None and not experiment.in_lab(setting):
-        raise UsageError("a live page means nothing in stepped time, which has no network")
+    beside = page
+    if not experiment.in_lab(setting):
+        if page is not None:
+            raise UsageError("a live page means nothing in stepped time, which has no network")
+    elif beside is None:
+        beside = text
     if ControllerKind.ONOS in asked.controllers:
         onos.require_onos()
     with _naming_a_full_folder(asked.out):
@@ -365,7 +378,8 @@ class _Progress(Progress):
 
     def __init__(self, *columns: ProgressColumn, console: Console, below: RenderableType | None) -> None:
         self._below = below if console.is_terminal else None
-        super().__init__(*columns, console=console)
+        per_s = ALONE_PER_S if self._below is None else WITH_TEXT_PER_S
+        super().__init__(*columns, console=console, refresh_per_second=per_s)
 
     def stop(self) -> None:
         """Only its own lines stay."""

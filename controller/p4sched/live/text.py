@@ -5,9 +5,12 @@ import threading
 from collections import deque
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from typing import Any
+from dataclasses import astuple, dataclass
+from typing import IO, Any
 
+from rich.console import Console, ConsoleOptions, RenderResult
 from rich.table import Table
+from rich.text import Text
 from websockets.exceptions import WebSocketException
 from websockets.sync.client import ClientConnection, connect
 
@@ -15,8 +18,26 @@ BLOCKS = " ▁▂▃▄▅▆▇█"
 SPARKS = 40
 """Characters of a sparkline; each stands for the longest queue of SPARK_S seconds."""
 SPARK_S = 0.25
+JITTER_S = 0.02
 MOST_LINES = 24
+FEWEST_LINES = 4
+REST_LINES = 10
+"""Of the terminal, for everything else."""
 QUEUES = 8
+NOTHING = (0,) * QUEUES
+
+
+@dataclass(frozen=True)
+class Line:
+    """One queue."""
+
+    port: str
+    """Of the first queue of a port, as rate and drops, which are those of the port."""
+    queue: str
+    length: str
+    past: str
+    rate: str
+    drops: str
 
 
 class TextView:
@@ -43,33 +64,50 @@ class TextView:
             elif kind == "frame":
                 self._take_frame(message)
 
+    def take_lines(self, lines: IO[bytes]) -> None:
+        """A message a line, to the end."""
+        # it is closed when nobody looks any more
+        with suppress(ValueError):
+            for line in lines:
+                self.take(json.loads(line))
+
     def _take_frame(self, frame: Mapping[str, Any]) -> None:
         self._frame = frame
-        begins = frame["t"] - self._since_s >= SPARK_S
+        begins = frame["t"] - self._since_s >= SPARK_S - JITTER_S
         if begins:
             self._since_s = frame["t"]
         for name, of_switch in frame["s"].items():
-            for port, lengths in of_switch["q"].items():
+            for port in self._scene["switches"][name]["ports"]:
+                # a port where nothing waits is left out
+                lengths = of_switch["q"].get(str(port["port"]), NOTHING)
                 for queue, length in enumerate(lengths):
-                    past = self._history.setdefault((name, int(port), queue), deque([0], SPARKS))
+                    past = self._history.setdefault((name, port["port"], queue), deque([0], SPARKS))
                     if begins:
                         past.append(length)
                     else:
                         past[-1] = max(past[-1], length)
 
-    def __rich__(self) -> Table:
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
         with self._lock:
+            if not self._frame:
+                return
             table = Table("port", "queue", "length", "", "Mbit/s", "drops/s", box=None, header_style="bold")
             for column in (2, 4, 5):
                 table.columns[column].justify = "right"
             lines = list(self._lines())
-            for line in lines[:MOST_LINES]:
-                table.add_row(*line)
-            if len(lines) > MOST_LINES:
-                table.add_row("", f"and {len(lines) - MOST_LINES} more")
-            return table
+            room = max(FEWEST_LINES, min(MOST_LINES, console.size.height - REST_LINES))
+            if len(lines) > room:
+                # what is full of packets or was so lately is worth more than what is empty
+                lines = [line for line in lines if line.port or line.past.strip()]
+            for line in lines[:room]:
+                table.add_row(*astuple(line))
+            if len(lines) > room:
+                table.add_row("", f"and {len(lines) - room} more")
+            yield table
+            if self._scene.get("time") == "virtual":
+                yield Text(f"{self._frame['t']:.1f} s of virtual time", style="dim")
 
-    def _lines(self) -> Iterator[Sequence[str]]:
+    def _lines(self) -> Iterator[Line]:
         for name, switch in self._scene.get("switches", {}).items():
             of_switch = self._frame.get("s", {}).get(name)
             for port in switch["ports"] if of_switch is not None else ():
@@ -77,9 +115,7 @@ class TextView:
                     word = "band" if switch.get("scheme") == "fdpa" else "queue"
                     yield from self._of_port(name, port, of_switch, word)
 
-    def _of_port(
-        self, name: str, port: Mapping[str, Any], of_switch: Mapping[str, Any], word: str
-    ) -> Iterator[Sequence[str]]:
+    def _of_port(self, name: str, port: Mapping[str, Any], of_switch: Mapping[str, Any], word: str) -> Iterator[Line]:
         number = str(port["port"])
         lengths = of_switch["q"].get(number, ())
         rate = of_switch["tx"].get(number, 0) / 1e3
@@ -90,7 +126,7 @@ class TextView:
             length = lengths[queue] if queue < len(lengths) else 0
             line = spark(self._history.get((name, port["port"], queue), ()), size)
             called = word if len(sizes) == 1 else f"{word} {QUEUES - queue}"
-            yield first[0], called, f"{length} of {size}", line, first[1], first[2]
+            yield Line(first[0], called, f"{length} of {size}", line, first[1], first[2])
 
     def _sizes_of(self, name: str, port: Mapping[str, Any]) -> Mapping[int, int]:
         """Packets that each queue can hold: what the program allows, or what is behind it."""
