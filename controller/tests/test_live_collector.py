@@ -10,7 +10,7 @@ from switches import RunningSwitch
 from p4sched.control.controller import SwitchAddress
 from p4sched.live import messages
 from p4sched.live.collector import Collector, collecting, quantiles
-from p4sched.live.view import PortView, SwitchView
+from p4sched.live.view import Cells, PortView, SwitchView
 from p4sched.p4rt.compile import compiled
 from p4sched.p4rt.session import Session, connect
 from p4sched.p4rt.traffic_manager import Discipline
@@ -22,10 +22,10 @@ PORT = 3
 
 
 async def with_program(switch: RunningSwitch, name: str, then: Callable[[Session, Collector], Awaitable[T]]) -> T:
-    """A switch with a scheme's program and a collector, whose port 3 is taken for a shaped one."""
+    """A switch with a scheme's program, and a collector that asks for each snapshot."""
     async with connect(switch.address, compiled(name), force=True) as session:
         await session.insert([prefix_user(1, "10.0.0.1/32"), prefix_user(2, "10.0.0.2/32", 2.0)])
-        async with collecting({"s1": SwitchAddress(switch.address)}) as collectors:
+        async with collecting({"s1": SwitchAddress(switch.address)}, 0.0) as collectors:
             collector = collectors["s1"]
             return await then(session, collector)
 
@@ -52,7 +52,7 @@ def test_a_user_who_joins_and_parameters_that_change_are_seen(embedded_switch: R
         assert data is not None
         await session.set_default_action(data.table, data.action, data.action_data() | {"target_packets": 9})
         assert (await collector.parameters())[None]["target_packets"] == 9
-        collector.read()
+        await collector.read()
         assert messages.frame(1.0, {"s1": collector})["s"]["s1"]["u"] == [0, 0, 0]
 
     embedded_switch.wait_until_it_answers()
@@ -61,11 +61,14 @@ def test_a_user_who_joins_and_parameters_that_change_are_seen(embedded_switch: R
 
 def test_registers_tell_the_window_the_range_and_the_bounds(embedded_switch: RunningSwitch) -> None:
     async def of(session: Session, collector: Collector, values: dict[str, int]) -> dict[str, object]:
-        collector.view = SwitchView("s1", None, "", (PortView(PORT, 10**6, 0, Discipline.FIFO, {0: 10}),), {})
+        view = SwitchView("s1", None, "", (PortView(PORT, 10**6, 0, Discipline.FIFO, {0: 10}),), {})
         await session.finsy.write([~fy.P4RegisterEntry(name, index=PORT, data=value) for name, value in values.items()])
-        collector.watch_again()
-        collector.read()
-        return dict(collector.ranks[PORT])
+        cells = Cells.of(session, view)
+        # this switch has no ports
+        del cells.request.ports[:]
+        await collector.read_cells(cells)
+        await collector.read()
+        return dict(collector.newest.ranks[PORT])
 
     async def window(session: Session, collector: Collector) -> dict[str, object]:
         # a cell holds the complement of a rank
@@ -96,5 +99,5 @@ def test_the_fair_share_goes_to_those_who_send() -> None:
     view = SwitchView(
         "s1", None, "", (PortView(PORT, 30_000_000, 0, Discipline.FIFO, {0: 10}),), {1: 1.0, 2: 2.0, 3: 1.0}
     )
-    assert messages.fair_share_bps(view, {1: 1e6, 2: 1e6, 3: 100.0}) == 10_000_000
-    assert messages.fair_share_bps(view, {}) is None
+    assert messages.fair_share_bps(view, [1e6, 1e6, 100.0]) == 10_000_000
+    assert messages.fair_share_bps(view, [0.0, 0.0, 0.0]) is None

@@ -69,14 +69,17 @@ class Logs:
     origin_ns: int
     _tails: dict[Path, LogTail] = field(default_factory=dict)
 
-    def marks(self) -> Iterator[dict[str, Any]]:
-        """New decisions of all logs."""
+    def look(self) -> None:
+        """Finds logs that were not there before."""
         for path in log_files(self.folder):
             if path not in self._tails:
                 switch = self.switch if path.parent == self.folder else path.parent.name
                 port = path.stem.removeprefix("port-")
                 number = int(port) if port.isdecimal() else None
                 self._tails[path] = LogTail(path, switch, number, self.origin_ns)
+
+    def marks(self) -> Iterator[dict[str, Any]]:
+        """New decisions of all logs that were found."""
         for tail in self._tails.values():
             if tail.path.exists():
                 yield from tail.marks()

@@ -54,15 +54,16 @@ def frame(time_s: float, collectors: Mapping[str, Collector]) -> dict[str, Any]:
 
 
 def _of_switch(collector: Collector) -> dict[str, Any]:
-    view, flow, lengths = collector.view, collector.flow(), collector.lengths
+    """What is 0 is left out where a port or a bucket has nothing else."""
+    view, flow, now = collector.view, collector.flow(), collector.newest
     found: dict[str, Any] = {
-        "q": {port.port: lengths.get(port.port, ()) for port in view.ports},
-        "tx": {port.port: round(flow[port.port].bps / 1e3) for port in view.ports if port.port in flow},
-        "drop": {port.port: _drops(flow[port.port]) for port in view.busy if port.port in flow},
+        "q": {port.port: of for port, of in zip(view.ports, now.lengths, strict=True) if any(of)},
+        "tx": {port: rate for port, each in flow.items() if (rate := round(each.bps / 1e3))},
+        "drop": {port: drops for port, each in flow.items() if any(drops := _drops(each))},
     }
     if view.users:
         rates = collector.rates()
-        found["u"] = [round(rates.get(user, 0.0) / 1e3) for user in view.users]
+        found["u"] = [round(rate / 1e3) for rate in rates]
         share = fair_share_bps(view, rates)
         if share is not None:
             found["fair"] = round(share / 1e3)
@@ -71,7 +72,7 @@ def _of_switch(collector: Collector) -> dict[str, Any]:
         found["a"] = {
             port: {bucket: round(bps / 1e3) for bucket, bps in each.items()} for port, each in arrivals.items()
         }
-    ranks = {port: _ranks(read, collector.window) for port, read in collector.ranks.items() if read}
+    ranks = {port: _ranks(read, collector.window) for port, read in now.ranks.items() if read}
     if ranks:
         found["r"] = ranks
     return found
@@ -81,10 +82,11 @@ def _drops(flow: PortFlow) -> list[int]:
     return [round(flow.refused), round(flow.full), round(flow.lost)]
 
 
-def fair_share_bps(view: SwitchView, rates: Mapping[int, float]) -> float | None:
-    """Of a user of weight 1, if the switch has one shaped port and somebody sends."""
+def fair_share_bps(view: SwitchView, rates: Sequence[float]) -> float | None:
+    """Of a user of weight 1, if the switch has one shaped port and somebody sends. `rates`: bit/s, one a user."""
     shaped = [port for port in view.ports if port.rate_bps]
-    weight = sum(weight for user, weight in view.users.items() if rates.get(user, 0.0) >= ACTIVE_BPS)
+    sending = zip(view.users.values(), rates, strict=True)
+    weight = sum(weight for weight, rate in sending if rate >= ACTIVE_BPS)
     return shaped[0].rate_bps / weight if len(shaped) == 1 and weight else None
 
 

@@ -18,7 +18,7 @@ from p4sched.lab.machine import read_machine
 from p4sched.lab.processes import ProcessIdentity
 from p4sched.lab.virtual.client import Client
 from p4sched.live import messages
-from p4sched.live.collector import Collector, collecting
+from p4sched.live.collector import Collector, collecting, read_all
 from p4sched.live.decisions import Logs
 from p4sched.live.hub import Hub
 from p4sched.live.recording import recording
@@ -40,6 +40,9 @@ class Clock(ABC):
     """The time of what is shown, and when the next round is due."""
 
     every_s: float
+    """Between two rounds."""
+    pushed_s: float
+    """How often the switches say by themselves how they are, of the wall clock; 0: they are asked in each round."""
 
     @abstractmethod
     def now_s(self) -> float:
@@ -47,7 +50,7 @@ class Clock(ABC):
 
     @abstractmethod
     async def next(self) -> None:
-        """Waits for the next round."""
+        """Waits until a round is due."""
 
 
 class WallClock(Clock):
@@ -55,17 +58,14 @@ class WallClock(Clock):
 
     def __init__(self, origin_ns: int | None = None, every_s: float = EVERY_S) -> None:
         """`origin_ns`: time 0, as `time.monotonic_ns` has it."""
-        self.every_s = every_s
+        self.every_s = self.pushed_s = every_s
         self._origin_ns = time.monotonic_ns() if origin_ns is None else origin_ns
-        self._due = time.monotonic()
 
     def now_s(self) -> float:
         return (time.monotonic_ns() - self._origin_ns) / 1e9
 
     async def next(self) -> None:
-        """After a late round the next ones keep their distance."""
-        self._due = max(self._due + self.every_s, time.monotonic())
-        await asyncio.sleep(self._due - time.monotonic())
+        """A round is due as soon as a switch has said how it is."""
 
 
 @dataclass
@@ -79,16 +79,34 @@ class Pace:
 class LockStep(Clock):
     """Of a simulation, as a participant in its lock step: time stands while a round is read."""
 
-    def __init__(self, client: Client, now_ns: int, pace: Pace, every_s: float = EVERY_S) -> None:
+    pushed_s = 0.0
+
+    def __init__(self, client: Client, now_ns: int, every_s: float) -> None:
         self.every_s = every_s
         self._client = client
         self._now_ns = now_ns
-        self._pace = pace
-        self._due = time.monotonic()
         self._failed: asyncio.Future[Any] = client.failed
 
     def now_s(self) -> float:
         return self._now_ns / 1e9
+
+    async def _step(self, step_ns: int) -> None:
+        """Lets time go on to the next multiple of the step."""
+        waiting = asyncio.create_task(self._client.wait((self._now_ns // step_ns + 1) * step_ns, ()))
+        await asyncio.wait((waiting, self._failed), return_when=asyncio.FIRST_COMPLETED)
+        if not waiting.done():
+            waiting.cancel()
+            raise self._client.failed.result()
+        self._now_ns, _ = waiting.result()
+
+
+class Paced(LockStep):
+    """Time goes on as fast as somebody who looks wants it."""
+
+    def __init__(self, client: Client, now_ns: int, pace: Pace, every_s: float = EVERY_S) -> None:
+        super().__init__(client, now_ns, every_s)
+        self._pace = pace
+        self._due = time.monotonic()
 
     async def next(self) -> None:
         while self._pace.factor == 0:
@@ -97,13 +115,33 @@ class LockStep(Clock):
             await asyncio.sleep(0.1)
         self._due = max(self._due + self.every_s / self._pace.factor, time.monotonic() - self.every_s)
         await asyncio.sleep(max(0.0, self._due - time.monotonic()))
-        step_ns = round(self.every_s * 1e9)
-        waiting = asyncio.create_task(self._client.wait((self._now_ns // step_ns + 1) * step_ns, ()))
-        await asyncio.wait((waiting, self._failed), return_when=asyncio.FIRST_COMPLETED)
-        if not waiting.done():
-            waiting.cancel()
-            raise self._client.failed.result()
-        self._now_ns, _ = waiting.result()
+        await self._step(round(self.every_s * 1e9))
+
+
+class Unhurried(LockStep):
+    """Time goes on as fast as it would without whoever looks: a round every now and then, of the wall clock."""
+
+    def __init__(self, client: Client, now_ns: int, every_s: float) -> None:
+        super().__init__(client, now_ns, every_s)
+        self._step_ns = round(every_s * 1e9)
+
+    async def next(self) -> None:
+        began = time.monotonic()
+        await self._step(self._step_ns)
+        share = self.every_s / max(time.monotonic() - began, 1e-6)
+        self._step_ns = max(1, round(self._step_ns * min(max(share, 0.5), 2.0)))
+
+
+@dataclass(frozen=True)
+class Manner:
+    """How a run is read."""
+
+    pace: Pace = field(default_factory=Pace)
+    every_s: float = EVERY_S
+    whole: bool = True
+    """With decisions, knobs and the pace of virtual time; otherwise only how the switches are."""
+    record: bool = False
+    """The folders of the networks get what was said."""
 
 
 @dataclass
@@ -120,12 +158,12 @@ class Shown:
     origin_ns: int = 0
     """Time 0 on the controller's clock."""
     pace: Pace | None = None
-    """Of virtual time."""
+    """Of virtual time, where whoever looks may set it."""
 
     @property
     def virtual(self) -> bool:
         """Whether this is virtual time."""
-        return self.pace is not None
+        return isinstance(self.clock, LockStep)
 
 
 class Rounds:
@@ -138,6 +176,7 @@ class Rounds:
         self._parameters: dict[tuple[str, int | None], dict[str, int]] = {}
         self._knobs: dict[str, dict[str, Any]] = {}
         self._machine = read_machine()
+        self._ahead_s = float("inf")
 
     async def go_on(self, *, same: bool = False) -> None:
         """Until a switch no longer answers. `same`: what was said before holds on."""
@@ -159,14 +198,21 @@ class Rounds:
                 logs_s = now_s
                 for mark in self._shown.logs.marks():
                     self._hub.say(mark)
-            before_s = clock.now_s()
-            for collector in self._collectors.values():
-                collector.read()
-            self._hub.say(messages.frame((before_s + clock.now_s()) / 2, self._collectors))
+            await read_all(list(self._collectors.values()))
+            self._hub.say(messages.frame(self._time_s(), self._collectors))
             await clock.next()
 
+    def _time_s(self) -> float:
+        """Of the newest reading, on the clock of what is shown: the shortest way so far is taken for none."""
+        first = next(iter(self._collectors.values()))
+        read_s = first.newest.time_ns / 1e9
+        self._ahead_s = min(self._ahead_s, self._shown.clock.now_s() - read_s)
+        return read_s + self._ahead_s
+
     async def _look(self, now_s: float) -> None:
-        """Program, ports, users and parameters, where they have changed; fidelity in any case."""
+        """Logs, program, ports, users and parameters, where they have changed; fidelity in any case."""
+        if self._shown.logs is not None:
+            self._shown.logs.look()
         changed = [await collector.look() for collector in self._collectors.values()]
         if any(changed):
             self._set_scene(same=True)
@@ -233,7 +279,7 @@ async def switch(hub: Hub, shown: Shown) -> None:
     gone = False
     while True:
         try:
-            async with collecting(shown.switches) as collectors:
+            async with collecting(shown.switches, shown.clock.pushed_s) as collectors:
                 if gone:
                     hub.say(messages.note(shown.clock.now_s(), "the switch is back"))
                 await Rounds(hub, shown, collectors).go_on(same=gone)
@@ -244,9 +290,8 @@ async def switch(hub: Hub, shown: Shown) -> None:
             await asyncio.sleep(RETRY_S)
 
 
-async def run(hub: Hub, process: ProcessIdentity, pace: Pace, *, record: bool = False) -> None:
-    """Reads the networks of a run, one after the other, until the run has ended. `record`: their folders get what was
-    said."""
+async def run(hub: Hub, process: ProcessIdentity, manner: Manner) -> None:
+    """Reads the networks of a run, one after the other, until the run has ended."""
     said = 0
     while process.alive():
         announced = of_run(process.pid)
@@ -254,41 +299,40 @@ async def run(hub: Hub, process: ProcessIdentity, pace: Pace, *, record: bool = 
             again = announced.number == said
             said = announced.number
             # a network that is taken down no longer answers; one that is still there is looked for
-            with suppress(P4schedError), recording(hub, Path(announced.folder)) if record else nullcontext():
-                await _network(hub, announced, pace, same=again)
+            with suppress(P4schedError), recording(hub, Path(announced.folder)) if manner.record else nullcontext():
+                await _network(hub, announced, manner, same=again)
         await asyncio.sleep(NEXT_S)
 
 
-async def _network(hub: Hub, announced: Announcement, pace: Pace, *, same: bool) -> None:
-    only = next(iter(announced.switches), "")
-    logs = Logs(Path(announced.folder), only, announced.origin_ns)
-    async with _clock(announced, pace) as clock:
-        shown = Shown(
-            announced.heading,
-            announced.switches,
-            clock,
-            announced.topology,
-            logs,
-            announced.desk,
-            announced.origin_ns,
-            None if announced.simulation is None else pace,
-        )
+async def _network(hub: Hub, announced: Announcement, manner: Manner, *, same: bool) -> None:
+    async with _clock(announced, manner) as clock:
+        shown = Shown(announced.heading, announced.switches, clock, announced.topology, origin_ns=announced.origin_ns)
+        if manner.whole:
+            only = next(iter(announced.switches), "")
+            shown.logs = Logs(Path(announced.folder), only, announced.origin_ns)
+            shown.desk = announced.desk
+            shown.pace = manner.pace if shown.virtual else None
         while True:
             with suppress(NoProgramError):
-                async with collecting(shown.switches) as collectors:
+                async with collecting(shown.switches, clock.pushed_s) as collectors:
                     rounds = Rounds(hub, shown, collectors)
                     hub.command = Commands(hub, shown, rounds).do
                     await rounds.go_on(same=same)
+            await asyncio.sleep(0 if shown.virtual else NEXT_S)
             await clock.next()
 
 
 @asynccontextmanager
-async def _clock(announced: Announcement, pace: Pace) -> AsyncIterator[Clock]:
+async def _clock(announced: Announcement, manner: Manner) -> AsyncIterator[Clock]:
     if announced.simulation is None:
-        yield WallClock(announced.origin_ns)
+        yield WallClock(announced.origin_ns, manner.every_s)
         return
     client = Client(announced.simulation)
     try:
-        yield LockStep(client, await client.participate(), pace)
+        now_ns = await client.participate()
+        if manner.whole:
+            yield Paced(client, now_ns, manner.pace, manner.every_s)
+        else:
+            yield Unhurried(client, now_ns, manner.every_s)
     finally:
         await client.close()

@@ -1,11 +1,8 @@
 """What there is to see of a switch: its ports and queues, its scheme, and the cells that tell of them."""
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-
-import finsy as fy
-from finsy.p4entity import P4Entity
 
 from p4sched.control.laws.port_counters import BUCKETS
 from p4sched.control.parameters import Parameters
@@ -13,6 +10,7 @@ from p4sched.p4rt.reader import Reader
 from p4sched.p4rt.target import PROGRAMS, written_for
 from p4sched.p4rt.traffic_manager import QUEUES, Discipline, PortSettings
 from p4sched.p4rt.users import DEPARTURES
+from p4sched.proto import traffic_manager_pb2 as pb
 from p4sched.schemes import SCHEMES, Scheme
 
 REFUSED, FULL = "dropped_by_admission", "dropped_full"
@@ -97,43 +95,47 @@ def architecture(reader: Reader) -> str:
 
 @dataclass(frozen=True)
 class Cells:
-    """Which counters and registers are read for every frame."""
+    """Which ports, and which cells of counters and registers, each snapshot tells, and where they are in it."""
 
-    entities: tuple[P4Entity, ...]
-    counters: Mapping[int, str]
-    """Names by P4Info id."""
+    request: pb.WatchRequest
+    ports: tuple[int, ...]
+    """Whose cells of counters and registers are read."""
+    counters: Mapping[str, slice]
+    """The places of a counter's cells; of a counter that is not there, none."""
     bridge_bytes: int
     """That egress counts for each packet besides its frame (p4sched.p4rt.target)."""
-    registers: Mapping[int, tuple[str, int]]
-    """What a register holds, "window", "bound", "lowest", "highest" or "lowered", and its number among these."""
+    registers: tuple[tuple[str, int], ...]
+    """What each register holds, one value a port: "window", "bound", "lowest", "highest" or "lowered", and its number
+    among these."""
 
     @classmethod
     def of(cls, reader: Reader, view: SwitchView) -> "Cells":
         """What the program of this switch has."""
-        entities: list[P4Entity] = []
-        counters = {}
-        ports = [port.port for port in view.busy]
+        request = pb.WatchRequest(ports=[port.port for port in view.ports])
+        ports = tuple(port.port for port in view.busy)
+        counters, place = {}, 0
         for name, cells in _counter_cells(ports, list(view.users)):
             found = reader.schema.counters.get(name)
+            counters[name] = slice(place, place)
             if found is not None and cells:
-                counters[found.id] = name
-                entities += [fy.P4CounterEntry(name, index=cell) for cell in cells]
-        registers = {}
+                request.counters.append(pb.Cells(id=found.id, cells=cells))
+                counters[name] = slice(place, place := place + len(cells))
+        registers = []
         for register in reader.schema.registers:
             kind = _kind(register.alias)
             if kind is not None:
-                registers[register.id] = kind
-                entities += [fy.P4RegisterEntry(register.alias, index=port) for port in ports]
+                registers.append(kind)
+                request.registers.append(pb.Cells(id=register.id, cells=ports))
         bridge_bytes = PROGRAMS[written_for(reader.schema.arch)].bridge_bytes
-        return cls(tuple(entities), counters, bridge_bytes, registers)
+        return cls(request, ports, counters, bridge_bytes, tuple(registers))
 
 
-def _counter_cells(ports: list[int], users: list[int]) -> list[tuple[str, list[int]]]:
+def _counter_cells(ports: Sequence[int], users: list[int]) -> list[tuple[str, list[int]]]:
     queues = [cell for port in ports for cell in range(port << 3, (port << 3) + QUEUES)]
     buckets = [cell for port in ports for cell in range(port << 6, (port << 6) + BUCKETS)]
     return [
         *((name, queues) for name in (REFUSED, FULL)),
-        (TAIL_DROPS, ports),
+        (TAIL_DROPS, list(ports)),
         (DEPARTURES, users),
         (ARRIVALS, buckets if len(ports) <= MOST_HISTOGRAMS else []),
     ]

@@ -185,7 +185,7 @@ export class Charts {
 
   toggle(user) {
     const chosen = this.view.users ?? firstUsers(this.each);
-    this.view.users = chosen.includes(user) ? chosen.filter((other) => other !== user) : [...chosen, user].slice(-8);
+    this.view.users = chosen.includes(user) ? chosen.filter((other) => other !== user) : [...chosen, user].slice(-7);
     this.build();
   }
 
@@ -312,13 +312,14 @@ export class Charts {
   }
 
   drawBars() {
-    const lengths = this.newest()?.q[this.port?.port];
-    if (!lengths) return;
+    const newest = this.newest();
+    if (!newest || !this.port) return;
+    const lengths = newest.q[this.port.port] ?? [];
     const values = this.store.parametersAt(this.view.switch, this.port.port, this.store.last ?? 0);
     for (const { queue, fill, text } of this.bars) {
       const size = sizeOf(this.port, values, queue);
-      fill.style.width = `${size ? Math.min(100, (100 * lengths[queue]) / size) : 0}%`;
-      text.textContent = `${lengths[queue]} of ${size}`;
+      fill.style.width = `${size ? Math.min(100, (100 * (lengths[queue] ?? 0)) / size) : 0}%`;
+      text.textContent = `${lengths[queue] ?? 0} of ${size}`;
     }
   }
 

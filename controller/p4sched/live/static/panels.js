@@ -3,7 +3,7 @@ import { colour, colourOf } from "./theme.js";
 
 const UNUSED_EDGE = 0xffffffff;
 const HEADROOM_UNIT = 256;
-const FEW_USERS = 8;
+const FEW_USERS = 7;
 const DASH = [6, 4];
 
 /** Upper edges of FDPA's bands in Mbit/s for a user of weight 1. */
@@ -60,8 +60,8 @@ function queues(each, port, values) {
       ...limits.map(([label], place) => bound(label, colourOf(6 + place))),
     ],
     pick(frame, found) {
-      const lengths = frame.q[port.port] ?? [];
-      return [...shown.map((queue) => lengths[queue] ?? null), ...limits.map(([, of]) => (found ? of(found) : null))];
+      const lengths = frame.q[port.port];
+      return [...shown.map((queue) => (lengths ? lengths[queue] ?? null : 0)), ...limits.map(([, of]) => (found ? of(found) : null))];
     },
   };
 }
@@ -83,7 +83,7 @@ function drops(port) {
     title: "Drops by reason",
     unit: "packets/s",
     series: [line("refused by rank", colourOf(1)), line("full (program)", colourOf(0)), line("full (queue)", colourOf(3))],
-    pick: (frame) => frame.drop?.[port.port] ?? [null, null, null],
+    pick: (frame) => frame.drop?.[port.port] ?? (frame.drop ? [0, 0, 0] : [null, null, null]),
   };
 }
 
