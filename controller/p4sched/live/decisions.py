@@ -6,11 +6,14 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from p4sched.control.laws.ranked import HEADROOM_UNIT
+
 COUNTERS = ("users", "read_ns", "admitted", "refused", "full", "ranks", "depths")
 """What of a line the law was given (p4sched.control.decision_log)."""
 BESIDES = ("kind", "time_ns", "wall", "changed", "parameters")
 PATTERNS = ("decisions.jsonl", "port-*.jsonl", "*/decisions.jsonl", "*/port-*.jsonl")
 CHANGED = '"changed":true'
+SYMBOLS = {"target_packets": "C", "window_ranks": "|W|", "sampling": "S", "tracking_packets": "T"}
 
 
 @dataclass
@@ -92,7 +95,9 @@ def _text(line: Mapping[str, Any], before: Mapping[str, int] | None) -> str:
             return "no active users yet"
         return f"{len(line['active'])} active users, fair share {line['fair_share_bps'] / 1e6:.3g} Mbit/s"
     after = line["parameters"]
-    changed = [f"{name} {value}" for name, value in after.items() if before is None or before.get(name) != value]
+    changed = [
+        _named(name, value, after) for name, value in after.items() if before is None or before.get(name) != value
+    ]
     if any(name.startswith("size_") for name in after):
         # one number in place of eight, which are alike
         sizes = [value for name, value in after.items() if name.startswith("size_") and value]
@@ -102,3 +107,13 @@ def _text(line: Mapping[str, Any], before: Mapping[str, int] | None) -> str:
     traffic = line.get("traffic")
     load = "" if traffic is None else f"load {traffic['load']:.2f}: "
     return load + ", ".join(changed)
+
+
+def _named(name: str, value: int, after: Mapping[str, int]) -> str:
+    """A parameter as the papers call it."""
+    if name == "headroom_256":
+        return f"k {value / HEADROOM_UNIT:.3g}"
+    if name == "capacity_packets":
+        # AIFO has a target length C besides the queue's size; RIFO's B is the size
+        return f"size {value}" if "target_packets" in after else f"B {value}"
+    return f"{SYMBOLS.get(name, name)} {value}"
