@@ -13,7 +13,7 @@ from xml.etree import ElementTree
 import pytest
 
 from p4sched.cli.main import run_command
-from p4sched.labs import catalogue
+from p4sched.labs import catalogue, grading
 from p4sched.labs.sandbox import Closed, Limits, SubmissionError, readable_tree
 from p4sched.paths import ROOT
 
@@ -185,7 +185,7 @@ def test_python_that_forks_sends_or_reads_costs_nobody_else_anything(tmp_path: P
 
 @BUILT
 @SHUT_IN
-def test_an_archive_gives_its_file_and_nothing_else(tmp_path: Path) -> None:
+def test_an_archive_gives_its_file_and_nothing_else(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Paths with .. in them, links, bombs, and what is no archive."""
     entry = catalogue.find("4")
     name = "aifo_admission.p4"
@@ -211,13 +211,20 @@ def test_an_archive_gives_its_file_and_nothing_else(tmp_path: Path) -> None:
         info = tarfile.TarInfo(f"/etc/../{name}")
         info.size = len(right)
         packed.addfile(info, io.BytesIO(right))
+    monkeypatch.setattr(grading, "LARGEST_ARCHIVE", BOMB_BYTES // 2)
+    with tarfile.open(where / "heavy.tar.gz", "w:gz", compresslevel=1) as packed:
+        for member, content in ("other", bytes(BOMB_BYTES)), (name, right):
+            info = tarfile.TarInfo(member)
+            info.size = len(content)
+            packed.addfile(info, io.BytesIO(content))
     (where / "torn.zip").write_bytes((where / "above.zip").read_bytes()[:-40])
     (where / "notes.txt").write_text("no submission")
     rows = graded("04", where, tmp_path / "grades.csv")
     full = {"above", "deep", "root"}
     assert {student for student, row in rows.items() if row["marks"] == "100"} == full
-    assert set(rows) - full == {"bomb", "hard", "soft", "torn"}
+    assert set(rows) - full == {"bomb", "hard", "heavy", "soft", "torn"}
     assert rows["bomb"]["remark"] == f"{name} is larger than 1 MB"
+    assert rows["heavy"]["remark"] == "it holds more than 32 MB"
     assert rows["torn"]["remark"] == "torn.zip is no .zip or .tar archive, or it is damaged"
     assert rows["hard"]["mistakes"] == rows["soft"]["mistakes"] == f"there is no file {name}"
     written = sorted(path.name for path in tmp_path.iterdir())

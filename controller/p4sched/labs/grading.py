@@ -7,7 +7,7 @@ import stat
 import tarfile
 import tempfile
 import zipfile
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
@@ -25,6 +25,8 @@ ARCHIVES = (".zip", ".tar", ".tgz", ".tar.gz", ".tar.bz2", ".tar.xz", ".7z", ".r
 """The last two only to tell that they cannot be read."""
 LARGEST_FILE = MEGABYTE
 """Bytes of a student's file; nobody writes so much."""
+LARGEST_ARCHIVE = 256 * MEGABYTE
+"""Bytes of a .tar archive, unpacked. It takes a second or two to read."""
 
 
 @dataclass(frozen=True)
@@ -114,10 +116,18 @@ def _read(submission: Path, name: str) -> bytes | None:
     if not tarfile.is_tarfile(submission):
         raise SubmissionError(f"{submission.name} is no .zip or .tar archive, or it is damaged")
     with tarfile.open(submission) as archive:
-        files = {one.name: one for one in archive if one.isfile() and PurePosixPath(one.name).name == name}
+        files = {one.name: one for one in _members(archive) if one.isfile() and PurePosixPath(one.name).name == name}
         member = _least_deep(list(files))
         packed = None if member is None else archive.extractfile(files[member])
         return None if packed is None else _bounded(packed.read, name)
+
+
+def _members(archive: tarfile.TarFile) -> Iterator[tarfile.TarInfo]:
+    """Of an archive that must be unpacked to be listed."""
+    for one in archive:
+        if one.offset_data + one.size > LARGEST_ARCHIVE:
+            raise SubmissionError(f"it holds more than {LARGEST_ARCHIVE // MEGABYTE} MB")
+        yield one
 
 
 def _from_folder(folder: Path, name: str) -> bytes | None:
