@@ -257,7 +257,8 @@ LAB = ChipLab(
         Limit(
             "a result that the ALU does not have",
             "what is returned",
-            "an access returns a half of the cell, old or new, or 0. It computes nothing else for the answer.",
+            "an access to a pair returns one of its two numbers, old or new, or 0. "
+            "It computes nothing else for the answer.",
         ),
         Limit(
             "thirteen stages",
