@@ -76,14 +76,14 @@ test-java:
 	mvn --batch-mode --quiet --file controller/onos/pom.xml verify
 
 test-lab:
-	.venv/bin/pytest -m machine --ignore-glob "*/test_onos*"
+	flock build/lab .venv/bin/pytest -m machine --ignore-glob "*/test_onos*"
 
 test-python: lint-rest
 	nice .venv/bin/pytest -m "not machine" --ignore-glob "*/test_onos*"
 
-# what test-java builds, on a machine that test-lab takes no more
-test-onos: test-java test-lab
-	.venv/bin/pytest controller/tests/test_onos*.py
+# starts what test-java builds, not beside test-lab
+test-onos: test-java
+	flock build/lab .venv/bin/pytest controller/tests/test_onos*.py
 
 clean:
 	@[ ! -x .venv/bin/p4sched ] || .venv/bin/p4sched clean
