@@ -41,8 +41,13 @@ impl Index {
             };
             index.actions.insert(id, action);
         }
+        let belongs = belongs(p4info, pipeline);
         for table in &p4info.tables {
             let (id, name) = ids.claim(Prefix::Table, table.preamble.as_ref())?;
+            if belongs && pipeline.table(&name).is_none() {
+                index.left_out.insert(id, name);
+                continue;
+            }
             let table = table_of(table, id, name, &index, pipeline)?;
             index.tables.insert(id, table);
         }
@@ -72,6 +77,15 @@ impl Index {
         }
         Ok(index)
     }
+}
+
+/// Whether P4Info is of this program. p4c leaves tables that do nothing out of the JSON, so some may be missing; of another
+/// program none is there.
+fn belongs(p4info: &p4info::P4Info, pipeline: &Pipeline) -> bool {
+    let names = p4info.tables.iter().flat_map(|table| &table.preamble);
+    let mut found = names.map(|preamble| pipeline.table(&preamble.name).is_some());
+    let mut keys = pipeline.table_ids().map(|table| pipeline.table_key(table));
+    found.any(|found| found) || keys.all(<[_]>::is_empty)
 }
 
 fn width(kind: &str, name: &str, bitwidth: i32) -> Result<u32, Fault> {
@@ -121,7 +135,11 @@ fn fields(owner: &str, fields: &[p4info::MatchField]) -> Result<Vec<Field>, Faul
             name: field.name.clone(),
             kind,
             in_program: kind,
-            width: width("key field", &field.name, field.bitwidth)?,
+            // Errors have no width in P4Info: they count as wide as the program has them.
+            width: match (field.bitwidth, &field.type_name) {
+                (0, None) => 0,
+                (bits, _) => width("key field", &field.name, bits)?,
+            },
         })
     };
     fields.iter().map(field).collect()
@@ -204,7 +222,8 @@ fn check_key(name: &str, fields: &mut [Field], table: TableId, pipeline: &Pipeli
                 (field.kind, in_program.kind),
                 (MatchKind::Exact, MatchKind::Valid) | (MatchKind::Optional, MatchKind::Ternary)
             );
-        if !same_kind || field.width < in_program.width {
+        let too_narrow = field.width != 0 && field.width < in_program.width;
+        if !same_kind || too_narrow {
             let problem = format!(
                 "key field '{}' is {:?} of {} bits in P4Info, {:?} of {} bits in the program",
                 field.name, field.kind, field.width, in_program.kind, in_program.width
@@ -225,10 +244,19 @@ fn profiles(
 ) -> Result<(), Fault> {
     for info in &p4info.action_profiles {
         let (id, name) = ids.claim(Prefix::ActionProfile, info.preamble.as_ref())?;
-        let profile = pipeline
-            .action_profile(&name)
-            .ok_or_else(|| not_in_program("action profile", &name))?;
-        if let Some(missing) = info.table_ids.iter().find(|table| !index.tables.contains_key(table)) {
+        let left_out = |table: &u32| index.left_out.contains_key(table);
+        let unknown = |table: &&u32| !index.tables.contains_key(*table) && !left_out(table);
+        let missing = info.table_ids.iter().find(unknown);
+        let profile = match pipeline.action_profile(&name) {
+            Some(profile) => profile,
+            // Nothing uses it.
+            None if info.table_ids.iter().all(left_out) => {
+                index.left_out.insert(id, name);
+                continue;
+            }
+            None => return Err(not_in_program("action profile", &name)),
+        };
+        if let Some(missing) = missing {
             return Err(Fault::invalid(format!(
                 "P4Info: action profile '{name}' names the unknown table {missing:#010x}"
             )));
@@ -276,6 +304,9 @@ fn direct_resources(
 ) -> Result<(), Fault> {
     for info in &p4info.direct_counters {
         let (_, name) = ids.claim(Prefix::DirectCounter, info.preamble.as_ref())?;
+        if index.left_out.contains_key(&info.direct_table_id) {
+            continue;
+        }
         let table = index.tables.get_mut(&info.direct_table_id);
         let table = table.ok_or_else(|| mismatch("direct counter", &name, "its table is not in P4Info"))?;
         if !pipeline.has_direct_counter(table.table) {
@@ -289,6 +320,9 @@ fn direct_resources(
     }
     for info in &p4info.direct_meters {
         let (_, name) = ids.claim(Prefix::DirectMeter, info.preamble.as_ref())?;
+        if index.left_out.contains_key(&info.direct_table_id) {
+            continue;
+        }
         let table = index.tables.get_mut(&info.direct_table_id);
         let table = table.ok_or_else(|| mismatch("direct meter", &name, "its table is not in P4Info"))?;
         if !pipeline.has_direct_meter(table.table) {

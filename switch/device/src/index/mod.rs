@@ -38,6 +38,8 @@ pub struct Index {
     pub packet_out: Option<Vec<HeaderField>>,
     /// Named types.
     pub types: p4info::P4TypeInfo,
+    /// Names of tables and action profiles that the program does not have, because they do nothing.
+    pub left_out: BTreeMap<u32, String>,
     /// Names of the registers annotated `@queue_depth`.
     pub queue_depth_registers: Vec<String>,
 }
@@ -188,7 +190,7 @@ impl Index {
     /// # Errors
     /// `INVALID_ARGUMENT` if P4Info has none.
     pub fn table(&self, id: u32) -> Result<&Table, Fault> {
-        self.tables.get(&id).ok_or_else(|| unknown("table", id))
+        self.tables.get(&id).ok_or_else(|| self.missing("table", id))
     }
 
     /// The action of this identifier.
@@ -206,7 +208,16 @@ impl Index {
     /// # Errors
     /// `INVALID_ARGUMENT` if P4Info has none.
     pub fn profile(&self, id: u32) -> Result<&Profile, Fault> {
-        self.profiles.get(&id).ok_or_else(|| unknown("action profile", id))
+        self.profiles.get(&id).ok_or_else(|| self.missing("action profile", id))
+    }
+
+    fn missing(&self, kind: &str, id: u32) -> Fault {
+        match self.left_out.get(&id) {
+            Some(name) => Fault::invalid(format!(
+                "the {kind} '{name}' is not in the program: the compiler left it out, as it does nothing"
+            )),
+            None => unknown(kind, id),
+        }
     }
 
     /// Identifier of an action by its name in the program.
