@@ -38,7 +38,7 @@ impl Preprocessor<'_> {
                 continue;
             };
             let body = match &definition.parameters {
-                None => definition.body,
+                None => self.substitute(name, &[], &definition.body, Vec::new(), active, token.span),
                 Some(parameters) => {
                     if text.get(at).map(|t| &t.tok) != Some(&Tok::Punct("(")) {
                         out.push(token.clone());
@@ -98,6 +98,8 @@ impl Preprocessor<'_> {
             _ => None,
         };
         let mut out: Vec<Token> = Vec::new();
+        // Whether what stands before `##` is empty.
+        let mut nothing = true;
         let mut i = 0;
         while i < body.len() {
             let pasted = is_paste(body, i);
@@ -114,6 +116,7 @@ impl Preprocessor<'_> {
                     tok: Tok::Str(render(&arguments[k]).into()),
                     ..token.clone()
                 });
+                nothing = false;
                 i += 1;
                 continue;
             }
@@ -131,12 +134,14 @@ impl Preprocessor<'_> {
             if self.produced > MAX_TOKENS {
                 return out;
             }
-            match (pasted, out.pop(), piece.split_first()) {
-                (true, Some(left), Some((first, rest))) => {
+            let left = if pasted && !nothing { out.pop() } else { None };
+            nothing = piece.is_empty() && left.is_none();
+            match (left, piece.split_first()) {
+                (Some(left), Some((first, rest))) => {
                     out.extend(paste(&left, first));
                     out.extend_from_slice(rest);
                 }
-                (_, left, _) => {
+                (left, _) => {
                     out.extend(left);
                     out.extend(piece);
                 }
@@ -163,7 +168,7 @@ fn paste(left: &Token, right: &Token) -> Vec<Token> {
     };
     let joined = lexer::tokens(&(text(left) + &text(right)), 0);
     match &joined[..] {
-        [Token { tok: Tok::Bad(_), .. }] => vec![left.clone(), right.clone()],
+        [Token { tok: Tok::Bad(..), .. }] => vec![left.clone(), right.clone()],
         [Token { tok, .. }] => vec![Token {
             tok: tok.clone(),
             ..left.clone()

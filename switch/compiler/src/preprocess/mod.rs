@@ -3,6 +3,7 @@
 mod condition;
 mod directive;
 mod macros;
+mod string;
 
 use std::collections::HashMap;
 
@@ -108,7 +109,7 @@ impl Preprocessor<'_> {
                 self.emit(std::mem::take(&mut text));
                 self.directive(file, line, &mut conditions, depth);
             } else if conditions.active() {
-                text.extend_from_slice(line);
+                text.extend(line.iter().map(|token| self.chosen_lines(file, token, depth)));
             }
             if self.too_long(line[0].span) {
                 return;

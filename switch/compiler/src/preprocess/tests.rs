@@ -90,6 +90,21 @@ fn text_is_pasted_and_quoted() {
     check("#define F(x) p_##x\nF(1)", "p_1");
     check("#define F(x) a[##x-1:0]\nF(8)", "a[8-1:0]");
     check("#define S(x) #x\nS(a + 1)", "\"a + 1\"");
+    // A number may be put together, also in a macro without parameters.
+    check("#define W(n) 8w##n\nW(5)", "8w5");
+    check("#define AB a##b\nAB", "ab");
+    // Where one side is empty, the other stays; what stands before is not touched.
+    check("#define P(x, y) <x##y>\nP(1,) P(,2) P(,)", "<1> <2> <>");
+}
+
+#[test]
+fn conditions_choose_lines_of_a_string_too() {
+    let text = "#define A\n\"x\n#ifdef A\ny\n#else\nz\n# endif\n#other\"";
+    assert_eq!(run(text, &[], &[]).unwrap().trim(), "\"x\n\ny\n\n\n\n#other\"");
+    assert_eq!(
+        run("\"x\n#if 1\n\"", &[], &[]).unwrap_err(),
+        "main.p4:1:1: #if without #endif in a string"
+    );
 }
 
 #[test]

@@ -47,11 +47,8 @@ impl Lexer<'_> {
             let joined = self.at == before && !self.list.is_empty();
             let start = self.at;
             if let Some(comment) = unclosed {
-                self.push(
-                    comment,
-                    Tok::Bad("comment without an end; '*/' is missing".into()),
-                    joined,
-                );
+                let why = "comment without an end; '*/' is missing";
+                self.push(comment, Tok::Bad("/*".into(), why.into()), joined);
             }
             let Some(c) = self.rest().chars().next() else { return };
             let tok = match c {
@@ -124,7 +121,10 @@ impl Lexer<'_> {
         let text = self.take_while(|c| c.is_ascii_alphanumeric() || c == '_').to_owned();
         match integer(&text) {
             Ok(literal) => Tok::Int(literal),
-            Err(why) => Tok::Bad(format!("'{text}' is not an integer literal: {why}").into()),
+            Err(why) => {
+                let why = format!("'{text}' is not an integer literal: {why}");
+                Tok::Bad(text.into(), why.into())
+            }
         }
     }
 
@@ -138,7 +138,7 @@ impl Lexer<'_> {
                     self.at += i + 1;
                     return Tok::Str(value.into());
                 }
-                '\n' if self.directive => break,
+                '\n' if self.directive && !self.starts_line => break,
                 '\\' => match chars.next() {
                     None => break,
                     Some((_, '\n')) => {}
@@ -151,8 +151,8 @@ impl Lexer<'_> {
                 _ => value.push(c),
             }
         }
-        self.at += self.rest().find('\n').unwrap_or(self.rest().len());
-        Tok::Bad("string without an end; '\"' is missing".into())
+        let text = self.take_while(|c| c != '\n').to_owned();
+        Tok::Bad(text.into(), "string without an end; '\"' is missing".into())
     }
 
     fn punctuation(&mut self, c: char) -> Tok {
@@ -161,7 +161,8 @@ impl Lexer<'_> {
             return Tok::Punct(p);
         }
         self.at += c.len_utf8();
-        Tok::Bad(format!("'{}' is not a character of P4", c.escape_debug()).into())
+        let why = format!("'{}' is not a character of P4", c.escape_debug());
+        Tok::Bad(c.to_string().into(), why.into())
     }
 }
 
@@ -215,15 +216,15 @@ mod tests {
             kinds("10 0x1F 8w0b1010_1010 4s7 0o17"),
             ["10", "31", "8w170", "4s7", "15"]
         );
-        assert!(matches!(&tokens("8w", 1)[0].tok, Tok::Bad(m) if m.contains("no digits")));
-        assert!(matches!(&tokens("0b2", 1)[0].tok, Tok::Bad(m) if m.contains("base 2")));
+        assert!(matches!(&tokens("8w", 1)[0].tok, Tok::Bad(_, m) if m.contains("no digits")));
+        assert!(matches!(&tokens("0b2", 1)[0].tok, Tok::Bad(_, m) if m.contains("base 2")));
     }
 
     #[test]
     fn a_string_may_go_over_lines_but_not_in_a_directive() {
         let list = tokens("@a(\"one\ntwo\\\n three\") b\n#error \"x\nc", 1);
         assert_eq!(list[3].tok, Tok::Str("one\ntwo three".into()));
-        assert!(matches!(&list[8].tok, Tok::Bad(m) if m.contains("without an end")));
+        assert!(matches!(&list[8].tok, Tok::Bad(_, m) if m.contains("without an end")));
         assert_eq!((&list[9].tok, list[9].starts_line), (&Tok::Word("c".into()), true));
     }
 
@@ -247,8 +248,8 @@ mod tests {
 
     #[test]
     fn errors_are_tokens_so_that_skipped_text_may_hold_them() {
-        assert!(matches!(&tokens("\"abc", 1)[0].tok, Tok::Bad(m) if m.contains("string without an end")));
-        assert!(matches!(&tokens("/* abc", 1)[0].tok, Tok::Bad(m) if m.contains("comment without an end")));
-        assert!(matches!(&tokens("$", 1)[0].tok, Tok::Bad(m) if m.contains("'$'")));
+        assert!(matches!(&tokens("\"abc", 1)[0].tok, Tok::Bad(_, m) if m.contains("string without an end")));
+        assert!(matches!(&tokens("/* abc", 1)[0].tok, Tok::Bad(_, m) if m.contains("comment without an end")));
+        assert!(matches!(&tokens("$", 1)[0].tok, Tok::Bad(_, m) if m.contains("'$'")));
     }
 }

@@ -29,8 +29,8 @@ pub enum Tok {
     Str(Symbol),
     /// Punctuation or an operator. `>>` is two `>` (it also closes nested type arguments).
     Punct(&'static str),
-    /// Not a token of the language; the message says why. Reported only where it is not skipped by `#if`.
-    Bad(Symbol),
+    /// Not a token of the language: its characters, and why. Reported only where it is not skipped by `#if`.
+    Bad(Symbol, Symbol),
     /// The end of the input.
     End,
 }
@@ -42,7 +42,7 @@ impl fmt::Display for Tok {
             Tok::Int(i) => write!(f, "{}", IntText(i)),
             Tok::Str(s) => write!(f, "\"{s}\""),
             Tok::Punct(p) => write!(f, "'{p}'"),
-            Tok::Bad(message) => write!(f, "{message}"),
+            Tok::Bad(_, message) => write!(f, "{message}"),
             Tok::End => write!(f, "the end of the file"),
         }
     }
@@ -76,8 +76,8 @@ pub struct Token {
 /// Operators and separators, longest first.
 pub const PUNCTUATION: &[&str] = &[
     "<<=", "|+|=", "|-|=", "|+|", "|-|", "&&&", "...", "&&", "||", "==", "!=", "<=", ">=", "<<", "++", "..", "+=",
-    "-=", "*=", "/=", "%=", "&=", "|=", "^=", "::", "(", ")", "{", "}", "[", "]", "<", ">", ",", ";", ":", ".", "=",
-    "+", "-", "*", "/", "%", "&", "|", "^", "~", "!", "?", "@", "#",
+    "-=", "*=", "/=", "%=", "&=", "|=", "^=", "(", ")", "{", "}", "[", "]", "<", ">", ",", ";", ":", ".", "=", "+",
+    "-", "*", "/", "%", "&", "|", "^", "~", "!", "?", "@", "#",
 ];
 
 /// Words that cannot name anything (specification section 6.3.2).
@@ -161,7 +161,8 @@ pub(crate) fn render(tokens: &[Token]) -> String {
             Tok::Int(i) => text.push_str(&IntText(i).to_string()),
             Tok::Str(s) => text.push_str(&format!("\"{}\"", s.replace('\\', "\\\\").replace('"', "\\\""))),
             Tok::Punct(p) => text.push_str(p),
-            Tok::Bad(_) | Tok::End => {}
+            Tok::Bad(characters, _) => text.push_str(characters),
+            Tok::End => {}
         }
     }
     text

@@ -70,7 +70,8 @@ impl Parser<'_> {
         loop {
             match self.peek() {
                 Tok::End => return self.error_at(open, "'(' of an annotation without ')'"),
-                Tok::Bad(_) => return self.expected("a token"),
+                // Any character may stand there (section 20.1: the text is not interpreted).
+                Tok::Bad(text, _) if text.chars().count() > 1 => return self.expected("a token"),
                 Tok::Punct("(") => depth += 1,
                 Tok::Punct(")") => {
                     depth -= 1;

@@ -229,7 +229,7 @@ impl Parser<'_> {
     fn expected<T>(&mut self, wanted: &str) -> Parsed<T> {
         let found = self.peek().clone();
         match found {
-            Tok::Bad(message) => self.error_at(self.span(), message.to_string()),
+            Tok::Bad(_, message) => self.error_at(self.span(), message.to_string()),
             // A missing separator is an error of the line before, not of the word found.
             found if self.tokens[self.at].starts_line && self.at > 0 && matches!(wanted, "';'" | "','") => {
                 let end = self.previous_span().end;
