@@ -212,12 +212,13 @@ fn random_numbers_cover_their_interval_and_repeat_with_the_seed() {
 #[test]
 fn messages_and_failed_assertions_are_reported() {
     let parts = Parts {
-        ingress_apply: "sm.egress_spec = 2; log_msg(\"a={} c={}\", { hdr.h.a, hdr.h.c }); assert(hdr.h.a < 5);",
+        ingress_apply: "sm.egress_spec = 2; log_msg(\"a={} c={}\", { hdr.h.a, hdr.h.c });
+            log_msg(\"{}, {}\", { hdr.h, hdr.h.a }); assert(hdr.h.a < 5);",
         ..Parts::small()
     };
     let mut switch = parts.load();
     switch.forward(&[9, 0, 1, 0]);
-    assert_eq!(switch.out.log, ["a=9 c=256"]);
+    assert_eq!(switch.out.log, ["a=9 c=256", "(a:9,b:0,c:256), 9"]);
     assert_eq!(switch.pipeline.failed_assertions(), 1);
     switch.forward(&[1, 0, 1, 0]);
     assert_eq!(switch.pipeline.failed_assertions(), 1);

@@ -2,12 +2,12 @@
 
 use std::rc::Rc;
 
-use super::{Checker, Def, Place, share};
+use super::{Checker, Def, Place};
 use crate::{
     diagnostics::suggestion,
-    syntax::ast::{self, Annotation, ControlBody, Decl, DeclKind, Ident, ParserBody, Signature},
+    syntax::ast::{self, ControlBody, Decl, DeclKind, Ident, ParserBody, Signature},
     typed::{
-        tree::{Control, ExprKind, Local, Parser, State, Target, Transition, ValueSet},
+        tree::{Control, Expr, ExprKind, Local, Parser, State, Target, Transition, ValueSet},
         types::{ControlId, ParserId, Type, ValueSetId, VarId},
     },
 };
@@ -72,12 +72,13 @@ impl Checker<'_> {
                 let element = self.resolve_type(ty);
                 let size = self.expr(size, None);
                 self.known_integer(&size, "the size of a value set", size.span);
+                let annotations = self.annotations(&decl.annotations);
                 let id = ValueSetId(self.program.value_sets.len() as u32);
                 self.program.value_sets.push(ValueSet {
                     name: decl.name.name.clone(),
                     element,
                     size,
-                    annotations: share(&decl.annotations),
+                    annotations,
                     span: decl.name.span,
                 });
                 self.define(&decl.name, Def::ValueSet(id));
@@ -91,6 +92,10 @@ impl Checker<'_> {
         self.place = Place::Parser;
         let states = |c: &mut Self| c.states(decl, body);
         let (params, constructor, locals, states) = self.body_of(decl, signature, &body.locals, states);
+        if !ends(&states) {
+            let message = format!("the parser '{}' never reaches accept or reject", decl.name.name);
+            self.error(decl.name.span, message);
+        }
         let id = ParserId(self.program.parsers.len() as u32);
         self.program.types.parsers.push(decl.name.name.clone());
         self.program.parsers.push(Parser {
@@ -124,7 +129,7 @@ impl Checker<'_> {
             let checked = self.scoped(|c| {
                 let body = c.statements(&state.stmts);
                 let transition = c.transition(state.transition.as_ref(), &names);
-                let annotations: Rc<[Annotation]> = share(&state.annotations);
+                let annotations = c.annotations(&state.annotations);
                 State {
                     name: state.name.name.clone(),
                     annotations,
@@ -238,6 +243,9 @@ impl Checker<'_> {
 
     pub(super) fn key_element(&mut self, e: &ast::Expr, ty: &Type) -> crate::typed::tree::Expr {
         let value = self.expr(e, Some(ty));
+        if value.has_effects() {
+            self.error(e.span, "a set to match calls nothing; give its value a name first");
+        }
         match (&value.kind, &value.ty) {
             (ExprKind::Any | ExprKind::Unknown, _) => value,
             (_, Type::Set(element)) => {
@@ -251,4 +259,35 @@ impl Checker<'_> {
             _ => self.convert(value, ty, "the value"),
         }
     }
+}
+
+/// Whether a parser with these states can come to an end. A `select` that may match no case rejects then.
+fn ends(states: &[State]) -> bool {
+    let mut seen = vec![false; states.len()];
+    let mut pending: Vec<usize> = states.iter().position(|s| &*s.name == "start").into_iter().collect();
+    if pending.is_empty() {
+        return true;
+    }
+    while let Some(at) = pending.pop() {
+        if std::mem::replace(&mut seen[at], true) {
+            continue;
+        }
+        let targets: Vec<Target> = match &states[at].transition {
+            Transition::Direct(target) => vec![*target],
+            Transition::Select { cases, .. } => {
+                let any = |sets: &[Expr]| sets.iter().all(|s| matches!(s.kind, ExprKind::Any));
+                if !cases.iter().any(|(sets, _)| any(sets)) {
+                    return true;
+                }
+                cases.iter().map(|(_, target)| *target).collect()
+            }
+        };
+        for target in targets {
+            match target {
+                Target::State(next) => pending.push(next),
+                Target::Accept | Target::Reject => return true,
+            }
+        }
+    }
+    false
 }

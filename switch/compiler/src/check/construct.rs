@@ -89,13 +89,14 @@ impl Checker<'_> {
             }
         };
         let id = InstanceId(self.program.instances.len() as u32);
-        let annotations = super::share(annotations);
+        let annotations = self.annotations(annotations);
         self.program.instances.push(Instance {
             name,
             maker,
             args,
             methods: Vec::new(),
             annotations,
+            in_table: false,
             span,
         });
         Some(id)

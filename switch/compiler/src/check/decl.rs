@@ -2,11 +2,11 @@
 
 use std::rc::Rc;
 
-use super::{Checker, Def, FunctionRef, Place, share};
+use super::{Checker, Def, FunctionRef, Place};
 use crate::{
     syntax::ast::{self, Arg, Decl, DeclKind, Direction, Ident, Method, TypeExpr},
     typed::{
-        tree::{Action, BlockType, ExprKind, Extern, ExternMethod, Function, Package},
+        tree::{Action, BlockType, ExprKind, Extern, ExternMethod, Function, Maker, Package},
         types::{ActionId, BlockTypeId, ExternFnId, ExternId, FunctionId, InstanceId, PackageId, Type},
     },
 };
@@ -35,6 +35,11 @@ impl Checker<'_> {
             DeclKind::Instance(ty, args, methods) => {
                 if let Some(id) = self.instance(decl, ty, args, methods) {
                     self.program.top_level.push(id);
+                    if let Maker::Parser(_) | Maker::Control(_) = self.program.instances[id.index()].maker {
+                        let message =
+                            "a parser or control is not declared at the top level; an argument of a package is";
+                        self.error(decl.name.span, message);
+                    }
                     if &*decl.name.name == "main" {
                         self.program.main = Some(id);
                     }
@@ -130,7 +135,7 @@ impl Checker<'_> {
             let type_params = c.type_params(&method.type_params);
             let result = method.result.as_ref().map_or(Type::Void, |r| c.resolve_type(r));
             let params = c.param_defs(&method.params);
-            let annotations = share(&method.annotations);
+            let annotations = c.annotations(&method.annotations);
             ExternMethod {
                 name: method.name.name.clone(),
                 type_params,
@@ -144,7 +149,7 @@ impl Checker<'_> {
 
     fn extern_function(&mut self, decl: &Decl, method: &Method) {
         let mut checked = self.extern_method(method);
-        checked.annotations = share(&decl.annotations);
+        checked.annotations = self.annotations(&decl.annotations);
         let id = ExternFnId(self.program.extern_functions.len() as u32);
         self.program.extern_functions.push(checked);
         self.add_function(&decl.name, FunctionRef::Extern(id), method.params.len());
@@ -229,12 +234,13 @@ impl Checker<'_> {
             (params, Rc::new(body))
         });
         self.place = outer;
+        let annotations = self.annotations(&decl.annotations);
         let id = ActionId(self.program.actions.len() as u32);
         self.program.actions.push(Action {
             name: decl.name.name.clone(),
             params,
             body,
-            annotations: share(&decl.annotations),
+            annotations,
             span: decl.name.span,
             top_level,
         });

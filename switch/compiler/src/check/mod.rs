@@ -1,5 +1,6 @@
 //! From syntax trees to the typed tree: names, types, compile-time values (specification sections 7 to 18).
 
+mod annotation;
 mod argument;
 mod block;
 mod call;
@@ -26,7 +27,7 @@ use crate::{
         token::Symbol,
     },
     typed::{
-        tree::{Annotations, Expr, ExprKind, ParamDef, Program, Var, VarKind},
+        tree::{Expr, ExprKind, ParamDef, Program, Var, VarKind},
         types::{ActionId, ExternFnId, FunctionId, InstanceId, StructId, TableId, Type, ValueSetId, VarId},
     },
 };
@@ -177,7 +178,7 @@ impl Checker<'_> {
 
     fn new_var(&mut self, name: &Ident, ty: Type, kind: VarKind, annotations: &[Annotation]) -> VarId {
         let id = VarId(self.program.vars.len() as u32);
-        let annotations = share(annotations);
+        let annotations = self.annotations(annotations);
         self.program.vars.push(Var {
             name: name.name.clone(),
             ty,
@@ -213,7 +214,7 @@ impl Checker<'_> {
             let message = "a constructor's parameter has no direction: it is known when compiling";
             self.error(p.name.span, message);
         }
-        if matches!(ty, Type::Extern(..) | Type::Text) && p.direction != Direction::None {
+        if matches!(ty, Type::Extern(..) | Type::Text | Type::Integer) && p.direction != Direction::None {
             let shown = self.show(ty);
             self.error(p.name.span, format!("a parameter of type {shown} has no direction"));
         }
@@ -251,10 +252,6 @@ impl Checker<'_> {
     fn unknown(span: Span) -> Expr {
         Expr::new(ExprKind::Unknown, Type::Unknown, span)
     }
-}
-
-fn share(annotations: &[Annotation]) -> Annotations {
-    annotations.to_vec().into()
 }
 
 #[cfg(test)]

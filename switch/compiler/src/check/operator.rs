@@ -23,15 +23,6 @@ fn limits(ty: &Type) -> Limits {
     }
 }
 
-/// Whether an expression only names a value.
-fn is_place(e: &Expr) -> bool {
-    match &e.kind {
-        ExprKind::Var(_) => true,
-        ExprKind::Field(of, _) | ExprKind::Slice(of, ..) | ExprKind::Cast(of) => is_place(of),
-        _ => false,
-    }
-}
-
 impl Checker<'_> {
     pub(super) fn unary(&mut self, op: UnaryOp, operand: &ast::Expr, span: Span) -> Expr {
         let operand = self.expr(operand, None);
@@ -238,8 +229,14 @@ impl Checker<'_> {
             return self.folded(constant::binary(op, a, b, limits(&ty)), ty, span);
         }
         if matches!(op, BinaryOp::Div | BinaryOp::Mod) {
-            if left.as_int() == Some(&BigInt::ZERO) && is_place(&right) {
-                return left;
+            if left.as_int() == Some(&BigInt::ZERO) {
+                // The right side is evaluated for what it does.
+                let kind = ExprKind::Binary(op, Box::new(left.clone()), Box::new(right.clone()));
+                return if right.has_effects() {
+                    Expr::new(kind, ty, span)
+                } else {
+                    left
+                };
             }
             return self.division(op, left, right, span);
         }

@@ -1,6 +1,6 @@
 //! Tables (specification section 14.2).
 
-use super::{Checker, Def, convert::Substitution, share};
+use super::{Checker, Def, convert::Substitution};
 use crate::{
     arch::Arch,
     diagnostics::suggestion,
@@ -10,7 +10,7 @@ use crate::{
         token::Symbol,
     },
     typed::{
-        annotations::name_of,
+        annotations::{has, name_of},
         tree::{ActionRef, Builtin, Callee, Expr, ExprKind, KeyField, ParamDef, Table, TableEntry},
         types::{ActionId, InstanceId, TableId, Type},
     },
@@ -55,7 +55,7 @@ impl Checker<'_> {
             const_entries: false,
             size: None,
             properties: Vec::new(),
-            annotations: share(&decl.annotations),
+            annotations: self.annotations(&decl.annotations),
             span: decl.name.span,
         };
         let mut seen: Vec<&Symbol> = Vec::new();
@@ -131,8 +131,13 @@ impl Checker<'_> {
 
     /// An instance made in a property is named by the property's `@name`, otherwise after the table.
     fn name_in_place(&mut self, id: InstanceId, annotations: &[Annotation], table: &Symbol) {
-        let own = name_of(&share(annotations)).map(|n| format!(".{}", n.trim_start_matches('.')));
+        let annotations = self.annotations(annotations);
+        let own = name_of(&annotations).map(|n| format!(".{}", n.trim_start_matches('.')));
+        // The name is given whole; the rest says what the instance is like.
+        let others = annotations.iter().filter(|a| &*a.name != "name").cloned();
         let instance = &mut self.program.instances[id.index()];
+        instance.annotations = others.collect();
+        instance.in_table = true;
         instance.name = own.unwrap_or_else(|| format!("{table}.{}", instance.name)).into();
     }
 
@@ -140,7 +145,7 @@ impl Checker<'_> {
         for property in properties {
             match (&*property.name.name, &property.value) {
                 ("default_action", PropertyValue::Expr(e)) => {
-                    table.default_action = self.chosen_action(e, table);
+                    table.default_action = self.chosen_action(e, table, "tableonly");
                     table.const_default = property.is_const;
                 }
                 ("entries", PropertyValue::Entries(entries)) => {
@@ -172,7 +177,7 @@ impl Checker<'_> {
         KeyField {
             expr,
             match_kind: kind.name.clone(),
-            annotations: share(annotations),
+            annotations: self.annotations(annotations),
             text: name,
         }
     }
@@ -291,12 +296,13 @@ impl Checker<'_> {
         Some(ActionRef {
             action,
             args: args.collect(),
-            annotations: share(annotations),
+            annotations: self.annotations(annotations),
         })
     }
 
-    /// A default action or the action of an entry: arguments for all parameters.
-    fn chosen_action(&mut self, e: &ast::Expr, table: &Table) -> Option<ActionRef> {
+    /// A default action or the action of an entry: arguments for all parameters. `barred` is the annotation in the list
+    /// that forbids this use.
+    fn chosen_action(&mut self, e: &ast::Expr, table: &Table, barred: &str) -> Option<ActionRef> {
         let (name, global, args) = self.action_call(e)?;
         let action = self.find_action(name, global)?;
         let Some(listed) = table.actions.iter().find(|a| a.action == action).cloned() else {
@@ -310,6 +316,10 @@ impl Checker<'_> {
             self.error(e.span, message);
             return None;
         };
+        if has(&listed.annotations, barred) {
+            let message = format!("the action '{}' is listed as @{barred}", name.name);
+            self.error(e.span, message);
+        }
         let params = self.action_params(action);
         // Arguments bound in the list may be repeated here or left out.
         let unbound: Vec<ParamDef> = params
@@ -335,13 +345,23 @@ impl Checker<'_> {
 
     fn entry(&mut self, entry: &Entry, table: &Table) -> Option<TableEntry> {
         let types: Vec<Type> = table.key.iter().map(|k| k.expr.ty.clone()).collect();
+        // `{a, b}` is what `(a, b)` is.
+        let keys = match &entry.keys[..] {
+            [
+                ast::Expr {
+                    kind: ast::ExprKind::List(list, false),
+                    ..
+                },
+            ] => list.as_slice(),
+            keys => keys,
+        };
         if types.is_empty() {
             self.error(entry.span, "a table without a key cannot have entries");
             return None;
         }
-        if entry.keys.len() != types.len()
+        if keys.len() != types.len()
             && !matches!(
-                entry.keys[..],
+                keys[..],
                 [ast::Expr {
                     kind: ast::ExprKind::Default,
                     ..
@@ -351,25 +371,25 @@ impl Checker<'_> {
             let message = format!(
                 "the table has {} key field(s), but the entry has {}",
                 types.len(),
-                entry.keys.len()
+                keys.len()
             );
             self.error(entry.span, message);
             return None;
         }
-        let mut keys: Vec<Expr> = Vec::new();
+        let mut sets: Vec<Expr> = Vec::new();
         for (i, ty) in types.iter().enumerate() {
-            let e = entry.keys.get(i).or(entry.keys.first())?;
+            let e = keys.get(i).or(keys.first())?;
             let key = self.key_element(e, ty);
             self.entry_key_known(&key, entry.span);
-            keys.push(key);
+            sets.push(key);
         }
-        let action = self.chosen_action(&entry.action, table)?;
+        let action = self.chosen_action(&entry.action, table, "defaultonly")?;
         let priority = entry.priority.as_ref().map(|p| self.expr(p, None));
-        let rank = crate::typed::annotations::numbers_of(&share(&entry.annotations), "priority")
+        let rank = crate::typed::annotations::numbers_of(&self.annotations(&entry.annotations), "priority")
             .first()
             .copied();
         Some(TableEntry {
-            keys,
+            keys: sets,
             action,
             priority,
             rank,

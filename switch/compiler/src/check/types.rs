@@ -4,16 +4,14 @@ use std::rc::Rc;
 
 use num_bigint::BigInt;
 
-use super::{Checker, Def, share};
+use super::{Checker, Def};
 use crate::{
     diagnostics::suggestion,
     source::Span,
     syntax::{
-        ast::{self, Annotation, AnnotationBody, Composite, Decl, DeclKind, Expr, Field, Ident, TypeExpr, TypeKind},
-        token::{IntLiteral, Symbol},
+        ast::{AnnotationBody, Composite, Decl, DeclKind, Expr, Field, Ident, TypeExpr, TypeKind},
+        token::{Symbol, Tok},
     },
-    typed::annotations::Annotations,
-    typed::tree::ExprKind,
     typed::types::{EnumDef, EnumId, FieldDef, NewTypeDef, NewTypeId, StructDef, StructId, Type, TypeVarId},
 };
 
@@ -197,7 +195,7 @@ impl Checker<'_> {
             defs.push(FieldDef {
                 name: field.name.name.clone(),
                 ty,
-                annotations: self.field_annotations(&field.annotations),
+                annotations: self.annotations(&field.annotations),
             });
         }
         let mut leaves = defs.iter().map(|d| self.program.types.leaves(&d.ty)).sum();
@@ -206,7 +204,7 @@ impl Checker<'_> {
             leaves = 0;
         }
         let id = StructId(self.program.types.structs.len() as u32);
-        let annotations = share(&decl.annotations);
+        let annotations = self.annotations(&decl.annotations);
         self.program.types.structs.push(StructDef {
             leaves,
             name,
@@ -216,28 +214,6 @@ impl Checker<'_> {
             span: decl.name.span,
         });
         id
-    }
-
-    /// Annotations of a field, with the numbers of `@field_list` in place of constants.
-    fn field_annotations(&mut self, annotations: &[Annotation]) -> Annotations {
-        let mut annotations = annotations.to_vec();
-        for annotation in &mut annotations {
-            let AnnotationBody::List(list) = &mut annotation.body else {
-                continue;
-            };
-            if &*annotation.name != "field_list" {
-                continue;
-            }
-            for number in list {
-                let value = self.expr(number, None);
-                match value.kind {
-                    ExprKind::Int(value) => number.kind = ast::ExprKind::Int(IntLiteral { value, width: None }),
-                    ExprKind::Unknown => {}
-                    _ => self.error(number.span, "the number of a field list must be known when compiling"),
-                }
-            }
-        }
-        annotations.into()
     }
 
     fn small_enough(&mut self, name: &str, fields: u64, span: Span) -> bool {
@@ -296,11 +272,17 @@ impl Checker<'_> {
             let message = format!("'type' makes a new type of bit, int or bool, not of {shown}");
             self.error(decl.name.span, message);
         }
+        for annotation in decl.annotations.iter().filter(|a| &*a.name == "p4runtime_translation") {
+            if !is_translation(&annotation.body) {
+                let message = "a translation is @p4runtime_translation(\"uri\", bit<N>), or a number of bits or string in its place";
+                self.error(decl.name.span, message);
+            }
+        }
         let id = NewTypeId(self.program.types.new_types.len() as u32);
         let def = NewTypeDef {
             name: decl.name.name.clone(),
             ty,
-            annotations: share(&decl.annotations),
+            annotations: self.annotations(&decl.annotations),
         };
         self.program.types.new_types.push(def);
         self.define(&decl.name, Def::Type(Type::New(id)));
@@ -379,5 +361,22 @@ impl Checker<'_> {
         let message = format!("no field '{}' in {}{hint}", name.name, def.name);
         self.error(name.span, message);
         None
+    }
+}
+
+/// Whether an annotation names a URI and a type of the control plane: `bit<N>`, its N alone, or `string`.
+fn is_translation(body: &AnnotationBody) -> bool {
+    let AnnotationBody::Unstructured(tokens) = body else {
+        return false;
+    };
+    let tokens: Vec<&Tok> = tokens.iter().map(|t| &t.tok).collect();
+    let [Tok::Str(_), Tok::Punct(","), ty @ ..] = &tokens[..] else {
+        return false;
+    };
+    match ty {
+        [Tok::Int(_)] => true,
+        [Tok::Word(word)] => &**word == "string",
+        [Tok::Word(word), Tok::Punct("<"), Tok::Int(_), Tok::Punct(">")] => &**word == "bit",
+        _ => false,
     }
 }

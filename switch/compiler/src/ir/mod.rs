@@ -66,6 +66,8 @@ pub struct Ir {
     pub listed_tables: Vec<usize>,
     /// Whether a control calls an extern function, which p4c notes in P4Info.
     pub calls_functions: bool,
+    /// Whether it declares counters, meters, registers or action profiles, which p4c notes there too.
+    pub declares_externs: bool,
     /// Header types for packets to and from the controller.
     pub controller_headers: Vec<(String, crate::typed::types::StructId)>,
 }

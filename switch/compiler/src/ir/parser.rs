@@ -11,7 +11,7 @@ pub enum ParserOp {
     /// Extracts a header, and the bits of its varbit field.
     Extract(HeaderRef, Option<Expr>),
     /// Extracts a header of the next element of a stack of unions.
-    ExtractUnion(usize, String),
+    ExtractUnion(usize, String, Option<Expr>),
     Set(FieldRef, Expr),
     /// Goes to reject with the error unless the condition holds.
     Verify(Expr, Expr),

@@ -51,7 +51,8 @@ impl Lowerer<'_> {
         let is_mask = matches!(key.kind, ExprKind::Mask(..));
         match kind {
             "exact" | "atcam_partition_index" | "dleft_hash" if !is_range && mask == all => Some(Match::Exact(low)),
-            "ternary" | "optional" if !is_range => Some(Match::Ternary(low, mask)),
+            "ternary" if !is_range => Some(Match::Ternary(low, mask)),
+            "optional" if !is_range && !is_mask => Some(Match::Ternary(low, mask)),
             "range" if !is_mask && low > high => {
                 let message = format!("the range ends before it begins: {low} is more than {high}");
                 self.error(key.span, message);

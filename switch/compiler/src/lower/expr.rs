@@ -233,6 +233,11 @@ impl Lowerer<'_> {
                 Loc::Slice(field, ty, _, first) => Loc::Slice(field, ty, first + high, first + low),
                 _ => Loc::Nowhere,
             },
+            ExprKind::Stack(_, StackProperty::Next) if !self.extracting => {
+                let message = "BMv2 extracts to the next element of a stack, and can do nothing else with it";
+                self.error(e.span, message);
+                Loc::Nowhere
+            }
             ExprKind::Stack(base, property) => match (self.place(base, out), property) {
                 (Loc::Stack(stack, id), StackProperty::Next) => Loc::Header(HeaderRef::Next(stack), id),
                 (Loc::Stack(stack, id), StackProperty::Last) => Loc::Header(HeaderRef::Last(stack), id),
@@ -288,6 +293,11 @@ impl Lowerer<'_> {
             return self.short_circuit(op, left, right, e.span, out);
         }
         let mut a = self.value(left, out);
+        let zero = left.as_int() == Some(&BigInt::ZERO);
+        if matches!(op, B::Div | B::Mod) && zero {
+            self.value(right, out);
+            return a;
+        }
         if right.has_effects() {
             a = self.saved(a, left.span, out);
         }

@@ -5,13 +5,19 @@ use std::rc::Rc;
 use super::{FrameRef, Lowerer, Object};
 use crate::{
     ir::Action,
-    syntax::ast::Direction,
     typed::{
         annotations::has,
-        tree::{Local, VarKind},
+        tree::Local,
         types::{ActionId, ControlId, InstanceId},
     },
 };
+
+/// What a control has that the control plane may know.
+enum Part {
+    Control(ControlId, FrameRef),
+    Table(usize),
+    Action(ActionId),
+}
 
 impl Lowerer<'_> {
     /// Lists what each block has: first the actions declared outside of it, in the order of their use, then its own.
@@ -49,49 +55,50 @@ impl Lowerer<'_> {
         }
     }
 
-    /// The instances of a control in the order of their declaration, those without a name last.
-    fn inner_controls(&self, id: ControlId, frame: &FrameRef) -> Vec<(ControlId, FrameRef)> {
-        let declared = self.program.controls[id.index()]
-            .locals
-            .iter()
-            .filter_map(|local| match local {
-                Local::Instance(instance) => Some(*instance),
-                _ => None,
-            });
-        let mut order: Vec<InstanceId> = declared.collect();
+    /// What a control has, in the order of its declaration; an instance that is applied directly comes last.
+    fn parts(&self, id: ControlId, frame: &FrameRef) -> Vec<Part> {
         let frame = frame.borrow();
-        let mut others: Vec<InstanceId> = frame.objects.keys().filter(|i| !order.contains(i)).copied().collect();
-        others.sort();
-        order.extend(others);
         let control = |instance: InstanceId| match frame.objects.get(&instance) {
-            Some(Object::Control(id, inner)) => Some((*id, Rc::clone(inner))),
+            Some(Object::Control(id, inner)) => Some(Part::Control(*id, Rc::clone(inner))),
             _ => None,
         };
-        order.into_iter().filter_map(control).collect()
+        let mut declared: Vec<InstanceId> = Vec::new();
+        let mut parts = Vec::new();
+        for local in &self.program.controls[id.index()].locals {
+            match local {
+                Local::Instance(instance) => {
+                    declared.push(*instance);
+                    parts.extend(control(*instance));
+                }
+                Local::Table(table) => parts.extend(frame.tables.get(table).copied().map(Part::Table)),
+                Local::Action(action) => parts.push(Part::Action(*action)),
+                Local::Variable(..) | Local::ValueSet(_) => {}
+            }
+        }
+        let direct = frame.objects.keys().filter(|i| !declared.contains(i));
+        let mut direct: Vec<InstanceId> = direct.copied().collect();
+        direct.sort();
+        parts.extend(direct.into_iter().filter_map(control));
+        parts
     }
 
     fn list_tables(&mut self, id: ControlId, frame: &FrameRef) {
-        for (id, inner) in self.inner_controls(id, frame) {
-            self.list_tables(id, &inner);
-        }
-        for local in &self.program.controls[id.index()].locals {
-            if let Local::Table(table) = local {
-                let made = frame.borrow().tables.get(table).copied();
-                if let Some(table) = made.filter(|t| !self.ir.tables[*t].hidden) {
-                    self.ir.listed_tables.push(table);
-                }
+        for part in self.parts(id, frame) {
+            match part {
+                Part::Control(id, inner) => self.list_tables(id, &inner),
+                Part::Table(table) if !self.ir.tables[table].hidden => self.ir.listed_tables.push(table),
+                Part::Table(_) | Part::Action(_) => {}
             }
         }
     }
 
     fn list_actions(&mut self, id: ControlId, frame: &FrameRef) {
-        for (id, inner) in self.inner_controls(id, frame) {
-            self.list_actions(id, &inner);
-        }
         let path = frame.borrow().path.clone();
-        for local in &self.program.controls[id.index()].locals {
-            if let Local::Action(action) = local {
-                self.list_action(*action, &path);
+        for part in self.parts(id, frame) {
+            match part {
+                Part::Control(id, inner) => self.list_actions(id, &inner),
+                Part::Action(action) => self.list_action(action, &path),
+                Part::Table(_) => {}
             }
         }
     }
@@ -104,18 +111,12 @@ impl Lowerer<'_> {
         let index = match self.actions.get(&key) {
             Some(index) => *index,
             None if self.called.contains(&key) => {
-                // Its statements are where it was called; the name is for the control plane only.
-                let mut params = Vec::new();
-                for var in &source.params {
-                    let def = &self.program.vars[var.index()];
-                    if def.kind == VarKind::Parameter(Direction::None) {
-                        self.action_param(def, &mut params);
-                    }
-                }
+                // Its statements are where it was called, which gave all its parameters; the name is for the control plane
+                // only.
                 let (annotations, span) = (source.annotations.clone(), source.span);
                 self.ir.actions.push(Action {
                     name,
-                    params,
+                    params: Vec::new(),
                     code: Vec::new(),
                     annotations,
                     source: Some(id),
@@ -126,8 +127,17 @@ impl Lowerer<'_> {
             }
             None => return,
         };
-        if !has(&source.annotations, "hidden") && !self.ir.listed_actions.contains(&index) {
-            self.ir.listed_actions.push(index);
+        if has(&source.annotations, "hidden") || self.ir.listed_actions.contains(&index) {
+            return;
         }
+        let name = &self.ir.actions[index].name;
+        let same = |other: &&usize| self.ir.actions[**other].name == *name;
+        if let Some(other) = self.ir.listed_actions.iter().find(same)
+            && self.ir.actions[*other].source != Some(id)
+        {
+            let message = format!("two actions have the name '{name}' for the control plane");
+            self.error(source.span, message);
+        }
+        self.ir.listed_actions.push(index);
     }
 }

@@ -59,6 +59,7 @@ pub(crate) fn lower(program: &Program, arch: Arch, map: &SourceMap, reporter: &m
         called: HashSet::new(),
         in_action: 0,
         updated: None,
+        extracting: false,
         save_indexes: false,
         conditions: Vec::new(),
         control_plane: String::new(),
@@ -150,6 +151,8 @@ struct Lowerer<'a> {
     in_action: usize,
     /// What `a op= b` writes to.
     updated: Option<Loc>,
+    /// Whether the place wanted is one to extract to.
+    extracting: bool,
     /// Whether the index of a stack must be kept, as what is assigned may change it.
     save_indexes: bool,
     /// The conditions of the `if`s around this place.

@@ -30,6 +30,9 @@ const KEY: &str = "key";
 impl Lowerer<'_> {
     pub(super) fn apply_table(&mut self, id: TableId, outcome: Outcome, span: Span, out: &mut Vec<Stmt>) {
         let source = &self.program.tables[id.index()];
+        if let (Some(action), Outcome::Any) = (only_action(source), &outcome) {
+            return self.call_action(action.action, &action.args, span, out);
+        }
         let known = self.frame.borrow().tables.get(&id).copied();
         let mut keys = Vec::new();
         for (i, field) in source.key.iter().enumerate() {
@@ -137,7 +140,11 @@ impl Lowerer<'_> {
             const_default: source.const_default,
             entries: None,
             const_entries: source.const_entries,
-            size: size.and_then(|s| u64::try_from(s).ok()).unwrap_or(default_size),
+            // p4c takes 0 as if nothing were said.
+            size: size
+                .and_then(|s| u64::try_from(s).ok())
+                .filter(|s| *s != 0)
+                .unwrap_or(default_size),
             counter: None,
             meter: None,
             registers: Vec::new(),
@@ -189,6 +196,7 @@ impl Lowerer<'_> {
 
     fn entries(&mut self, source: &tree::Table, index: usize) {
         let Some(entries) = &source.entries else { return };
+        self.check_priorities(entries, index);
         let mut list: Vec<(BigInt, Entry)> = Vec::new();
         // BMv2 with p4c knows ranks as annotations too: @priority(1) is looked at first.
         let ranked = entries.iter().any(|e| e.rank.is_some());
@@ -212,6 +220,13 @@ impl Lowerer<'_> {
                 (None, None) if largest_wins => BigInt::from(entries.len()) * &step,
                 (None, None) => BigInt::from(1),
             };
+            if !source.const_entries && !(BigInt::ZERO..=BigInt::from(i32::MAX)).contains(&priority) {
+                let message = format!(
+                    "the priority of this entry would be {priority}; it must be from 0 to {}",
+                    i32::MAX
+                );
+                self.error(entry.span, message);
+            }
             list.extend(self.entry(entry, index).map(|e| (priority, e)));
         }
         list.sort_by(|(a, _), (b, _)| if largest_wins { b.cmp(a) } else { a.cmp(b) });
@@ -220,6 +235,22 @@ impl Lowerer<'_> {
             ..e
         });
         self.ir.tables[index].entries = Some(ranked.collect());
+    }
+
+    /// Priorities stand where the key needs them; then the first entry has one (specification section 14.2.1.4).
+    fn check_priorities(&mut self, entries: &[tree::TableEntry], index: usize) {
+        let Some(given) = entries.iter().find(|e| e.priority.is_some()) else {
+            return;
+        };
+        let needs = |k: &Key| !matches!(&*k.kind, "exact" | "lpm");
+        if !self.ir.tables[index].keys.iter().any(needs) {
+            self.error(
+                given.span,
+                "entries have no priority in a table whose keys are all exact or lpm",
+            );
+        } else if entries[0].priority.is_none() {
+            self.error(entries[0].span, "the first entry needs a priority, as others have one");
+        }
     }
 
     fn is_false(&mut self, source: &tree::Table, name: &str) -> bool {
@@ -448,4 +479,11 @@ fn default_only() -> crate::syntax::ast::Annotation {
         name: "defaultonly".into(),
         body: crate::syntax::ast::AnnotationBody::None,
     }
+}
+
+/// What a hidden table does that can do one thing only: p4c makes such tables of statements.
+fn only_action(table: &tree::Table) -> Option<&ActionRef> {
+    let plain = table.key.is_empty() && table.properties.is_empty() && table.const_default;
+    let hidden = crate::typed::annotations::has(&table.annotations, "hidden");
+    table.default_action.as_ref().filter(|_| plain && hidden)
 }

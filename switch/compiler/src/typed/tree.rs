@@ -296,6 +296,8 @@ pub struct Instance {
     /// The bodies of its abstract methods, by name; they see what the place of declaration sees.
     pub methods: Vec<(Symbol, Function)>,
     pub annotations: Annotations,
+    /// Made in a property of a table.
+    pub in_table: bool,
     pub span: Span,
 }
 

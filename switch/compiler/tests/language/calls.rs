@@ -146,3 +146,24 @@ fn a_name_with_a_leading_dot_is_that_of_the_top_level() {
         &[([0, 0, 0, 0], [4, 6, 1, 2])],
     );
 }
+
+#[test]
+fn a_call_beside_a_division_of_zero_is_made() {
+    check(
+        "bit<8> next(inout bit<8> n) { n = n + 1; return n; }",
+        "",
+        "hdr.h.a = 0 / next(hdr.h.b); hdr.h.a = hdr.h.a + 0 % next(hdr.h.b);",
+        &[([5, 0, 0, 0], [0, 2, 0, 0])],
+    );
+}
+
+#[test]
+fn a_hidden_table_that_does_one_thing_may_stand_in_a_loop() {
+    check(
+        "",
+        "@hidden action once() { hdr.h.b = hdr.h.b + 1; }
+         @hidden table tbl_once { actions = { once; } const default_action = once(); }",
+        "for (bit<8> i = 0; i < hdr.h.a; i = i + 1) { tbl_once.apply(); }",
+        &[([5, 0, 0, 0], [5, 5, 0, 0])],
+    );
+}

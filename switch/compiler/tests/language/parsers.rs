@@ -198,3 +198,20 @@ fn the_controller_fills_a_value_set() {
         .expect("room for a value");
     assert_eq!(switch.forward(&[7, 0, 0, 0]).1, [7, 1, 0, 0]);
 }
+
+#[test]
+fn a_header_of_any_length_goes_to_the_next_union_of_a_stack() {
+    let mut switch = Parts {
+        types: "header long_t { bit<8> length; varbit<64> data; } header short_t { bit<8> length; bit<8> data; }
+            header_union either_t { long_t long; short_t short; }
+            struct headers_t { either_t[3] u; } struct meta_t { bit<8> kept; }",
+        parser: "state start { transition select(p.lookahead<bit<8>>()) { 0: accept; 1: short; default: long; } }
+            state short { p.extract(hdr.u.next.short); transition start; }
+            state long { p.extract(hdr.u.next.long, (bit<32>)p.lookahead<bit<8>>() * 8); transition start; }",
+        ingress_apply: "sm.egress_spec = 2; if (hdr.u[1].long.isValid()) { hdr.u[1].long.length = 9; }",
+        deparser: "p.emit(hdr.u);",
+        ..Parts::default()
+    }
+    .load();
+    assert_eq!(switch.forward(&[1, 5, 2, 6, 7, 1, 8, 0]).1, [1, 5, 9, 6, 7, 1, 8, 0]);
+}

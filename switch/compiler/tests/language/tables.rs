@@ -173,3 +173,12 @@ fn tables_follow_each_other_through_decisions() {
         ],
     );
 }
+
+#[test]
+fn the_keys_of_an_entry_may_stand_in_braces() {
+    check(
+        "table t { key = { hdr.h.a: exact; } actions = { set; } const default_action = set(0); const entries = { {1}: set(10); } }",
+        "t.apply();",
+        &[([1, 0, 0, 0], [1, 10, 0, 0]), ([2, 9, 0, 0], [2, 0, 0, 0])],
+    );
+}

@@ -235,3 +235,102 @@ fn packages() {
         &["14:1: no type 'V2Switch' is declared here; did you mean 'V1Switch'?"],
     );
 }
+
+#[test]
+fn actions_of_a_table_that_it_may_not_use_so() {
+    let table = |rest: &str| {
+        format!(
+            "action f() {{}} action g() {{}}
+             table t {{ key = {{ hdr.h.a: exact; }} actions = {{ @tableonly f; @defaultonly g; }} {rest} }}"
+        )
+    };
+    ingress_says(&table("default_action = g; const entries = { 1: f; }"), &[]);
+    ingress_says(
+        &table("default_action = f;"),
+        &["the action 'f' is listed as @tableonly"],
+    );
+    ingress_says(
+        &table("default_action = g; const entries = { 1: g; }"),
+        &["the action 'g' is listed as @defaultonly"],
+    );
+}
+
+#[test]
+fn priorities_of_entries() {
+    let table = |kind: &str, entries: &str| {
+        format!("table t {{ key = {{ hdr.h.a: {kind}; }} actions = {{ NoAction; }} {entries} }}")
+    };
+    let two = "entries = { priority = 10: 1: NoAction; 2: NoAction; }";
+    ingress_says(&table("ternary", two), &[]);
+    ingress_says(
+        &table("exact", two),
+        &["entries have no priority in a table whose keys are all exact or lpm"],
+    );
+    ingress_says(
+        &table("ternary", "entries = { 1: NoAction; priority = 10: 2: NoAction; }"),
+        &["the first entry needs a priority, as others have one"],
+    );
+    ingress_says(
+        &table(
+            "ternary",
+            "priority_delta = 20; entries = { priority = 10: 1: NoAction; 2: NoAction; }",
+        ),
+        &["the priority of this entry would be -10; it must be from 0 to 2147483647"],
+    );
+    ingress_says(
+        &table("optional", "const entries = { 1 &&& 3: NoAction; }"),
+        &["a key field of kind optional does not match this"],
+    );
+}
+
+#[test]
+fn what_may_not_stand_there() {
+    top_level_says(
+        "control Inner() { apply {} } Inner() one;",
+        &["a parser or control is not declared at the top level; an argument of a package is"],
+    );
+    top_level_says(
+        "bit<8> f(in int x) { return 1; }",
+        &["a parameter of type int has no direction"],
+    );
+    let types = format!("{}bit<8> one() {{ return 1; }}", super::common::switch::SMALL);
+    parts_say(
+        Parts {
+            types: &types,
+            parser: "state start { p.extract(hdr.h); transition select(hdr.h.a) { one(): reject; default: accept; } }",
+            ..Parts::small()
+        },
+        &["a set to match calls nothing; give its value a name first"],
+    );
+    top_level_says(
+        "@p4runtime_translation(\"x\", bit<32>) type bit<8> a_t; @p4runtime_translation(\"\", string) type bit<8> b_t;",
+        &[],
+    );
+    let wrong = "a translation is @p4runtime_translation(\"uri\", bit<N>), or a number of bits or string in its place";
+    top_level_says("@p4runtime_translation(\"x\", bool) type bit<8> t_t;", &[wrong]);
+    top_level_says(
+        "bit<8> f() { return 1; } @values[1, f()] struct s_t { bit<8> x; }",
+        &["a value in an annotation must be a number, bool or string known when compiling"],
+    );
+}
+
+#[test]
+fn parsers_without_an_end() {
+    parser_says(
+        "state start { transition more; } state more { transition select(sm.ingress_port) { 1: start; default: more; } }",
+        &["the parser 'P' never reaches accept or reject"],
+    );
+    // No case may match: then the packet is rejected.
+    parser_says(
+        "state start { p.extract(hdr.h); transition select(hdr.h.a) { 1: start; } }",
+        &[],
+    );
+}
+
+#[test]
+fn actions_of_one_name_for_the_control_plane() {
+    ingress_says(
+        "@name(\".f\") action f() {} @name(\".f\") action g() {} table t { actions = { f; g; } }",
+        &["two actions have the name 'f' for the control plane"],
+    );
+}

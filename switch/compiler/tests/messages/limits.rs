@@ -257,3 +257,39 @@ fn structs_with_very_many_fields() {
         &["'s16' has 131072 fields with those of its fields; at most 100000 are allowed"],
     );
 }
+
+#[test]
+fn the_next_element_of_a_stack() {
+    let types = "header h_t { bit<8> a; } struct headers_t { h_t[2] s; } struct meta_t { bit<8> x; }";
+    for use_of_next in ["hdr.s.next.a = 1;", "hdr.s.next = { 1 };", "hdr.s.next.setValid();"] {
+        parts_say(
+            Parts {
+                types,
+                parser: &format!("state start {{ {use_of_next} p.extract(hdr.s.next); transition accept; }}"),
+                deparser: "p.emit(hdr.s);",
+                ..Parts::default()
+            },
+            &["BMv2 extracts to the next element of a stack, and can do nothing else with it"],
+        );
+    }
+}
+
+#[test]
+fn direct_meters_whose_colour_goes_nowhere() {
+    let table = |action: &str, meters: &str| {
+        format!(
+            "direct_meter<bit<2>>(MeterType.packets) m; action f() {{ {action} }}
+             table t {{ key = {{ hdr.h.a: exact; }} actions = {{ f; }} {meters} }}"
+        )
+    };
+    ingress_says(&table("bit<2> colour; m.read(colour);", "meters = m;"), &[]);
+    ingress_says(
+        &table("", "meters = m;"),
+        &["no action of 'I.t' reads its direct meter 'I.m'"],
+    );
+    ingress_says(&table("", ""), &[]);
+    ingress_says(
+        &table("bit<2> colour; m.read(colour);", ""),
+        &["no table has the direct meter 'I.m' as its 'meters'"],
+    );
+}

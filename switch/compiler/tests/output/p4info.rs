@@ -370,3 +370,136 @@ fn a_profile_made_in_the_table_is_named_after_it() {
         .collect();
     assert_eq!(names, ["I.t.action_profile", "shared"]);
 }
+
+/// P4Info of the small program with these declarations and statements of ingress.
+fn info_with(types: &str, ingress: &str, ingress_apply: &str) -> P4Info {
+    let types = format!("{}{types}", super::common::switch::SMALL);
+    let parts = Parts {
+        types: &types,
+        ingress,
+        ingress_apply,
+        ..Parts::small()
+    };
+    info_of(&parts.source())
+}
+
+/// Names of the objects in a list.
+fn names<'a>(preambles: impl Iterator<Item = &'a Option<Preamble>>) -> Vec<&'a str> {
+    preambles.flatten().map(|p| p.name.as_str()).collect()
+}
+
+#[test]
+fn objects_stand_in_the_order_of_declaration_and_those_of_controls_applied_directly_last() {
+    let info = info_with(
+        "control Inner(inout h_t h) { direct_counter(CounterType.packets) c; action set() { h.b = 1; }
+            table t { key = { h.a: exact; } actions = { set; } counters = c; } apply { t.apply(); } }",
+        "direct_counter(CounterType.packets) c; action f() {}
+            table t { key = { hdr.h.a: exact; } actions = { f; } counters = c; }
+            Inner() one; table u { actions = { f; } }",
+        "Inner.apply(hdr.h); one.apply(hdr.h); t.apply(); u.apply();",
+    );
+    let tables = names(info.tables.iter().map(|t| &t.preamble));
+    assert_eq!(tables, ["I.t", "I.one.t", "I.u", "I.Inner.t"]);
+    let actions = names(info.actions.iter().map(|a| &a.preamble));
+    assert_eq!(actions, ["NoAction", "I.f", "I.one.set", "I.Inner.set"]);
+    let counters = names(info.direct_counters.iter().map(|c| &c.preamble));
+    assert_eq!(counters, ["I.c", "I.one.c", "I.Inner.c"]);
+}
+
+#[test]
+fn an_action_that_a_control_calls_has_no_parameters_left() {
+    let info = info_with("", "action set(bit<8> x) { hdr.h.b = x; }", "set(3);");
+    assert!(info.actions[0].params.is_empty());
+}
+
+#[test]
+fn annotations_say_how_large_groups_are() {
+    let size = "@max_group_size(200) @selector_size_semantics(\"sum_of_members\") @max_member_weight(4000)";
+    let key = "key = { hdr.h.a: exact; hdr.h.b: selector; } actions = { NoAction; }";
+    let ingress = format!(
+        "{size} action_profile(8) plain; table t {{ key = {{ hdr.h.a: exact; }} actions = {{ NoAction; }} implementation = plain; }}
+         table u {{ {key} @name(\"spread\") {size} implementation = action_selector(HashAlgorithm.crc16, 8, 8); }}
+         @selector_size_semantics(\"sum_of_weights\") action_selector(HashAlgorithm.crc16, 8, 8) s; table v {{ {key} implementation = s; }}"
+    );
+    let info = info_with("", &ingress, "t.apply(); u.apply(); v.apply();");
+    use p4sched_proto::p4::config::v1::action_profile::{SelectorSizeSemantics as S, SumOfMembers, SumOfWeights};
+    let profile = |name: &str| {
+        let mut found = info.action_profiles.iter();
+        let found = found.find(|p| {
+            p.preamble
+                .as_ref()
+                .is_some_and(|p| p.name == name && p.annotations.is_empty())
+        });
+        let found = found.expect(name);
+        (found.max_group_size, found.selector_size_semantics)
+    };
+    // Without a selector there are no groups.
+    assert_eq!(profile("I.plain"), (0, None));
+    let members = SumOfMembers {
+        max_member_weight: 4000,
+    };
+    assert_eq!(profile("spread"), (200, Some(S::SumOfMembers(members))));
+    assert_eq!(profile("I.s"), (0, Some(S::SumOfWeights(SumOfWeights {}))));
+}
+
+#[test]
+fn values_in_structured_annotations_are_computed() {
+    let info = info_with(
+        "const bit<8> N = 3;",
+        "@list[1, 2 * N, N == 3, \"text\"] @pairs[k = N + 1] table t { actions = { NoAction; } }",
+        "t.apply();",
+    );
+    let text = p4info_text(&info);
+    for value in [
+        "int64_value: 6",
+        "bool_value: true",
+        "string_value: \"text\"",
+        "int64_value: 4",
+    ] {
+        assert!(text.contains(value), "{value} in {text}");
+    }
+}
+
+#[test]
+fn properties_of_the_platform_are_in_pkg_info() {
+    let text = Parts::small().source().replace(
+        "V1Switch(",
+        "@platform_property(multicast_group_table_size = 10, multicast_group_table_total_replicas = 20) V1Switch(",
+    );
+    let pkg = info_of(&text).pkg_info.expect("pkg_info");
+    let properties = pkg.platform_properties.expect("properties");
+    assert_eq!(
+        (
+            properties.multicast_group_table_size,
+            properties.multicast_group_table_total_replicas
+        ),
+        (10, 20)
+    );
+    assert_eq!(pkg.annotations, Vec::<String>::new());
+}
+
+#[test]
+fn a_type_made_of_a_translated_one_is_as_wide_as_in_the_program() {
+    let info = info_with(
+        "@p4runtime_translation(\"x\", 32) type bit<8> wide_t; type wide_t again_t;",
+        "table t { key = { (wide_t)hdr.h.a: exact @name(\"w\"); (again_t)(wide_t)hdr.h.b: exact @name(\"a\"); }
+            actions = { NoAction; } }",
+        "t.apply();",
+    );
+    let widths: Vec<i32> = table(&info, "I.t").match_fields.iter().map(|f| f.bitwidth).collect();
+    assert_eq!(widths, [32, 8]);
+}
+
+#[test]
+fn digests_without_a_named_type_are_numbered() {
+    let info = info_with(
+        "struct seen_t { error e; }",
+        "",
+        "digest(1, hdr.h.a); digest(1, { hdr.h.a, hdr.h.b }); digest(1, hdr.h); digest<seen_t>(1, { sm.parser_error });",
+    );
+    let digests = names(info.digests.iter().map(|d| &d.preamble));
+    assert_eq!(digests, ["digest_0", "digest_1", "h_t", "seen_t"]);
+    // The errors are listed, as a digest has one.
+    let errors = info.type_info.expect("types").error.expect("errors").members;
+    assert_eq!(errors[..2], ["NoError", "PacketTooShort"]);
+}

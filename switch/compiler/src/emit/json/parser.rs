@@ -68,9 +68,13 @@ impl Emitter<'_> {
                 "extract_VL",
                 vec![self.extract_target(header), self.wrapped(self.data(bits))],
             ),
-            ParserOp::ExtractUnion(stack, member) => {
+            ParserOp::ExtractUnion(stack, member, bits) => {
                 let name = &self.ir.union_stacks[*stack].name;
-                ("extract", vec![json!({"type": "union_stack", "value": [name, member]})])
+                let target = json!({"type": "union_stack", "value": [name, member]});
+                match bits {
+                    Some(bits) => ("extract_VL", vec![target, self.wrapped(self.data(bits))]),
+                    None => ("extract", vec![target]),
+                }
             }
             ParserOp::Set(field, value) => {
                 let value = match self.argument(value) {

@@ -8,7 +8,7 @@ use p4sched_proto::p4::config::v1::{
 use crate::{
     syntax::{
         ast::{Annotation, AnnotationBody, Expr, ExprKind},
-        token::{Tok, render},
+        token::{Symbol, Tok, Token, render},
     },
     typed::tree::Annotations,
 };
@@ -27,17 +27,35 @@ pub(super) fn number(annotations: &Annotations, name: &str) -> Option<u64> {
     }
 }
 
-/// The text of an annotation.
+/// The pairs in `@name(key = value, ...)`.
+pub(super) fn pairs(annotations: &Annotations, name: &str) -> Vec<(Symbol, Tok)> {
+    let mut list = Vec::new();
+    for annotation in annotations.iter().filter(|a| &*a.name == name) {
+        let AnnotationBody::Unstructured(tokens) = &annotation.body else {
+            continue;
+        };
+        for pair in tokens.split(|t| t.tok == Tok::Punct(",")) {
+            if let [key, equals, value] = pair
+                && let Tok::Word(key) = &key.tok
+                && equals.tok == Tok::Punct("=")
+            {
+                list.push((key.clone(), value.tok.clone()));
+            }
+        }
+    }
+    list
+}
+
+/// The text of an annotation: as p4c writes it, with a blank between any two tokens.
 fn text(annotation: &Annotation) -> String {
     match &annotation.body {
-        AnnotationBody::Unstructured(tokens) => {
-            let inner: Vec<_> = tokens
-                .iter()
-                .map(|t| crate::syntax::token::Token {
-                    starts_line: false,
-                    ..t.clone()
-                })
-                .collect();
+        AnnotationBody::Unstructured(tokens) if !tokens.is_empty() => {
+            let apart = |t: &Token| Token {
+                starts_line: false,
+                joined: false,
+                ..t.clone()
+            };
+            let inner: Vec<_> = tokens.iter().map(apart).collect();
             format!("@{}({})", annotation.name, render(&inner))
         }
         _ => format!("@{}", annotation.name),

@@ -52,8 +52,9 @@ pub(crate) fn emit(program: &Program, ir: &Ir, reporter: &mut Reporter) -> P4Inf
     emitter.registers();
     emitter.digests();
     let typed = ir.calls_functions
-        || !emitter.info.tables.is_empty()
+        || ir.declares_externs
         || !emitter.info.registers.is_empty()
+        || !emitter.info.tables.is_empty()
         || !emitter.info.controller_packet_metadata.is_empty()
         || emitter.info.actions.iter().any(|a| !a.params.is_empty());
     if typed {

@@ -10,7 +10,7 @@ use super::{
     tables::{match_kind, size},
 };
 use crate::{
-    ir::{Unit, no_annotations},
+    ir::{Meter, Unit, no_annotations},
     syntax::ast::AnnotationBody,
     syntax::token::Tok,
     typed::types::{FieldDef, StructId, Type},
@@ -27,28 +27,43 @@ impl Emitter<'_> {
         let instance = &self.program.instances[main.index()];
         let notes = &instance.annotations;
         let Some(info) = &mut self.info.pkg_info else { return };
-        info.annotations = annotations::texts(notes, &["pkginfo"]);
-        for annotation in notes.iter().filter(|a| &*a.name == "pkginfo") {
-            let AnnotationBody::Unstructured(tokens) = &annotation.body else {
-                continue;
+        info.annotations = annotations::texts(notes, &["pkginfo", "platform_property"]);
+        info.structured_annotations = annotations::structured(notes);
+        info.doc = annotations::documentation(notes);
+        for (key, value) in annotations::pairs(notes, "pkginfo") {
+            let Tok::Str(value) = value else { continue };
+            let slot = match &*key {
+                "name" => &mut info.name,
+                "version" => &mut info.version,
+                "organization" => &mut info.organization,
+                "contact" => &mut info.contact,
+                "url" => &mut info.url,
+                "arch" => &mut info.arch,
+                _ => continue,
             };
-            for part in tokens.split(|t| t.tok == Tok::Punct(",")) {
-                let [key, _, value] = part else { continue };
-                let (Tok::Word(key), Tok::Str(value)) = (&key.tok, &value.tok) else {
-                    continue;
-                };
-                let slot = match &**key {
-                    "name" => &mut info.name,
-                    "version" => &mut info.version,
-                    "organization" => &mut info.organization,
-                    "contact" => &mut info.contact,
-                    "url" => &mut info.url,
-                    "arch" => &mut info.arch,
-                    _ => continue,
-                };
-                *slot = value.to_string();
-            }
+            *slot = value.to_string();
         }
+        for (key, value) in annotations::pairs(notes, "platform_property") {
+            let Tok::Int(value) = value else { continue };
+            let properties = info.platform_properties.get_or_insert_default();
+            let slot = match &*key {
+                "multicast_group_table_size" => &mut properties.multicast_group_table_size,
+                "multicast_group_table_total_replicas" => &mut properties.multicast_group_table_total_replicas,
+                "multicast_group_table_max_replicas_per_entry" => {
+                    &mut properties.multicast_group_table_max_replicas_per_entry
+                }
+                _ => continue,
+            };
+            *slot = i32::try_from(&value.value).unwrap_or(i32::MAX);
+        }
+    }
+
+    /// Counters or meters as declared, but those of tables in the order of the tables.
+    fn in_order_of_tables<'m>(&self, list: &'m [Meter]) -> Vec<&'m Meter> {
+        let place = |m: &&Meter| m.table.map(|t| self.ir.listed_tables.iter().position(|l| *l == t));
+        let mut list: Vec<&Meter> = list.iter().collect();
+        list.sort_by_key(place);
+        list
     }
 
     pub(super) fn counters(&mut self) {
@@ -60,7 +75,7 @@ impl Emitter<'_> {
             }
             .into(),
         };
-        for counter in &self.ir.counters {
+        for counter in self.in_order_of_tables(&self.ir.counters) {
             let spec = Some(unit(counter.unit));
             match counter.table {
                 None if counter.direct => {}
@@ -89,7 +104,7 @@ impl Emitter<'_> {
     }
 
     pub(super) fn meters(&mut self) {
-        for meter in &self.ir.meters {
+        for meter in self.in_order_of_tables(&self.ir.meters) {
             let unit = if meter.unit == Unit::Packets {
                 meter_spec::Unit::Packets
             } else {
@@ -143,19 +158,31 @@ impl Emitter<'_> {
     pub(super) fn profiles(&mut self) {
         const SPECIAL: [&str; 3] = ["max_group_size", "selector_size_semantics", "max_member_weight"];
         for profile in &self.ir.profiles {
-            let members = crate::typed::annotations::text_of(&profile.annotations, "selector_size_semantics")
-                .is_some_and(|t| t == "sum_of_members");
-            let weight = annotations::number(&profile.annotations, "max_member_weight").unwrap_or(0);
-            let semantics = members.then_some(SelectorSizeSemantics::SumOfMembers(pb::action_profile::SumOfMembers {
-                max_member_weight: small(weight),
-            }));
+            let notes = &profile.annotations;
+            let weight = annotations::number(notes, "max_member_weight").unwrap_or(0);
+            let semantics = crate::typed::annotations::text_of(notes, "selector_size_semantics");
+            let semantics = match semantics.map(|t| t.to_lowercase()).as_deref() {
+                // An action profile without selector has no groups.
+                _ if profile.selector.is_none() => None,
+                Some("sum_of_members") => Some(SelectorSizeSemantics::SumOfMembers(pb::action_profile::SumOfMembers {
+                    max_member_weight: small(weight),
+                })),
+                Some("sum_of_weights") => {
+                    Some(SelectorSizeSemantics::SumOfWeights(pb::action_profile::SumOfWeights {}))
+                }
+                _ => None,
+            };
             let table = |t: &usize| self.symbols.id(Kind::Table, &self.ir.tables[*t].name);
             let made = pb::ActionProfile {
                 preamble: self.preamble(Kind::ActionProfile, &profile.name, &profile.annotations, &SPECIAL),
                 table_ids: profile.tables.iter().map(table).collect(),
                 with_selector: profile.selector.is_some(),
                 size: size(profile.size),
-                max_group_size: small(profile.max_group),
+                max_group_size: if profile.selector.is_some() {
+                    small(profile.max_group)
+                } else {
+                    0
+                },
                 selector_size_semantics: semantics,
                 weights_disallowed: false,
             };

@@ -46,7 +46,10 @@ impl Emitter<'_> {
             Type::Varbit(w) => bits(Bits::Varbit(pb::P4VarbitTypeSpec {
                 max_bitwidth: width(*w),
             })),
-            Type::Error => Spec::Error(pb::P4ErrorType {}),
+            Type::Error => {
+                self.errors();
+                Spec::Error(pb::P4ErrorType {})
+            }
             Type::Tuple(types) => {
                 let members = types.iter().map(|t| self.type_spec(t)).collect();
                 Spec::Tuple(pb::P4TupleTypeSpec { members })
@@ -73,6 +76,11 @@ impl Emitter<'_> {
 
     fn type_info(&mut self) -> &mut pb::P4TypeInfo {
         self.info.type_info.get_or_insert_default()
+    }
+
+    fn errors(&mut self) {
+        let members = self.program.errors.iter().map(ToString::to_string).collect();
+        self.type_info().error = Some(pb::P4ErrorTypeSpec { members });
     }
 
     fn struct_spec(&mut self, ty: &Type) -> P4DataTypeSpec {
@@ -235,7 +243,8 @@ impl Emitter<'_> {
         if let Type::New(id) = ty {
             return match self.translation(*id) {
                 Some(t) => t.bits.unwrap_or(0),
-                None => self.width(&self.program.types.new_types[id.index()].ty),
+                // A translation of the type below says nothing of this one.
+                None => self.width(&self.program.types.base(ty)),
             };
         }
         match self.program.types.base(ty) {
@@ -259,8 +268,7 @@ impl Emitter<'_> {
                 def.underlying.is_none().then(|| named(&def.name))
             }
             Type::Error => {
-                let members = self.program.errors.iter().map(ToString::to_string).collect();
-                self.type_info().error = Some(pb::P4ErrorTypeSpec { members });
+                self.errors();
                 None
             }
             _ => None,

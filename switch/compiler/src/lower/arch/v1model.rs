@@ -93,10 +93,29 @@ impl Lowerer<'_> {
                 ),
             }
         }
+        self.check_direct_meters();
         self.list_symbols(objects.into_iter().map(|(object, _)| object).collect());
         self.check_emitted();
         self.pad(SCALARS, "_padding_0");
         self.pad(STANDARD, "_padding");
+    }
+
+    /// BMv2 measures a hit by itself, and needs to know where the colour goes.
+    fn check_direct_meters(&mut self) {
+        for index in 0..self.ir.meters.len() {
+            let meter = &self.ir.meters[index];
+            let span = meter.span;
+            let message = match (meter.table, meter.result.is_some()) {
+                _ if !meter.direct => continue,
+                (None, false) | (Some(_), true) => continue,
+                (None, true) => format!("no table has the direct meter '{}' as its 'meters'", meter.name),
+                (Some(table), false) => format!(
+                    "no action of '{}' reads its direct meter '{}'",
+                    self.ir.tables[table].name, meter.name
+                ),
+            };
+            self.error(span, message);
+        }
     }
 
     /// The deparser emits headers, after primitives that need no decision.

@@ -2,13 +2,18 @@
 
 use num_bigint::BigInt;
 
-use super::{Args, flatten};
-use crate::typed::annotations::numbers_of;
+use super::Args;
+use crate::typed::annotations::{name_of, numbers_of};
 use crate::{
     ir::{Arg, Expr, FieldList, Gress, Stmt, Ty},
-    lower::{Lowerer, Object, arch::Block, assign::target, value::Value},
+    lower::{
+        Lowerer, Object,
+        arch::Block,
+        assign::target,
+        value::{Loc, Value},
+    },
     source::Span,
-    syntax::ast::{BinaryOp, Composite},
+    syntax::ast::BinaryOp,
     typed::{
         tree::{self, Instance},
         types::Type,
@@ -23,6 +28,7 @@ impl Lowerer<'_> {
         instance: &Instance,
         name: String,
     ) -> Object {
+        self.ir.declares_externs |= !instance.in_table;
         match kind {
             "counter" | "direct_counter" => {
                 let counter = self.meter(instance, name, kind == "direct_counter", types);
@@ -231,12 +237,7 @@ impl Lowerer<'_> {
         // The fields are read when the digest is sent, so their values now are kept in new variables.
         let value = self.value(data, out).read();
         let fields = self.inputs(value, span, out);
-        let name = match &data.ty {
-            Type::Struct(id) if self.program.types.get(*id).kind == Composite::Struct => {
-                self.program.types.get(*id).name.to_string()
-            }
-            _ => "digest".to_owned(),
-        };
+        let name = self.digest_name(&data.ty);
         let id = self.ir.learn_lists.len() as u32 + 1;
         let list = FieldList {
             name,
@@ -248,6 +249,23 @@ impl Lowerer<'_> {
         self.ir.learn_lists.push(list);
         let args = vec![Arg::Value(receiver), Arg::Number(BigInt::from(id))];
         Self::push(out, "generate_digest", args, span);
+    }
+
+    /// A digest has the name of its type, or a number, as p4c gives it.
+    fn digest_name(&self, ty: &Type) -> String {
+        let types = &self.program.types;
+        match ty {
+            Type::Struct(id) => {
+                let def = types.get(*id);
+                name_of(&def.annotations).unwrap_or_else(|| def.name.to_string())
+            }
+            Type::New(_) | Type::Enum(_) => self.show(ty),
+            _ => {
+                let number = |l: &FieldList| l.name.strip_prefix("digest_")?.parse::<usize>().ok();
+                let unnamed = self.ir.learn_lists.iter().filter(|l| number(l).is_some());
+                format!("digest_{}", unnamed.count())
+            }
+        }
     }
 
     /// The list of user metadata fields annotated `@field_list(number)`.
@@ -313,10 +331,52 @@ impl Lowerer<'_> {
         let Value::Text(text) = self.value_arg(args, 0, out) else {
             return self.error(span, "the message must be a string");
         };
-        let value = self.value_arg(args, 1, out).read();
+        let value = self.value_arg(args, 1, out);
+        let Some(Some(data)) = args.get(1) else { return };
         let mut values = Vec::new();
-        flatten(value, &mut values);
-        Self::push(out, "log_msg", vec![Arg::Text(text), Arg::Values(values)], span);
+        let mut pieces = text.split("{}");
+        let mut shown = pieces.next().unwrap_or_default().to_owned();
+        let parts = self.members_of(value, &data.ty).into_iter();
+        // What has no value left stays as it is written.
+        let mut formats = parts.map(|(_, value, ty)| self.log_format(value, &ty, &mut values));
+        for piece in pieces {
+            shown += formats.next().as_deref().unwrap_or("{}");
+            shown += piece;
+        }
+        formats.for_each(drop);
+        Self::push(out, "log_msg", vec![Arg::Text(shown.into()), Arg::Values(values)], span);
+    }
+
+    /// A struct's, header's or tuple's parts, each with its name and type.
+    fn members_of(&self, value: Value, ty: &Type) -> Vec<(String, Value, Type)> {
+        let parts: Vec<(String, Type)> = match ty {
+            Type::Struct(id) => {
+                let fields = self.program.types.get(*id).fields.iter();
+                fields.map(|f| (f.name.to_string(), f.ty.clone())).collect()
+            }
+            Type::Tuple(types) => types.iter().map(|t| (String::new(), t.clone())).collect(),
+            Type::Record(fields) => fields.iter().map(|(n, t)| (n.to_string(), t.clone())).collect(),
+            _ => Vec::new(),
+        };
+        let values: Vec<Value> = match value.read() {
+            one @ Value::Scalar(_) => return vec![(String::new(), one, ty.clone())],
+            Value::List(values) | Value::Header(values) => values,
+            Value::Place(Loc::Header(header, id)) => self.header_fields(&header, id).iter().map(Loc::read).collect(),
+            _ => Vec::new(),
+        };
+        let named = parts.into_iter().zip(values);
+        named.map(|((name, ty), value)| (name, value, ty)).collect()
+    }
+
+    /// How a value is shown, as p4c has it: `{}`, or `(a:{},b:{})` for a header.
+    fn log_format(&self, value: Value, ty: &Type, values: &mut Vec<Expr>) -> String {
+        if let Value::Scalar(e) = value {
+            values.push(e);
+            return "{}".to_owned();
+        }
+        let parts = self.members_of(value, ty).into_iter();
+        let shown = parts.map(|(name, value, ty)| format!("{name}:{}", self.log_format(value, &ty, values)));
+        format!("({})", shown.collect::<Vec<_>>().join(","))
     }
 }
 

@@ -383,7 +383,10 @@ fn parser_op(p: &Primitive) -> ParserOp {
     match (p.op, p.args.as_slice()) {
         ("extract", [Arg::Header(h)]) => ParserOp::Extract(h.clone(), None),
         ("extract_VL", [Arg::Header(h), Arg::Value(bits)]) => ParserOp::Extract(h.clone(), Some(bits.clone())),
-        ("extract", [Arg::UnionStack(s), Arg::Text(member)]) => ParserOp::ExtractUnion(*s, member.to_string()),
+        ("extract", [Arg::UnionStack(s), Arg::Text(member)]) => ParserOp::ExtractUnion(*s, member.to_string(), None),
+        ("extract_VL", [Arg::UnionStack(s), Arg::Text(member), Arg::Value(bits)]) => {
+            ParserOp::ExtractUnion(*s, member.to_string(), Some(bits.clone()))
+        }
         ("verify", [Arg::Value(check), Arg::Value(error)]) => ParserOp::Verify(check.clone(), error.clone()),
         ("advance", [Arg::Value(bits)]) => ParserOp::Advance(bits.clone()),
         ("assign", [Arg::Target(field), Arg::Value(value)]) if matches!(field.header, HeaderRef::Static(_)) => {

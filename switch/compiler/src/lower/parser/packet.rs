@@ -76,7 +76,9 @@ impl Lowerer<'_> {
             self.error(span, message);
             return;
         }
+        self.extracting = true;
         let place = self.place(arg, out);
+        self.extracting = false;
         let mut list = match &place {
             Loc::Header(header @ (HeaderRef::Static(_) | HeaderRef::Next(_)), _) => vec![Arg::Header(header.clone())],
             Loc::NextUnionMember(stack, member) => {
