@@ -129,7 +129,7 @@ LAB = SteppedLab(
     tcp=TcpRun(
         "three_flows",
         ("--schemes", "fifo,sp_pifo"),
-        "The lower panels are your program. The small flow ends no earlier than behind FIFO: nearly all ranks are 56 "
+        "The lower panels are your program. The small flow ends later than behind FIFO: nearly all ranks are 56 "
         "and above, so all flows share queue 8, which holds 10 packets. FIFO's holds 80. Lab 03 uses all queues.",
     ),
 )

@@ -130,7 +130,7 @@ LAB = SteppedLab(
         "three_flows",
         ("--schemes", "fifo,rifo"),
         "The small flow is the most urgent one. "
-        "With RIFO it ends in two thirds of the time that it takes behind FIFO. "
+        "With RIFO it ends in little more than half of the time that it takes behind FIFO. "
         "No segment overtakes another: there is one queue.",
     ),
 )

@@ -178,7 +178,7 @@ LAB = SteppedLab(
         "three_flows",
         ("--schemes", "fifo,packs"),
         "The small flow is the most urgent one. "
-        "With PACKS it ends in half of the time that it takes behind FIFO. "
+        "With PACKS it ends in less than half of the time that it takes behind FIFO. "
         "Some segments overtake others: a flow changes its queue.",
     ),
 )

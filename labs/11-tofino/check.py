@@ -270,6 +270,6 @@ LAB = ChipLab(
         "three_flows",
         ("--schemes", "fifo,sp_pifo", "--target", "tna"),
         "The lower panels are your program, as a Tofino would run it. "
-        "The small flow is the most urgent one, and ends in half of the time that it takes behind FIFO.",
+        "The small flow is the most urgent one, and ends in less than half of the time that it takes behind FIFO.",
     ),
 )
