@@ -4,6 +4,7 @@ import { edgesOf, firstUsers, nameOf, panelsOf, queuesOf, sizeOf } from "./panel
 
 const NEAR_MARK_PX = 9;
 const SHORTEST_S = 2;
+const BUCKET_NAME_PX = 52;
 const HEIGHT = { wide: 240, usual: 190 };
 
 /** The columns of one chart; frames that came since the last time are added at the end. */
@@ -171,7 +172,12 @@ export class Charts {
       series: [{}, { label: "arrivals", stroke: colourOf(0), fill: colour("select"), paths: uPlot.paths.bars({ size: [0.8, 60] }), points: { show: false } }],
       cursor: { drag: { x: false, y: false }, points: { show: false } },
     };
-    Object.assign(options.axes[0], { splits: () => range(low, high), values: (_, ticks) => ticks.map(bucketName), space: 24 });
+    // as many names as there is room for
+    const names = (plot, ticks) => {
+      const every = Math.ceil((ticks.length * BUCKET_NAME_PX) / plot.width);
+      return ticks.map((tick, place) => (place % every ? "" : bucketName(tick)));
+    };
+    Object.assign(options.axes[0], { splits: () => range(low, high), values: names, space: 24 });
     const data = () => {
       const arrivals = this.newest()?.a?.[this.port.port] ?? {};
       const seen = Object.keys(arrivals).map(Number);

@@ -57,7 +57,7 @@ function queues(each, port, values) {
     marks: true,
     series: [
       ...shown.map((queue, place) => line(nameOf(each.scheme, port, queue), colourOf(place))),
-      ...limits.map(([label], place) => bound(label, colourOf(6 + place))),
+      ...limits.map(([label], place) => bound(label, shown.length > 1 ? colour("soft") : colourOf(6 + place))),
     ],
     pick(frame, found) {
       const lengths = frame.q[port.port];
@@ -74,6 +74,8 @@ function limitsOf(scheme) {
   if (scheme === "rifo") {
     return [["B", (v) => v.capacity_packets], ["k B", (v) => (v.capacity_packets * v.headroom_256) / HEADROOM_UNIT]];
   }
+  // the queues of one port are alike, but for one packet
+  if (scheme === "packs" || scheme === "sp_pifo") return [["size of a queue", (v) => v.size_1]];
   return [];
 }
 
