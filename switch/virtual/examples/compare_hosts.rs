@@ -2,6 +2,10 @@
 //!
 //!     cargo build --release && cargo run --release -p p4sched-virtual --example compare_hosts
 
+use std::collections::BTreeMap;
+use std::fs::{self, OpenOptions};
+use std::io::{ErrorKind, Write};
+use std::path::PathBuf;
 use std::process::ExitCode;
 
 use bench::{Row, Seen, guests, models, run};
@@ -16,14 +20,24 @@ struct Arguments {
     /// Rows: four numbers for each, the rate in Mbit/s, the RTT in ms, the queue in bandwidth-delay products, and the flows
     /// [default: those of the README]
     rows: Vec<f64>,
-    /// Runs of each row and kind, whose flows start at slightly other times; the table has means
-    #[arg(long, default_value_t = 3)]
+    /// Runs with kernels in each row, whose flows start at slightly other times; the table has means
+    #[arg(long, default_value_t = 1)]
     runs: u64,
+    /// Runs with models in each row
+    #[arg(long, default_value_t = 5)]
+    model_runs: u64,
+    /// What runs with kernels showed, a line for each: those that it has are not made again, and further ones count, too
+    #[arg(long, value_name = "FILE")]
+    kept: Option<PathBuf>,
 }
 
 fn row(rate_mbit: f64, rtt_ms: f64, buffer: f64, flows: u64) -> Row {
-    // Some hundred round trips.
-    let (warm_up_s, measured_s) = if rtt_ms > 40.0 { (10, 40) } else { (4, 12) };
+    // Some hundred round trips. 500 Mbit/s takes guests long.
+    let (warm_up_s, measured_s) = match (rate_mbit, rtt_ms) {
+        (_, 40.0..) => (10, 40),
+        (250.0.., _) => (2, 6),
+        _ => (4, 16),
+    };
     Row {
         rate_bps: (rate_mbit * 1e6) as u64,
         rtt_ns: (rtt_ms * 1e6) as u64,
@@ -47,15 +61,142 @@ fn all_rows() -> Vec<Row> {
     rows
 }
 
-/// The mean of some runs.
-fn mean(runs: &[Seen]) -> Seen {
-    let of = |value: fn(&Seen) -> f64| runs.iter().map(value).sum::<f64>() / runs.len() as f64;
-    Seen {
-        throughput: of(|run| run.throughput),
-        length: of(|run| run.length),
-        jain: of(|run| run.jain),
-        again: of(|run| run.again),
+/// What runs with kernels showed, by what was asked, kept in a file if there is one.
+struct Kept {
+    file: Option<PathBuf>,
+    seen: BTreeMap<String, Seen>,
+}
+
+impl Kept {
+    fn read(file: Option<PathBuf>) -> Result<Kept, String> {
+        let Some(path) = &file else {
+            return Ok(Kept {
+                file,
+                seen: BTreeMap::new(),
+            });
+        };
+        let text = match fs::read_to_string(path) {
+            Err(error) if error.kind() == ErrorKind::NotFound => String::new(),
+            text => text.map_err(|error| format!("{}: {error}", path.display()))?,
+        };
+        let lines = text.lines().map(|line| {
+            let (asked, numbers) = line.split_once(": ")?;
+            let numbers: Vec<f64> = numbers.split(' ').map(str::parse).collect::<Result<_, _>>().ok()?;
+            let &[throughput, length, jain, again] = numbers.as_slice() else {
+                return None;
+            };
+            let seen = Seen {
+                throughput,
+                length,
+                jain,
+                again,
+            };
+            Some((asked.to_owned(), seen))
+        });
+        let seen = lines.collect::<Option<_>>();
+        let seen = seen.ok_or_else(|| format!("{}: a line is none of this program", path.display()))?;
+        Ok(Kept { file, seen })
     }
+
+    /// What so many runs with kernels showed, and further ones that are kept. `None` where the guests' kernel is not there.
+    fn kernels(&mut self, row: &Row, runs: u64) -> Option<Vec<Seen>> {
+        let asked = |seed: u64| {
+            let Row {
+                rate_bps,
+                rtt_ns,
+                flows,
+                warm_up_s,
+                measured_s,
+                ..
+            } = row;
+            let room = row.room();
+            format!(
+                "{rate_bps} bit/s {rtt_ns} ns {room} packets {flows} flows {warm_up_s} s {measured_s} s seed {seed}"
+            )
+        };
+        let mut all = Vec::new();
+        for seed in 1.. {
+            let seen = match self.seen.get(&asked(seed)) {
+                Some(seen) => *seen,
+                None if seed <= runs => self.run(row, seed, &asked(seed))?,
+                None => break,
+            };
+            all.push(seen);
+        }
+        Some(all)
+    }
+
+    fn run(&self, row: &Row, seed: u64, asked: &str) -> Option<Seen> {
+        let folder = tempfile::tempdir().expect("a folder");
+        let seen = run(row, seed, &guests(folder.path(), seed)?);
+        if let Some(path) = &self.file {
+            let mut file = OpenOptions::new().create(true).append(true).open(path).expect("a file");
+            let Seen {
+                throughput,
+                length,
+                jain,
+                again,
+            } = seen;
+            writeln!(file, "{asked}: {throughput} {length} {jain} {again}").expect("it can be written");
+        }
+        Some(seen)
+    }
+}
+
+/// The mean of some runs, and their standard deviation.
+fn mean(runs: &[Seen], value: fn(&Seen) -> f64) -> (f64, f64) {
+    let count = runs.len() as f64;
+    let mean = runs.iter().map(value).sum::<f64>() / count;
+    let squares: f64 = runs.iter().map(|run| (value(run) - mean).powi(2)).sum();
+    (mean, (squares / (count - 1.0).max(1.0)).sqrt())
+}
+
+fn means(runs: &[Seen]) -> Seen {
+    Seen {
+        throughput: mean(runs, |run| run.throughput).0,
+        length: mean(runs, |run| run.length).0,
+        jain: mean(runs, |run| run.jain).0,
+        again: mean(runs, |run| run.again).0,
+    }
+}
+
+/// Both sides of a number, each with its deviation where there are several runs that differ.
+fn beside(kernels: &[Seen], models: &[Seen], value: fn(&Seen) -> f64, digits: usize) -> String {
+    let text = |runs: &[Seen]| {
+        let (mean, deviation) = mean(runs, value);
+        let deviation = format!("{deviation:.digits$}");
+        let differs = deviation.chars().any(|digit| ('1'..='9').contains(&digit));
+        format!(
+            "{mean:.digits$}{}",
+            if differs {
+                format!(" ± {deviation}")
+            } else {
+                String::new()
+            }
+        )
+    };
+    format!("{}, {}", text(kernels), text(models))
+}
+
+fn line(row: &Row, kernels: &[Seen], models: &[Seen]) -> String {
+    let differences = means(kernels).disagreements(&means(models));
+    format!(
+        "| {} Mbit/s, {} ms | {} | {} | {} | {} | {} | {} | {} | {} |",
+        row.rate_bps / 1_000_000,
+        row.rtt_ns / 1_000_000,
+        row.room(),
+        row.flows,
+        kernels.len(),
+        beside(kernels, models, |run| run.throughput, 3),
+        beside(kernels, models, |run| run.length, 1),
+        beside(kernels, models, |run| run.jain, 3),
+        beside(kernels, models, |run| run.again, 0),
+        if differences.is_empty() {
+            "yes".into()
+        } else {
+            differences.join(", ")
+        },
+    )
 }
 
 fn main() -> ExitCode {
@@ -65,52 +206,29 @@ fn main() -> ExitCode {
         eprintln!("compare_hosts: each row needs four numbers");
         return ExitCode::FAILURE;
     }
-    let rows = if fours.is_empty() {
-        all_rows()
-    } else {
-        let some = fours
-            .iter()
-            .map(|&[rate, rtt, buffer, flows]| row(rate, rtt, buffer, flows as u64));
-        some.collect()
+    let mut kept = match Kept::read(arguments.kept) {
+        Ok(kept) => kept,
+        Err(reason) => {
+            eprintln!("compare_hosts: {reason}");
+            return ExitCode::FAILURE;
+        }
     };
+    let some = fours
+        .iter()
+        .map(|&[rate, rtt, buffer, flows]| row(rate, rtt, buffer, flows as u64));
+    let rows = if fours.is_empty() { all_rows() } else { some.collect() };
     println!(
-        "| rate, RTT | queue | flows | throughput: kernel, model | mean length | Jain's index | sent again | agree |"
+        "| rate, RTT | queue | flows | runs | throughput: kernel, model | mean length | Jain's index | sent again | agree |"
     );
-    println!("|---|---|---|---|---|---|---|---|");
+    println!("|---|---|---|---|---|---|---|---|---|");
     for row in rows {
-        let folder = tempfile::tempdir().expect("a folder");
-        let kernels: Option<Vec<Seen>> = (1..=arguments.runs)
-            .map(|seed| Some(run(&row, seed, &guests(folder.path(), seed)?)))
-            .collect();
-        let Some(kernels) = kernels else {
+        let Some(kernels) = kept.kernels(&row, arguments.runs) else {
             return ExitCode::FAILURE;
         };
-        let kernel = mean(&kernels);
-        let model = mean(
-            &(1..=arguments.runs)
-                .map(|seed| run(&row, seed, &models))
-                .collect::<Vec<_>>(),
-        );
-        println!(
-            "| {} Mbit/s, {} ms | {} | {} | {:.3}, {:.3} | {:.1}, {:.1} | {:.3}, {:.3} | {:.0}, {:.0} | {} |",
-            row.rate_bps / 1_000_000,
-            row.rtt_ns / 1_000_000,
-            row.room(),
-            row.flows,
-            kernel.throughput,
-            model.throughput,
-            kernel.length,
-            model.length,
-            kernel.jain,
-            model.jain,
-            kernel.again,
-            model.again,
-            if kernel.disagreements(&model).is_empty() {
-                "yes".into()
-            } else {
-                kernel.disagreements(&model).join(", ")
-            },
-        );
+        let models: Vec<_> = (1..=arguments.model_runs)
+            .map(|seed| run(&row, seed, &models))
+            .collect();
+        println!("{}", line(&row, &kernels, &models));
     }
     ExitCode::SUCCESS
 }
