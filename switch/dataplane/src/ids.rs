@@ -24,6 +24,8 @@ macro_rules! index {
     };
 }
 
+index!(/// A hash whose parameters the control plane may change, of one pipeline.
+    CrcId);
 index!(/// A match-action table of one pipeline.
     TableId);
 index!(/// An action of one pipeline. The same P4 action may have several: p4c writes one per table that uses it.

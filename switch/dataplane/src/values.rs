@@ -106,8 +106,25 @@ pub struct MeterConfig {
 pub struct CloneSession {
     /// Port and `egress_rid` of each clone.
     pub replicas: Vec<(Port, u16)>,
+    /// A multicast group whose copies are clones too.
+    pub group: Option<u16>,
     /// Bytes of the frame to keep; `None` keeps all.
     pub truncate_to: Option<u32>,
     /// The clones' queue, 0..=7, unless their preserved metadata sets `priority`.
     pub class_of_service: u8,
+}
+
+/// Parameters of a CRC, in its width.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct CustomCrc {
+    /// Without the term of the highest power.
+    pub polynomial: u64,
+    /// What the remainder starts with.
+    pub initial: u64,
+    /// What the result is XORed with.
+    pub final_xor: u64,
+    /// The bits of each byte come in the order least significant first.
+    pub reflect_input: bool,
+    /// The result's bits are in the opposite order.
+    pub reflect_output: bool,
 }

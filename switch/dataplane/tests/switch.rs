@@ -151,6 +151,7 @@ fn a_clone_session_truncates_and_chooses_the_queue() {
     let mut switch = parts.load();
     let session = CloneSession {
         replicas: vec![(7, 0)],
+        group: None,
         truncate_to: Some(6),
         class_of_service: 4,
     };

@@ -166,17 +166,33 @@ impl Device {
         }
     }
 
+    /// The program at work.
+    pub(crate) fn at_work(&self) -> Option<(&Forwarding, &Pipeline)> {
+        self.active.as_ref().zip(self.engine.pipeline())
+    }
+
+    /// Whether a program was saved and not yet put to work.
+    pub(crate) fn waits_for_swap(&self) -> bool {
+        self.saved.is_some()
+    }
+
+    /// Some entry may have a timeout: looks for idle ones at this time at the latest.
+    pub(crate) fn look_for_idle_entries_from(&mut self, at: Nanos) {
+        self.idle_scan = self.idle_scan.or(Some(at));
+    }
+
     /// Applies updates in order, each on its own.
     ///
     /// # Errors
     /// `FAILED_PRECONDITION` without a program. Otherwise one result per update.
     pub fn write(&mut self, updates: &[p4rt::Update], now: Nanos) -> Result<Vec<Result<(), Fault>>, Fault> {
         let (forwarding, pipeline) = self.target()?;
+        pipeline.set_time(now);
         let results = updates
             .iter()
             .map(|update| entities::write(forwarding, pipeline, now, update))
             .collect();
-        self.idle_scan = self.idle_scan.or(Some(now + idle::SCAN_EVERY));
+        self.look_for_idle_entries_from(now + idle::SCAN_EVERY);
         Ok(results)
     }
 
@@ -186,6 +202,7 @@ impl Device {
     /// As [`Device::write`]; the updates that were taken back are `ABORTED`.
     pub fn write_all_or_none(&mut self, updates: &[p4rt::Update], now: Nanos) -> Result<Vec<Result<(), Fault>>, Fault> {
         let (forwarding, pipeline) = self.target()?;
+        pipeline.set_time(now);
         let mut undo = Vec::with_capacity(updates.len());
         for (position, update) in updates.iter().enumerate() {
             let inverse = undo::inverse(forwarding, pipeline, now, update);
@@ -208,7 +225,7 @@ impl Device {
                 }
             }
         }
-        self.idle_scan = self.idle_scan.or(Some(now + idle::SCAN_EVERY));
+        self.look_for_idle_entries_from(now + idle::SCAN_EVERY);
         Ok(vec![Ok(()); updates.len()])
     }
 

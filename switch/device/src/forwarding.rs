@@ -7,6 +7,7 @@ use p4sched_dataplane::Pipeline;
 use p4sched_proto::p4::v1 as p4rt;
 
 use crate::Fault;
+use crate::bmv2::Nodes;
 use crate::digest_lists::DigestLists;
 use crate::index::Index;
 use crate::store::{ProfileStore, TableStore};
@@ -20,6 +21,8 @@ pub struct Forwarding {
     pub index: Arc<Index>,
     pub(crate) tables: BTreeMap<u32, TableStore>,
     pub(crate) profiles: BTreeMap<u32, ProfileStore>,
+    /// What BMv2's interface knows of the multicast groups.
+    pub(crate) nodes: Nodes,
     pub(crate) multicast: BTreeMap<u32, p4rt::MulticastGroupEntry>,
     pub(crate) clones: BTreeMap<u32, p4rt::CloneSessionEntry>,
     pub(crate) value_sets: BTreeMap<u32, Vec<p4rt::ValueSetMember>>,
@@ -41,6 +44,7 @@ impl Forwarding {
             tables: index.tables.keys().map(|&id| (id, TableStore::default())).collect(),
             profiles: index.profiles.keys().map(|&id| (id, ProfileStore::default())).collect(),
             index,
+            nodes: Nodes::default(),
             multicast: BTreeMap::new(),
             clones: BTreeMap::new(),
             value_sets: BTreeMap::new(),

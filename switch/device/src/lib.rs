@@ -5,7 +5,9 @@
 
 mod action;
 mod bits;
+pub mod bmv2;
 mod bytestring;
+mod derived;
 mod device;
 mod digest_lists;
 mod entities;

@@ -104,14 +104,15 @@ fn as_in_program(field: &Field, key: MatchKey) -> MatchKey {
     }
 }
 
-fn ones(width: u32) -> Vec<u8> {
+/// All bits of a field, at full width.
+pub(crate) fn ones(width: u32) -> Vec<u8> {
     let mut all = vec![0xff; byte_width(width)];
     mask_top(&mut all, width);
     all
 }
 
 /// The mask of a prefix, at full width.
-fn prefix_mask(width: u32, length: u32) -> Vec<u8> {
+pub(crate) fn prefix_mask(width: u32, length: u32) -> Vec<u8> {
     let mut mask = ones(width);
     let host_bits = width - length;
     let bytes = mask.len();

@@ -8,6 +8,22 @@ pub trait Ports: FrameSink {
     fn numbers(&self) -> Vec<Port>;
     /// Counts of one port; zeros if it has no interface.
     fn counts(&mut self, port: Port) -> PortCounts;
+    /// Gives a port an interface.
+    ///
+    /// # Errors
+    /// One line: the port has one, there is no such interface, or ports are as they are here.
+    fn add(&mut self, port: Port, interface: &str) -> Result<(), String> {
+        Err(format!(
+            "port {port}: {interface}: the ports of this switch do not change"
+        ))
+    }
+    /// Takes a port's interface away.
+    ///
+    /// # Errors
+    /// One line: the port has none, or ports are as they are here.
+    fn remove(&mut self, port: Port) -> Result<(), String> {
+        Err(format!("port {port}: the ports of this switch do not change"))
+    }
     /// How far the emulation was from an ideal switch since the last reset. `reset`: the next answer starts from here.
     fn fidelity(&mut self, reset: bool) -> Fidelity;
 }

@@ -3,11 +3,12 @@
 use std::borrow::Cow;
 
 use p4sched_dataplane::Pipeline;
+use p4sched_proto::p4::config::v1::P4Info;
 use p4sched_proto::p4::v1 as p4rt;
 use prost::Message as _;
 
 use crate::entities::table_entries::adopt_initial;
-use crate::{Fault, Forwarding};
+use crate::{Fault, Forwarding, derived};
 
 /// A program that was parsed and checked, with its control-plane state. Made off the data-plane thread.
 #[derive(Debug)]
@@ -39,12 +40,21 @@ impl Program {
     ///
     /// # Errors
     /// `INVALID_ARGUMENT`: what is wrong with either, or that they do not belong together.
-    pub fn new(config: p4rt::ForwardingPipelineConfig) -> Result<Program, Fault> {
+    pub fn new(mut config: p4rt::ForwardingPipelineConfig) -> Result<Program, Fault> {
+        let p4info = config.p4info.take();
+        Program::with(config, |_| p4info)
+    }
+
+    fn with(
+        mut config: p4rt::ForwardingPipelineConfig,
+        p4info: impl FnOnce(&Pipeline) -> Option<P4Info>,
+    ) -> Result<Program, Fault> {
         let mut pipeline = Pipeline::from_json(&json(&config.p4_device_config)).map_err(|error| {
             Fault::invalid(format!(
                 "p4_device_config is not a program of this switch (BMv2 JSON): {error}"
             ))
         })?;
+        config.p4info = p4info(&pipeline);
         // Where it cannot be translated, it is interpreted.
         pipeline.compile();
         let mut forwarding = Forwarding::new(config, &pipeline)?;
@@ -52,16 +62,16 @@ impl Program {
         Ok(Program { pipeline, forwarding })
     }
 
-    /// A program without P4Info: it forwards packets, but P4Runtime sees none of its objects.
+    /// A program without P4Info. What tables need of one is made from the program.
     ///
     /// # Errors
     /// `INVALID_ARGUMENT`: what is wrong with the JSON.
     pub fn without_p4info(json: Vec<u8>) -> Result<Program, Fault> {
         let config = p4rt::ForwardingPipelineConfig {
-            p4info: Some(Default::default()),
+            p4info: None,
             p4_device_config: json,
             cookie: None,
         };
-        Program::new(config)
+        Program::with(config, |pipeline| Some(derived::p4info(pipeline)))
     }
 }

@@ -58,6 +58,34 @@ impl TableStore {
         self.entries.values_mut()
     }
 
+    /// All entries with their places in the order of insertion, which are never used twice.
+    pub fn numbered(&self) -> impl Iterator<Item = (u64, &Stored)> {
+        self.entries.iter().map(|(&sequence, stored)| (sequence, stored))
+    }
+
+    /// The entry that was added last.
+    pub fn last(&self) -> Option<(u64, &Stored)> {
+        self.entries
+            .last_key_value()
+            .map(|(&sequence, stored)| (sequence, stored))
+    }
+
+    /// The entry of this key and priority, and its place.
+    pub fn find_numbered(&self, key: &Key) -> Option<(u64, &Stored)> {
+        let sequence = *self.by_key.get(key)?;
+        self.by_sequence(sequence).map(|stored| (sequence, stored))
+    }
+
+    /// The entry at this place.
+    pub fn by_sequence(&self, sequence: u64) -> Option<&Stored> {
+        self.entries.get(&sequence)
+    }
+
+    /// The entry at this place.
+    pub fn by_sequence_mut(&mut self, sequence: u64) -> Option<&mut Stored> {
+        self.entries.get_mut(&sequence)
+    }
+
     pub fn add(&mut self, key: Key, stored: Stored) {
         self.by_key.insert(key, self.next);
         self.entries.insert(self.next, stored);

@@ -162,6 +162,7 @@ impl Switch {
         if target == Target::Tna {
             let session = CloneSession {
                 replicas: vec![(recirculation_port(target), 1)],
+                group: None,
                 truncate_to: Some(LENGTH_REPORT_BYTES),
                 class_of_service: 0,
             };

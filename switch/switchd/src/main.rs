@@ -62,6 +62,27 @@ fn open_port_problem(port: &PortSpec, error: &io::Error) -> String {
     }
 }
 
+/// The socket of the Thrift server, if there is to be one. A port that nobody asked for may be taken.
+fn listen_for_thrift(options: &Options) -> Result<Option<TcpListener>, String> {
+    let Some(port) = options.thrift_port else {
+        return Ok(None);
+    };
+    let listener = TcpListener::bind(("127.0.0.1", port)).and_then(|listener| {
+        listener.set_nonblocking(true)?;
+        Ok(listener)
+    });
+    match listener {
+        Ok(listener) => Ok(Some(listener)),
+        Err(error) if options.thrift_asked_for => Err(format!("--thrift-port {port}: {error}")),
+        Err(error) => {
+            log::warn(&format!(
+                "no Thrift server: port {port}: {error}; --thrift-port takes another one"
+            ));
+            Ok(None)
+        }
+    }
+}
+
 fn listen(address: &str) -> Result<TcpListener, String> {
     let resolved = address
         .to_socket_addrs()
@@ -95,6 +116,7 @@ fn run(options: Options) -> Result<Totals, String> {
         .transpose()?;
     let listener = listen(&options.grpc_server_addr)?;
     let address = listener.local_addr().map_err(|error| error.to_string())?;
+    let thrift = listen_for_thrift(&options)?;
     let mut receiver =
         Receiver::open(options.interfaces.clone()).map_err(|(port, error)| open_port_problem(&port, &error))?;
     let mut transmitter = if options.interfaces.is_empty() {
@@ -149,7 +171,12 @@ fn run(options: Options) -> Result<Totals, String> {
             switch.run(real_time)
         })
         .map_err(|error| format!("cannot start the data-plane thread: {error}"))?;
-    let served = serve_until_signal(&options, listener, address, handle, notified, end);
+    let listeners = Listeners {
+        grpc: listener,
+        address,
+        thrift,
+    };
+    let served = serve_until_signal(&options, listeners, handle, notified, end);
     waker.wake();
     let totals = data_plane
         .join()
@@ -157,10 +184,16 @@ fn run(options: Options) -> Result<Totals, String> {
     served.map(|()| totals)
 }
 
+/// The sockets of the servers.
+struct Listeners {
+    grpc: TcpListener,
+    address: std::net::SocketAddr,
+    thrift: Option<TcpListener>,
+}
+
 fn serve_until_signal(
     options: &Options,
-    listener: TcpListener,
-    address: std::net::SocketAddr,
+    listeners: Listeners,
     handle: DeviceHandle,
     notified: tokio::sync::mpsc::Receiver<Notification>,
     end: tokio::sync::oneshot::Receiver<()>,
@@ -173,7 +206,8 @@ fn serve_until_signal(
     let served = runtime.block_on(async {
         let mut interrupt = signal(SignalKind::interrupt()).map_err(|error| error.to_string())?;
         let mut terminate = signal(SignalKind::terminate()).map_err(|error| error.to_string())?;
-        let listener = tokio::net::TcpListener::from_std(listener).map_err(|error| error.to_string())?;
+        let Listeners { grpc, address, thrift } = listeners;
+        let listener = tokio::net::TcpListener::from_std(grpc).map_err(|error| error.to_string())?;
         let ports: Vec<String> = options
             .interfaces
             .iter()
@@ -184,10 +218,12 @@ fn serve_until_signal(
         } else {
             ports.join(" ")
         };
-        log::always(&format!(
-            "device {}, gRPC on {address}, ports {ports}",
-            options.device_id
-        ));
+        let mut servers = format!("gRPC on {address}");
+        if let Some(thrift) = thrift {
+            let at = start_thrift(options, thrift, handle.clone()).map_err(|error| format!("Thrift: {error}"))?;
+            servers = format!("{servers}, Thrift on {at}");
+        }
+        log::always(&format!("device {}, {servers}, ports {ports}", options.device_id));
         let shutdown = async {
             tokio::select! {
                 _ = interrupt.recv() => {}
@@ -202,4 +238,18 @@ fn serve_until_signal(
     // Without waiting for streams: dropping the runtime drops the last senders of jobs, which ends the data plane.
     runtime.shutdown_timeout(std::time::Duration::from_millis(200));
     served
+}
+
+/// Serves BMv2's runtime interface until the runtime ends; its address.
+fn start_thrift(options: &Options, listener: TcpListener, handle: DeviceHandle) -> io::Result<std::net::SocketAddr> {
+    let address = listener.local_addr()?;
+    let listener = tokio::net::TcpListener::from_std(listener)?;
+    let identity = p4sched_thrift::Identity {
+        device_id: options.device_id,
+        thrift_port: address.port(),
+        swap: !options.disable_swap,
+    };
+    let log: p4sched_thrift::Log = Arc::new(log::info);
+    tokio::spawn(p4sched_thrift::serve(listener, identity, handle, log));
+    Ok(address)
 }

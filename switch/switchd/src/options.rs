@@ -14,9 +14,12 @@ use crate::stalls::Stalls;
 /// Highest port number of v1model: 511 means drop.
 const LAST_PORT: Port = DROP_PORT - 1;
 
-/// Names under which the switch has the defaults of BMv2: device 0, and a gRPC server that other hosts reach. BMv2's
-/// `simple_switch` has no such server, so several run side by side: it is at any free port.
+/// Names under which the switch has the defaults of BMv2: device 0, a Thrift server, and a gRPC server that other hosts reach.
+/// BMv2's `simple_switch` has no gRPC, so several run side by side: it is at any free port.
 const BMV2_NAMES: [(&str, &str); 2] = [("simple_switch_grpc", "0.0.0.0:9559"), ("simple_switch", "127.0.0.1:0")];
+
+/// Where BMv2's Thrift server listens unless told otherwise.
+const BMV2_THRIFT_PORT: u16 = 9090;
 
 /// A software switch for P4_16 programs (v1model, TNA, T2NA) with a traffic manager: strict-priority, fair and sorted
 /// queues behind one shaped link per port. Loads BMv2 JSON, is controlled over P4Runtime.
@@ -27,7 +30,8 @@ pub struct Options {
     #[arg(value_name = "PROGRAM.json", conflicts_with = "no_p4")]
     pub program: Option<PathBuf>,
 
-    /// P4Info of the program, in protobuf text format; without it P4Runtime sees none of the program's tables.
+    /// P4Info of the program, in protobuf text format; without it the switch gives the
+    /// tables identifiers of its own.
     #[arg(long, value_name = "FILE", requires = "program")]
     pub p4info: Option<PathBuf>,
 
@@ -81,6 +85,18 @@ pub struct Options {
     #[arg(long, value_name = "DIR", num_args = 0..=1, default_missing_value = ".")]
     pub pcap: Option<PathBuf>,
 
+    /// Serve BMv2's runtime interface over Thrift at this port of the loopback interface, for simple_switch_CLI and p4-utils.
+    #[arg(long, value_name = "PORT")]
+    pub thrift_port: Option<u16>,
+
+    /// Refuse swaps of programs over Thrift.
+    #[arg(long)]
+    pub disable_swap: bool,
+
+    /// Whether the port of the Thrift server was given, and has to be free.
+    #[arg(skip)]
+    pub thrift_asked_for: bool,
+
     #[command(flatten)]
     ignored: Ignored,
 
@@ -94,9 +110,6 @@ struct Ignored {
     /// Accepted for BMv2's sake: messages always go to standard error.
     #[arg(long)]
     log_console: bool,
-    /// Accepted for BMv2's sake: there is no Thrift server.
-    #[arg(long, value_name = "PORT")]
-    thrift_port: Option<u16>,
     /// Accepted for BMv2's sake: every port has eight queues.
     #[arg(long, value_name = "COUNT", value_parser = clap::value_parser!(u8).range(1..=8))]
     priority_queues: Option<u8>,
@@ -114,8 +127,6 @@ struct Ignored {
     log_file_max_files: Option<u64>,
     #[arg(long, hide = true)]
     max_port_count: Option<u64>,
-    #[arg(long, hide = true)]
-    disable_swap: bool,
 }
 
 /// Options of BMv2 that this switch refuses: it cannot do what they ask for.
@@ -176,7 +187,6 @@ impl Options {
     /// A line for each option of BMv2 that was given and has no effect here.
     pub fn without_effect(&self) -> Vec<String> {
         let Ignored {
-            thrift_port,
             nanolog,
             notifications_addr,
             dump_packet_data,
@@ -185,11 +195,6 @@ impl Options {
             ..
         } = &self.ignored;
         let cases = [
-            (
-                "--thrift-port",
-                thrift_port.is_some(),
-                "there is no Thrift server, see the traffic manager's gRPC service",
-            ),
             ("--nanolog", nanolog.is_some(), "no events are published"),
             (
                 "--notifications-addr",
@@ -228,7 +233,9 @@ impl Options {
         let bmv2 = BMV2_NAMES.iter().find(|(bmv2, _)| name == Some(bmv2));
         let given = Options::command().try_get_matches_from(arguments)?;
         let mut options = Options::from_arg_matches(&given)?;
+        options.thrift_asked_for = options.thrift_port.is_some();
         if let Some((_, address)) = bmv2 {
+            options.thrift_port = options.thrift_port.or(Some(BMV2_THRIFT_PORT));
             let default = |name| given.value_source(name) == Some(ValueSource::DefaultValue);
             if default("device_id") {
                 options.device_id = 0;
@@ -305,7 +312,8 @@ mod tests {
         assert_eq!(options.program, Some(PathBuf::from("build/basic.json")));
         assert_eq!(options.pcap, Some(PathBuf::from("pcaps")));
         assert_eq!(options.log_file, Some(PathBuf::from("logs/s1.log")));
-        let ignored = ["--thrift-port", "--nanolog", "--dump-packet-data"];
+        assert_eq!(options.thrift_port, Some(9090));
+        let ignored = ["--nanolog", "--dump-packet-data"];
         let lines = options.without_effect();
         assert_eq!(lines.len(), ignored.len());
         for (line, option) in lines.iter().zip(ignored) {

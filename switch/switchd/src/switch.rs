@@ -15,7 +15,7 @@ use rustix::time::Timespec;
 
 use crate::clock::{Clock, thread_cpu_time};
 use crate::log;
-use crate::ports::{Qdiscs, Receiver, Transmitter, make_real_time};
+use crate::ports::{PortSpec, Qdiscs, Receiver, Transmitter, make_real_time};
 use crate::stalls::Stalls;
 
 /// Frames taken from the rings before what they caused is sent.
@@ -387,6 +387,31 @@ impl Ports for AttachedPorts {
             tx_errors: sent.errors,
             rx_lost: received.lost,
         }
+    }
+
+    fn add(&mut self, port: Port, interface: &str) -> Result<(), String> {
+        if let Some(taken) = self.receiver.specs().find(|spec| spec.number == port) {
+            return Err(format!("port {port} has the interface {}", taken.interface));
+        }
+        if let Some(taken) = self.receiver.specs().find(|spec| spec.interface == interface) {
+            return Err(format!("interface {interface} is that of port {}", taken.number));
+        }
+        let spec = PortSpec {
+            number: port,
+            interface: interface.to_owned(),
+        };
+        let added = self.transmitter.connect().and_then(|()| self.receiver.add(spec));
+        let attachment = added.map_err(|error| format!("port {port}: cannot open interface {interface}: {error}"))?;
+        self.transmitter.attach(attachment);
+        Ok(())
+    }
+
+    fn remove(&mut self, port: Port) -> Result<(), String> {
+        if !self.receiver.remove(port) {
+            return Err(format!("port {port} has no interface"));
+        }
+        self.transmitter.detach(port);
+        Ok(())
     }
 
     fn fidelity(&mut self, reset: bool) -> Fidelity {

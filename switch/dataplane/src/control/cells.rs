@@ -5,10 +5,11 @@ use std::ops::Range;
 
 use crate::bits::{from_bytes, mask, to_bytes};
 use crate::errors::TableError;
-use crate::ids::{CounterId, DigestId, MeterId, Port, RegisterId, ValueSetId};
+use crate::ids::{CounterId, CrcId, DigestId, MeterId, Port, RegisterId, ValueSetId};
+use crate::run::hash::{Algorithm, CrcParameters, Polynomial};
 use crate::run::meter::Meter;
 use crate::run::pipeline::Pipeline;
-use crate::values::{CloneSession, Count, MeterConfig};
+use crate::values::{CloneSession, Count, CustomCrc, MeterConfig};
 
 fn no_cell(array: &str, cell: usize, size: usize) -> TableError {
     TableError::NoCell {
@@ -160,6 +161,32 @@ impl Pipeline {
     }
 }
 
+/// Hashes.
+impl Pipeline {
+    /// A hash that the control plane may change (`crc16_custom`, `crc32_custom`), and its width in bits.
+    pub fn custom_crc(&self, name: &str) -> Option<(CrcId, u32)> {
+        let &(index, width) = self.core.names.crcs.get(name)?;
+        Some((CrcId(index), width))
+    }
+
+    /// Gives a hash other parameters; bits beyond its width do not count.
+    pub fn set_custom_crc(&mut self, crc: CrcId, parameters: CustomCrc) {
+        let width = self.core.names.crcs.values().find(|(index, _)| *index == crc.0);
+        let Some(&(_, width)) = width else { return };
+        let polynomial = Polynomial::new(CrcParameters {
+            width,
+            coefficient: parameters.polynomial & mask(width),
+            reversed: parameters.reflect_input,
+            mirrored: parameters.reflect_input != parameters.reflect_output,
+            init: parameters.initial & mask(width),
+            xor: parameters.final_xor & mask(width),
+            output_width: width,
+            ..CrcParameters::default()
+        });
+        self.core.state.algorithms[crc.index()] = Algorithm::Polynomial(Box::new(polynomial));
+    }
+}
+
 /// Replication, value sets, digests.
 impl Pipeline {
     /// Creates or replaces a multicast group: port and `egress_rid` of each copy.
@@ -180,6 +207,21 @@ impl Pipeline {
     /// Removes a clone session; whether there was one.
     pub fn clone_session_delete(&mut self, session: u16) -> bool {
         self.core.sessions.remove(&session).is_some()
+    }
+
+    /// A clone session.
+    pub fn clone_session(&self, session: u16) -> Option<&CloneSession> {
+        self.core.sessions.get(&session)
+    }
+
+    /// All parser value sets, in the order of the JSON.
+    pub fn value_set_ids(&self) -> impl Iterator<Item = ValueSetId> + use<> {
+        (0..self.core.sets.len() as u32).map(ValueSetId)
+    }
+
+    /// The P4 name of a parser value set.
+    pub fn value_set_name(&self, set: ValueSetId) -> &str {
+        &self.core.sets[set.index()].name
     }
 
     /// A parser value set by its P4 name.

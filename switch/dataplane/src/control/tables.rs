@@ -59,6 +59,22 @@ impl Pipeline {
         self.core.state.tables[table.index()].entries.has_priority()
     }
 
+    /// The actions a table may use.
+    pub fn table_actions(&self, table: TableId) -> impl Iterator<Item = ActionId> {
+        let actions = self.core.program.code.tables[table.index()].actions.iter();
+        actions.map(|(action, _)| ActionId(*action))
+    }
+
+    /// Whether the program declares the entries of a table const.
+    pub fn table_is_const(&self, table: TableId) -> bool {
+        self.core.program.code.tables[table.index()].const_entries
+    }
+
+    /// Whether the program declares the default action of a table const.
+    pub fn table_default_is_const(&self, table: TableId) -> bool {
+        self.core.program.code.tables[table.index()].const_default_entry
+    }
+
     /// An action by its P4 name, among those a table may use.
     pub fn table_action(&self, table: TableId, name: &str) -> Option<ActionId> {
         let actions = &self.core.program.code.tables[table.index()].actions;
@@ -329,6 +345,26 @@ impl Pipeline {
             .iter()
             .position(|profile| profile.name == name)
             .map(|index| ProfileId(index as u32))
+    }
+
+    /// All action profiles, in the order of the JSON.
+    pub fn profile_ids(&self) -> impl Iterator<Item = ProfileId> + use<> {
+        (0..self.core.state.profiles.len() as u32).map(ProfileId)
+    }
+
+    /// The P4 name of an action profile.
+    pub fn profile_name(&self, profile: ProfileId) -> &str {
+        &self.core.state.profiles[profile.index()].name
+    }
+
+    /// How many members an action profile holds at most.
+    pub fn profile_size(&self, profile: ProfileId) -> usize {
+        self.core.state.profiles[profile.index()].size
+    }
+
+    /// Whether an action profile has groups.
+    pub fn profile_has_selector(&self, profile: ProfileId) -> bool {
+        self.core.state.profiles[profile.index()].selector.is_some()
     }
 
     /// The action profile a table is implemented by.

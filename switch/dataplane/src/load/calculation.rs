@@ -16,6 +16,8 @@ pub(crate) struct Calculations {
     pub list: Vec<Calculation>,
     pub algorithms: Vec<Algorithm>,
     pub names: HashMap<String, u32>,
+    /// Widths of those that the control plane may change.
+    custom: HashMap<String, u32>,
 }
 
 impl Calculations {
@@ -24,14 +26,28 @@ impl Calculations {
             list: Vec::new(),
             algorithms: Vec::new(),
             names: HashMap::new(),
+            custom: HashMap::new(),
         };
         for json in root.list("calculations")? {
             let name = json.get("name")?.str()?.to_string();
             let algorithm = algorithm(&json)?;
+            match json.get("algo")?.str()? {
+                "crc16_custom" => drop(all.custom.insert(name.clone(), 16)),
+                "crc32_custom" => drop(all.custom.insert(name.clone(), 32)),
+                _ => {}
+            }
             let index = all.add(calculation(&json.get("input")?, layout)?, algorithm);
             all.names.insert(name, index);
         }
         Ok(all)
+    }
+
+    /// Place and width of the calculations that the control plane may change.
+    pub fn custom_crcs(&self) -> HashMap<String, (u32, u32)> {
+        let custom = self.custom.iter();
+        custom
+            .map(|(name, &width)| (name.clone(), (self.names[name], width)))
+            .collect()
     }
 
     /// A selector's calculation, which has no name.
@@ -127,7 +143,7 @@ fn algorithm(calculation: &Json) -> Load<Algorithm> {
         "crc_poly" => Algorithm::Polynomial(Box::new(Polynomial::new(crc(&calculation.get("parameters")?)?))),
         "xor8" => Algorithm::Xor8,
         "crc8_custom" | "crc8" => Algorithm::Crc8,
-        // The custom variants start with these parameters; P4 cannot change them.
+        // The custom variants start with these parameters; BMv2's runtime interface may change them.
         "crc16" | "crc16_custom" => Algorithm::Crc16,
         "crcCCITT" => Algorithm::CrcCcitt,
         "crc32" | "crc32_custom" => Algorithm::Crc32,
@@ -165,6 +181,7 @@ fn crc(json: &Json) -> Load<CrcParameters> {
         width: bits,
         coefficient: number("coefficient")?,
         reversed: json.flag("reversed")?,
+        mirrored: false,
         init: number("init")?,
         xor: number("xor")?,
         output_width: match json.opt("output_width") {

@@ -88,6 +88,7 @@ fn load(root: &Json, identity: u64) -> Load<Pipeline> {
     words.extend(&builder.pool);
     let constants = builder.constants();
     let (ops, lists) = (builder.code, builder.lists);
+    let crcs = calculations.custom_crcs();
     let state = State {
         words,
         tables: states,
@@ -123,6 +124,7 @@ fn load(root: &Json, identity: u64) -> Load<Pipeline> {
         blank,
     };
     let names = Names {
+        crcs,
         registers: arrays.register_names,
         counters: arrays.counter_names,
         meters: arrays.meter_names,

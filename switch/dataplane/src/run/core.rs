@@ -21,6 +21,8 @@ const MAX_SPARE: usize = 1 << 14;
 /// Positions of registers, counters and meters by name.
 #[derive(Debug)]
 pub(crate) struct Names {
+    /// Calculations that the control plane may change, and their widths.
+    pub crcs: HashMap<String, (u32, u32)>,
     pub registers: HashMap<String, u32>,
     pub counters: HashMap<String, u32>,
     pub meters: HashMap<String, u32>,

@@ -77,6 +77,8 @@ pub(crate) struct CrcParameters {
     pub coefficient: u64,
     /// Input and output are reflected.
     pub reversed: bool,
+    /// The output is reflected once more.
+    pub mirrored: bool,
     pub init: u64,
     pub xor: u64,
     /// Bits that the program asks for.
@@ -117,6 +119,10 @@ impl Polynomial {
         } else {
             let step = |r: u64, &byte: &u8| r << 8 ^ self.remainders[usize::from((r >> 56) as u8 ^ byte)];
             bytes.iter().fold(top, step) >> (64 - width)
+        };
+        let remainder = match self.parameters.mirrored {
+            true => remainder.reverse_bits() >> (64 - width),
+            false => remainder,
         };
         self.fit(remainder ^ xor)
     }

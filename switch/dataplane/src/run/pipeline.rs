@@ -58,6 +58,11 @@ impl Pipeline {
         self.core.state.random.0 = seed;
     }
 
+    /// Entries that are added from now on are so old. Packets bring their own time.
+    pub fn set_time(&mut self, now: Nanos) {
+        self.core.state.now = now;
+    }
+
     /// Parser and ingress for a frame that arrived on `port`.
     ///
     /// Resubmission happens inside: at most 16 times for one packet in v1model, once in TNA. What becomes of the packet is

@@ -51,15 +51,17 @@ impl V1model {
 
     /// Copies of the packet at work to all ports of a group.
     pub fn multicast(&self, core: &mut Core, group: u64, out: &mut Outcomes) {
-        let Some(group) = u16::try_from(group)
-            .ok()
-            .filter(|group| core.groups.contains_key(group))
-        else {
-            return;
-        };
-        let replicas = core.groups.remove(&group).unwrap_or_default();
-        self.replicate(core, &replicas, 0, out);
-        core.groups.insert(group, replicas);
+        if let Ok(group) = u16::try_from(group) {
+            self.copy_to_group(core, group, 0, out);
+        }
+    }
+
+    fn copy_to_group(&self, core: &mut Core, group: u16, class_of_service: u8, out: &mut Outcomes) {
+        // Taken out while the copies are made.
+        if let Some(replicas) = core.groups.remove(&group) {
+            self.replicate(core, &replicas, class_of_service, out);
+            core.groups.insert(group, replicas);
+        }
     }
 
     fn replicate(&self, core: &mut Core, replicas: &[(Port, u16)], class_of_service: u8, out: &mut Outcomes) {
@@ -127,7 +129,11 @@ impl V1model {
         if let Some(bytes) = session.truncate_to {
             core.state.words[register::TRUNCATE as usize] = u64::from(bytes);
         }
-        self.replicate(core, &session.replicas, session.class_of_service.min(7), out);
+        let class_of_service = session.class_of_service.min(7);
+        self.replicate(core, &session.replicas, class_of_service, out);
+        if let Some(group) = session.group {
+            self.copy_to_group(core, group, class_of_service, out);
+        }
     }
 
     /// Clears all metadata but the fields of a field list, whose values are in `from`.

@@ -4,13 +4,13 @@ mod array;
 mod counters;
 mod digests;
 mod direct;
-mod meters;
+pub(crate) mod meters;
 mod one_shot;
-mod profiles;
+pub(crate) mod profiles;
 mod registers;
 mod replication;
 pub mod table_entries;
-mod value_sets;
+pub(crate) mod value_sets;
 
 use p4sched_dataplane::{Nanos, Pipeline};
 use p4sched_proto::p4::v1 as p4rt;

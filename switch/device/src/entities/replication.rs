@@ -73,9 +73,12 @@ pub(crate) fn write_group(
     if kind == Type::Delete {
         pipeline.mcast_group_delete(number);
         forwarding.multicast.remove(&id);
+        forwarding.nodes.follow(id, &[]);
         return Ok(());
     }
-    pipeline.mcast_group_set(number, replicas_of(&what, &group.replicas)?);
+    let replicas = replicas_of(&what, &group.replicas)?;
+    forwarding.nodes.follow(id, &replicas);
+    pipeline.mcast_group_set(number, replicas);
     forwarding.multicast.insert(id, group.clone());
     Ok(())
 }
@@ -111,6 +114,7 @@ pub(crate) fn write_session(
     let length = length.map_err(|_| Fault::invalid(format!("{what}: a negative packet length")))?;
     let config = CloneSession {
         replicas: replicas_of(&what, &session.replicas)?,
+        group: None,
         truncate_to: (length > 0).then_some(length),
         class_of_service,
     };

@@ -6,7 +6,7 @@ use p4sched_proto::p4::v1::entity::Entity;
 use p4sched_proto::p4::v1::update::Type;
 
 use super::array::{modify_only, selected};
-use crate::index::{Field, unknown};
+use crate::index::{Field, ValueSet, unknown};
 use crate::{Code, Fault, Forwarding, bits, match_key};
 
 /// The value of a member: its fields one after the other.
@@ -21,6 +21,12 @@ fn value_of(name: &str, fields: &[Field], key: &[MatchKey]) -> Result<Vec<u8>, F
         value.push(bytes, field.width);
     }
     Ok(value.right_aligned())
+}
+
+/// The value of a member that was written.
+pub(crate) fn value(set: &ValueSet, member: &p4rt::ValueSetMember) -> Result<Vec<u8>, Fault> {
+    let key = match_key::from_request(&set.name, &set.fields, &member.r#match)?;
+    value_of(&set.name, &set.fields, &key)
 }
 
 /// Replaces the members of a value set.

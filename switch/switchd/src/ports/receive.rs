@@ -67,16 +67,7 @@ impl Receiver {
         let mut ports = Vec::with_capacity(specs.len());
         for spec in specs {
             match RxRing::open(&spec.interface) {
-                Ok(ring) => ports.push(RxPort {
-                    spec,
-                    ring: Some(ring),
-                    up: true,
-                    head: None,
-                    received: Received::default(),
-                    capture: None,
-                    warned_of_length: false,
-                    warned_of_checksum: false,
-                }),
+                Ok(ring) => ports.push(RxPort::new(spec, ring)),
                 Err(error) => return Err((spec, error)),
             }
         }
@@ -85,6 +76,27 @@ impl Receiver {
             scratch: Vec::new(),
             next_reattach: 0,
         })
+    }
+
+    /// Opens one more port.
+    ///
+    /// # Errors
+    /// Those of the socket.
+    pub fn add(&mut self, spec: PortSpec) -> std::io::Result<Attachment> {
+        let ring = RxRing::open(&spec.interface)?;
+        let attachment = Attachment {
+            port: spec.number,
+            interface: Some(ring.interface()),
+        };
+        self.ports.push(RxPort::new(spec, ring));
+        Ok(attachment)
+    }
+
+    /// Closes a port, if there is one of this number.
+    pub fn remove(&mut self, number: Port) -> bool {
+        let before = self.ports.len();
+        self.ports.retain(|port| port.spec.number != number);
+        self.ports.len() < before
     }
 
     /// Records what every port receives; `open` makes the file for an interface.
@@ -247,6 +259,19 @@ fn repaired<'a>(frame: &RingFrame<'a>, scratch: &'a mut Vec<u8>) -> &'a [u8] {
 }
 
 impl RxPort {
+    fn new(spec: PortSpec, ring: RxRing) -> RxPort {
+        RxPort {
+            spec,
+            ring: Some(ring),
+            up: true,
+            head: None,
+            received: Received::default(),
+            capture: None,
+            warned_of_length: false,
+            warned_of_checksum: false,
+        }
+    }
+
     fn look(&mut self, sample: WallClockSample) {
         self.head = self
             .ring

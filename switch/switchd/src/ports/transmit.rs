@@ -134,6 +134,25 @@ impl Transmitter {
         port.discipline = Qdiscs::is_set(port.interface);
     }
 
+    /// Opens the socket, for a switch that had no interfaces so far.
+    ///
+    /// # Errors
+    /// Those of the socket.
+    pub fn connect(&mut self) -> std::io::Result<()> {
+        if self.socket.is_none() {
+            self.socket = Some(TxSocket::open()?);
+        }
+        Ok(())
+    }
+
+    /// Forgets a port; frames for it have no interface from now on.
+    pub fn detach(&mut self, port: Port) {
+        self.flush();
+        if let Some(place) = self.ports.get_mut(usize::from(port)) {
+            *place = None;
+        }
+    }
+
     /// Looks again at the queueing disciplines of all interfaces.
     pub fn look_at_disciplines(&mut self) {
         for port in self.ports.iter_mut().flatten() {

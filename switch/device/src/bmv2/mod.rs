@@ -1,0 +1,83 @@
+//! BMv2's own runtime interface: objects by their names, entries by handles.
+//!
+//! It writes to the same stores as P4Runtime, so each side sees what the other wrote:
+//!
+//! | BMv2 | P4Runtime |
+//! |---|---|
+//! | handle of an entry | no such thing: its place in the order in which the table's entries were added, by either side |
+//! | member, group `h` of an action profile | member, group `h + 1` |
+//! | priority `p`, the smallest wins | priority `2^31 - 1 - p`, the largest wins; so does BMv2 itself |
+//! | multicast nodes | the replicas of a group, one node for each instance |
+
+mod cells;
+mod crc;
+mod mirroring;
+mod nodes;
+mod profiles;
+mod queues;
+mod refusal;
+mod replication;
+mod swap;
+mod tables;
+mod value_sets;
+
+use p4sched_dataplane::{Nanos, Pipeline};
+
+pub use crc::CrcParameters;
+pub use mirroring::Mirror;
+pub use nodes::{Node, Nodes};
+pub use profiles::Member;
+pub use queues::Queues;
+pub use refusal::{
+    CounterCode, CrcCode, MeterCode, MirroringCode, PortCode, Refusal, RegisterCode, ReplicationCode, SwapCode,
+    TableCode, ValueSetCode,
+};
+pub use tables::{EntryRow, KeyParam, Life, RowAction};
+
+use crate::index::{Index, Profile, Table};
+use crate::store::{Stored, TableStore};
+use crate::{Forwarding, idle};
+
+/// The loaded program as BMv2's runtime interface sees it.
+pub struct Runtime<'a> {
+    pub(crate) forwarding: &'a mut Forwarding,
+    pub(crate) pipeline: &'a mut Pipeline,
+    pub(crate) now: Nanos,
+}
+
+impl crate::Device {
+    /// The program that requests are about: the one that was loaded for a swap, or the one at work. `None` without one.
+    pub fn runtime(&mut self, now: Nanos) -> Option<Runtime<'_>> {
+        self.look_for_idle_entries_from(now + idle::SCAN_EVERY);
+        let (forwarding, pipeline) = self.target().ok()?;
+        pipeline.set_time(now);
+        Some(Runtime {
+            forwarding,
+            pipeline,
+            now,
+        })
+    }
+}
+
+fn table<'i>(index: &'i Index, name: &str) -> Result<&'i Table, Refusal> {
+    let found = index.tables.values().find(|table| table.name == name);
+    found.ok_or_else(|| TableCode::InvalidTableName.because(format!("no table '{name}'")))
+}
+
+fn profile<'i>(index: &'i Index, name: &str) -> Result<&'i Profile, Refusal> {
+    let found = index.profiles.values().find(|profile| profile.name == name);
+    found.ok_or_else(|| TableCode::InvalidActionProfileName.because(format!("no action profile '{name}'")))
+}
+
+impl Runtime<'_> {
+    fn stored(&self, table: &Table, handle: u32) -> Result<&Stored, Refusal> {
+        let store = self.forwarding.tables.get(&table.id);
+        store
+            .and_then(|store| store.by_sequence(u64::from(handle)))
+            .ok_or_else(|| TableCode::InvalidHandle.because(format!("{}: no entry {handle}", table.name)))
+    }
+
+    fn store(&self, table: &Table) -> Option<&TableStore> {
+        self.forwarding.tables.get(&table.id)
+    }
+}

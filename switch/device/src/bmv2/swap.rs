@@ -1,0 +1,73 @@
+//! Swaps of programs, and the way back to a program's initial state.
+
+use p4sched_proto::p4::v1 as p4rt;
+
+use super::{Refusal, SwapCode};
+use crate::{Device, Forwarding, Program};
+
+impl Device {
+    /// Keeps a program for [`Device::swap`]; requests are about it from now on. Multicast groups and mirroring sessions belong to
+    /// the switch: the new program has them too.
+    ///
+    /// # Errors
+    /// Another program waits for its swap.
+    pub fn load_for_swap(&mut self, mut program: Program) -> Result<(), Refusal> {
+        if self.waits_for_swap() {
+            return Err(SwapCode::OngoingSwap.because("another program waits for its swap"));
+        }
+        if let Some((forwarding, pipeline)) = self.at_work() {
+            let Forwarding {
+                nodes,
+                multicast,
+                clones,
+                ..
+            } = forwarding;
+            for &group in multicast.keys() {
+                program.pipeline.mcast_group_set(group as u16, nodes.replicas(group));
+            }
+            for &session in clones.keys() {
+                if let Some(config) = pipeline.clone_session(session as u16) {
+                    program.pipeline.clone_session_set(session as u16, config.clone());
+                }
+            }
+            let new = &mut program.forwarding;
+            (new.nodes, new.multicast, new.clones) = (nodes.clone(), multicast.clone(), clones.clone());
+        }
+        self.save(program);
+        Ok(())
+    }
+
+    /// Puts the program to work that [`Device::load_for_swap`] kept.
+    ///
+    /// # Errors
+    /// There is none, or the switch can not take it as it is set up.
+    pub fn swap(&mut self) -> Result<(), Refusal> {
+        if !self.waits_for_swap() {
+            return Err(SwapCode::NoOngoingSwap.because("no program waits for a swap"));
+        }
+        self.commit_saved()
+            .map_err(|fault| SwapCode::ConfigSwapDisabled.because(fault.message))
+    }
+
+    /// What [`Device::restart`] needs: the configuration of the program at work, to make the same program again.
+    pub fn config_at_work(&self) -> Option<p4rt::ForwardingPipelineConfig> {
+        let (forwarding, _) = self.at_work()?;
+        Some(forwarding.config.clone())
+    }
+
+    /// Puts the same program to work in its initial state. Mirroring sessions stay, as in BMv2.
+    ///
+    /// # Errors
+    /// Those of [`Device::commit`].
+    pub fn restart(&mut self, mut program: Program) -> Result<(), crate::Fault> {
+        if let Some((forwarding, pipeline)) = self.at_work() {
+            for &session in forwarding.clones.keys() {
+                if let Some(config) = pipeline.clone_session(session as u16) {
+                    program.pipeline.clone_session_set(session as u16, config.clone());
+                }
+            }
+            program.forwarding.clones.clone_from(&forwarding.clones);
+        }
+        self.commit(program)
+    }
+}

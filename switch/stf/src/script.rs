@@ -1,0 +1,360 @@
+//! The lines of a script.
+
+/// A line of a script.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Line {
+    /// Its number in the file, from 1.
+    pub number: usize,
+    /// What it says.
+    pub statement: Statement,
+}
+
+/// What a line says.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Statement {
+    /// An entry: table, priority, key, action; perhaps with a name for the entry.
+    Add {
+        /// The table.
+        table: String,
+        /// The smallest wins.
+        priority: Option<i32>,
+        /// Fields and their values.
+        key: Vec<(String, String)>,
+        /// What it does.
+        action: Call,
+        /// The name by which `remove` and `check_counter` find it.
+        handle: Option<String>,
+    },
+    /// The default action of a table.
+    SetDefault {
+        /// The table.
+        table: String,
+        /// The action.
+        action: Call,
+    },
+    /// Removes all entries, or the named one.
+    Remove(Option<String>),
+    /// A frame that enters by a port.
+    Packet {
+        /// The port.
+        port: u16,
+        /// The frame.
+        frame: Vec<u8>,
+    },
+    /// A frame that leaves by a port; without a pattern any number of any frames.
+    Expect {
+        /// The port.
+        port: u16,
+        /// The frame.
+        pattern: Option<Pattern>,
+    },
+    /// Everything that is due happens.
+    Wait,
+    /// No frame leaves.
+    NoPacket,
+    /// A counter has such a value.
+    CheckCounter {
+        /// The counter, or the table of a direct one.
+        counter: String,
+        /// A cell, or the name of an entry.
+        place: String,
+        /// Bytes, not packets.
+        bytes: bool,
+        /// `==`, `!=`, `<`, `<=`, `>` or `>=`.
+        condition: String,
+        /// What it is compared with.
+        value: u64,
+    },
+    /// A command of `simple_switch_CLI`: its words.
+    Command(Vec<String>),
+}
+
+/// An action and its arguments by name.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Call {
+    /// The action.
+    pub name: String,
+    /// Parameters and their values.
+    pub arguments: Vec<(String, String)>,
+}
+
+/// What a frame has to look like: half bytes, `None` for any.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Pattern {
+    /// From the first on.
+    pub nibbles: Vec<Option<u8>>,
+    /// Nothing may follow.
+    pub ends: bool,
+}
+
+/// The commands of `simple_switch_CLI` that scripts may use.
+const COMMANDS: [&str; 17] = [
+    "mirroring_add",
+    "mirroring_add_mc",
+    "mirroring_delete",
+    "mirroring_get",
+    "mc_mgrp_create",
+    "mc_node_create",
+    "mc_node_update",
+    "mc_node_associate",
+    "counter_read",
+    "counter_write",
+    "counter_reset",
+    "register_read",
+    "register_write",
+    "register_reset",
+    "meter_get_rates",
+    "meter_set_rates",
+    "meter_array_set_rates",
+];
+
+/// Reads a script.
+///
+/// # Errors
+/// The number of a line, and what is wrong with it.
+pub fn parse(text: &str) -> Result<Vec<Line>, String> {
+    let mut lines = Vec::new();
+    for (line, number) in text.lines().zip(1..) {
+        let line = line.split_once('#').map_or(line, |(before, _)| before).trim();
+        if line.is_empty() {
+            continue;
+        }
+        let statement = statement(line).map_err(|problem| format!("line {number}: {problem}"))?;
+        lines.push(Line { number, statement });
+    }
+    Ok(lines)
+}
+
+fn statement(line: &str) -> Result<Statement, String> {
+    let (word, rest) = line.split_once(char::is_whitespace).unwrap_or((line, ""));
+    let rest = rest.trim();
+    match word.to_lowercase().as_str() {
+        "add" => add(rest),
+        "setdefault" => {
+            let (table, action) = rest
+                .split_once(char::is_whitespace)
+                .ok_or("setdefault TABLE ACTION(...)")?;
+            Ok(Statement::SetDefault {
+                table: table.to_owned(),
+                action: call(action)?,
+            })
+        }
+        "remove" => Ok(Statement::Remove(match rest {
+            "" | "all" => None,
+            handle => Some(handle.trim_start_matches('$').to_owned()),
+        })),
+        "packet" => {
+            let (port, data) = rest.split_once(char::is_whitespace).unwrap_or((rest, ""));
+            let nibbles = nibbles(data)?;
+            let bytes = nibbles.chunks(2).map(|pair| match pair {
+                [Some(high), Some(low)] => Ok(high << 4 | low),
+                _ => Err("a packet has whole bytes, and no '*'"),
+            });
+            Ok(Statement::Packet {
+                port: port_of(port)?,
+                frame: bytes.collect::<Result<_, _>>()?,
+            })
+        }
+        "expect" => expect(rest),
+        "wait" => Ok(Statement::Wait),
+        "no_packet" => Ok(Statement::NoPacket),
+        "check_counter" => check_counter(rest),
+        command if COMMANDS.contains(&command) => {
+            let words = std::iter::once(command).chain(rest.split_whitespace());
+            Ok(Statement::Command(words.map(str::to_owned).collect()))
+        }
+        other => Err(format!(
+            "'{other}' is no statement; there are add, setdefault, remove, packet, expect, wait, no_packet, \
+             check_counter, {}",
+            COMMANDS.join(", ")
+        )),
+    }
+}
+
+fn port_of(word: &str) -> Result<u16, String> {
+    word.parse().map_err(|_| format!("'{word}' is no port number"))
+}
+
+fn nibbles(data: &str) -> Result<Vec<Option<u8>>, String> {
+    let digits = data.chars().filter(|character| !character.is_whitespace());
+    let digits = digits.map(|character| match character {
+        '*' => Ok(None),
+        digit => match digit.to_digit(16) {
+            Some(value) => Ok(Some(value as u8)),
+            None => Err(format!("'{digit}' is no hexadecimal digit")),
+        },
+    });
+    digits.collect()
+}
+
+fn expect(rest: &str) -> Result<Statement, String> {
+    let (port, data) = rest.split_once(char::is_whitespace).unwrap_or((rest, ""));
+    let (port, data) = match port.strip_suffix('$') {
+        Some(port) => (port, "$"),
+        None => (port, data.trim()),
+    };
+    let (data, ends) = match data.strip_suffix('$') {
+        Some(data) => (data, true),
+        None => (data, false),
+    };
+    let nibbles = nibbles(data)?;
+    Ok(Statement::Expect {
+        port: port_of(port)?,
+        pattern: (ends || !nibbles.is_empty()).then_some(Pattern { nibbles, ends }),
+    })
+}
+
+/// `NAME(arg:value, arg:value)`, or `NAME`.
+fn call(text: &str) -> Result<Call, String> {
+    let text = text.trim();
+    let (name, arguments) = match text.split_once('(') {
+        Some((name, arguments)) => {
+            let inside = arguments.trim_end().strip_suffix(')');
+            (name, inside.ok_or_else(|| format!("'{text}' has no ')' at its end"))?)
+        }
+        None => (text, ""),
+    };
+    let arguments = arguments
+        .split(',')
+        .map(str::trim)
+        .filter(|argument| !argument.is_empty());
+    let arguments = arguments.map(|argument| {
+        let pair = argument
+            .split_once(':')
+            .map(|(name, value)| (name.trim(), value.trim()));
+        let (name, value) = pair.ok_or_else(|| format!("'{argument}': an argument is NAME:VALUE"))?;
+        Ok((name.to_owned(), value.to_owned()))
+    });
+    Ok(Call {
+        name: name.trim().to_owned(),
+        arguments: arguments.collect::<Result<_, String>>()?,
+    })
+}
+
+/// `TABLE [PRIORITY] FIELD:VALUE... ACTION(...) [= NAME]`
+fn add(rest: &str) -> Result<Statement, String> {
+    const FORM: &str = "add TABLE [PRIORITY] FIELD:VALUE... ACTION(PARAMETER:VALUE, ...) [= NAME]";
+    let (rest, handle) = match rest.rsplit_once(')') {
+        Some((before, behind)) if behind.trim_start().starts_with('=') => {
+            let handle = behind.trim_start()[1..].trim().trim_start_matches('$');
+            (format!("{before})"), Some(handle.to_owned()))
+        }
+        _ => (rest.to_owned(), None),
+    };
+    // The action is what has brackets; its arguments may have blanks between them.
+    let start = match rest.find('(') {
+        Some(bracket) => rest[..bracket].trim_end().rfind(char::is_whitespace),
+        None => rest.rfind(char::is_whitespace),
+    };
+    let start = start.ok_or(FORM)?;
+    let action = call(&rest[start..])?;
+    let mut words = rest[..start].split_whitespace().peekable();
+    let table = words.next().ok_or(FORM)?.to_owned();
+    let priority = words.peek().and_then(|word| word.parse().ok());
+    if priority.is_some() {
+        words.next();
+    }
+    let key = words.map(|word| {
+        let (field, value) = word
+            .split_once(':')
+            .ok_or_else(|| format!("'{word}': a key field is NAME:VALUE"))?;
+        Ok((field.to_owned(), value.to_owned()))
+    });
+    Ok(Statement::Add {
+        table,
+        priority,
+        key: key.collect::<Result<_, String>>()?,
+        action,
+        handle,
+    })
+}
+
+/// `NAME(PLACE) [packets|bytes] CONDITION VALUE`
+fn check_counter(rest: &str) -> Result<Statement, String> {
+    const FORM: &str = "check_counter COUNTER(INDEX) [packets|bytes] CONDITION VALUE";
+    let (counter, behind) = rest.split_once('(').ok_or(FORM)?;
+    let (place, behind) = behind.split_once(')').ok_or(FORM)?;
+    let mut words: Vec<&str> = behind.split_whitespace().collect();
+    let bytes = words.first() == Some(&"bytes");
+    if bytes || words.first() == Some(&"packets") {
+        words.remove(0);
+    }
+    let [condition, value] = words[..] else {
+        return Err(FORM.to_owned());
+    };
+    Ok(Statement::CheckCounter {
+        counter: counter.trim().to_owned(),
+        place: place.trim().trim_start_matches('$').to_owned(),
+        bytes,
+        condition: condition.to_owned(),
+        value: value.parse().map_err(|_| format!("'{value}' is no number"))?,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn one(line: &str) -> Statement {
+        parse(line).expect("a right line").remove(0).statement
+    }
+
+    #[test]
+    fn an_entry_has_a_key_an_action_and_perhaps_a_priority_and_a_name() {
+        let expected = |priority, handle: Option<&str>| Statement::Add {
+            table: "ingress.acl".to_owned(),
+            priority,
+            key: vec![("ip.src".to_owned(), "0x0a****".to_owned())],
+            action: Call {
+                name: "go".to_owned(),
+                arguments: vec![("port".to_owned(), "1".to_owned()), ("b".to_owned(), "0x2".to_owned())],
+            },
+            handle: handle.map(str::to_owned),
+        };
+        assert_eq!(
+            one("add ingress.acl 5 ip.src:0x0a**** go(port:1, b:0x2)"),
+            expected(Some(5), None)
+        );
+        assert_eq!(
+            one("add ingress.acl ip.src:0x0a**** go(port:1,b:0x2) = $e1  # why"),
+            expected(None, Some("e1"))
+        );
+    }
+
+    #[test]
+    fn a_dollar_ends_a_frame_and_a_star_is_any_half_byte() {
+        let pattern = |nibbles: &[Option<u8>], ends| {
+            Some(Pattern {
+                nibbles: nibbles.to_vec(),
+                ends,
+            })
+        };
+        let expect = |port, pattern| Statement::Expect { port, pattern };
+        assert_eq!(one("expect 3 A* $"), expect(3, pattern(&[Some(10), None], true)));
+        assert_eq!(one("expect 3 0 1"), expect(3, pattern(&[Some(0), Some(1)], false)));
+        assert_eq!(one("expect 3"), expect(3, None));
+        assert_eq!(one("expect 3$"), expect(3, pattern(&[], true)));
+        let packet = Statement::Packet {
+            port: 0,
+            frame: vec![1, 0xff],
+        };
+        assert_eq!(one("packet 0 01 fF"), packet);
+    }
+
+    #[test]
+    fn a_wrong_line_is_told_with_its_number() {
+        for (text, problem) in [
+            ("\nfoo 1", "line 2: 'foo' is no statement"),
+            ("packet x 00", "line 1: 'x' is no port number"),
+            ("packet 1 0g", "line 1: 'g' is no hexadecimal digit"),
+            ("packet 1 000", "line 1: a packet has whole bytes"),
+            ("add t", "line 1: add TABLE"),
+            ("add t f go()", "line 1: 'f': a key field is NAME:VALUE"),
+            ("add t f:1 go(1)", "line 1: '1': an argument is NAME:VALUE"),
+            ("check_counter c(0) == x", "line 1: 'x' is no number"),
+        ] {
+            let error = parse(text).expect_err("a wrong line");
+            assert!(error.starts_with(problem), "{error}");
+        }
+    }
+}

@@ -1,0 +1,220 @@
+//! Connections: messages in, answers out.
+//!
+//! A client that sends what is no message, or too slowly, is disconnected with one line in the log.
+
+use std::sync::Arc;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+use p4sched_device::Program;
+use p4sched_device::bmv2::SwapCode;
+use p4sched_p4runtime::DeviceHandle;
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::{TcpListener, TcpStream};
+use tokio::sync::Semaphore;
+
+use crate::answer::{Failure, Outcome, reply};
+use crate::protocol::{Message, MessageKind, Trouble, encode, parse};
+use crate::services;
+use crate::value::{Fields, Value, Wrong};
+
+/// Connections at a time; each may hold one message.
+const MAX_CONNECTIONS: usize = 32;
+/// How long a message may take from its first byte to its last, and an answer until the client has it.
+const PATIENCE: Duration = Duration::from_secs(10);
+const BUFFER: usize = 16 << 10;
+const MICROS_PER_SECOND: u64 = 1_000_000;
+
+/// Takes lines for the operator.
+pub type Log = Arc<dyn Fn(&str) + Send + Sync>;
+
+/// What the switch says of itself.
+#[derive(Debug, Clone, Copy)]
+pub struct Identity {
+    /// Identifier of the device.
+    pub device_id: u64,
+    /// Port of this server.
+    pub thrift_port: u16,
+    /// Whether programs may be swapped.
+    pub swap: bool,
+}
+
+/// Serves clients for as long as the runtime lives.
+pub async fn serve(listener: TcpListener, identity: Identity, device: DeviceHandle, log: Log) {
+    let room = Arc::new(Semaphore::new(MAX_CONNECTIONS));
+    loop {
+        let (stream, peer) = match listener.accept().await {
+            Ok(accepted) => accepted,
+            Err(error) => {
+                log(&format!("thrift: {error}"));
+                // Out of descriptors, most likely: others have to close theirs first.
+                tokio::time::sleep(PATIENCE / 100).await;
+                continue;
+            }
+        };
+        let Ok(place) = Arc::clone(&room).try_acquire_owned() else {
+            log(&format!(
+                "thrift: {peer}: refused, there are {MAX_CONNECTIONS} connections"
+            ));
+            continue;
+        };
+        let connection = Connection {
+            identity,
+            device: device.clone(),
+            log: Arc::clone(&log),
+        };
+        tokio::spawn(async move {
+            if let Err(problem) = connection.serve(stream).await {
+                (connection.log)(&format!("thrift: {peer}: disconnected: {problem}"));
+            }
+            drop(place);
+        });
+    }
+}
+
+struct Connection {
+    identity: Identity,
+    device: DeviceHandle,
+    log: Log,
+}
+
+impl Connection {
+    /// Answers calls until the client leaves.
+    ///
+    /// # Errors
+    /// One line that says why the client is disconnected.
+    async fn serve(&self, mut stream: TcpStream) -> Result<(), String> {
+        // Answers are short, and clients wait for them.
+        let _ = stream.set_nodelay(true);
+        let mut waiting = Vec::new();
+        while let Some(message) = next_message(&mut stream, &mut waiting).await? {
+            let method = message.name.split_once(':').map_or("", |(_, method)| method).to_owned();
+            if !matches!(message.kind, MessageKind::Call | MessageKind::Oneway) {
+                return Err("an answer to no call".to_owned());
+            }
+            let (kind, sequence) = (message.kind, message.sequence);
+            let Some(outcome) = self.answer(message).await else {
+                return Ok(());
+            };
+            if let Err(failure) = &outcome {
+                (self.log)(&format!("thrift: {method}: {failure}"));
+            }
+            if kind == MessageKind::Call {
+                let bytes = encode(&reply(&method, sequence, &outcome));
+                let written = tokio::time::timeout(PATIENCE, stream.write_all(&bytes)).await;
+                match written {
+                    Ok(Ok(())) => {}
+                    Ok(Err(error)) => return Err(error.to_string()),
+                    Err(_) => return Err("it does not take its answer".to_owned()),
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// The outcome of a call; `None` if the switch is shutting down.
+    async fn answer(&self, message: Message) -> Option<Outcome> {
+        let Message { name, fields, .. } = message;
+        match name.as_str() {
+            "standard:bm_load_new_config" => self.load(fields).await,
+            "standard:bm_reset_state" => self.reset().await,
+            "standard:bm_mgmt_get_info" => Some(Ok(Some(self.info()))),
+            "simple_switch:get_time_since_epoch_us" => Some(Ok(Some(Value::I64(since_epoch())))),
+            _ => {
+                let called = self.device.run(move |device, ports, now| match name.split_once(':') {
+                    Some((service, method)) => services::call(service, method, Fields(&fields), device, ports, now),
+                    None => Err(Failure::UnknownMethod),
+                });
+                called.await.ok()
+            }
+        }
+    }
+
+    async fn load(&self, mut fields: Vec<(i16, Value)>) -> Option<Outcome> {
+        if !self.identity.swap {
+            let refusal = SwapCode::ConfigSwapDisabled.because("--disable-swap");
+            return Some(Err(refusal.into()));
+        }
+        let Some((1, Value::String(json))) = fields.pop() else {
+            let wrong = Wrong {
+                field: 1,
+                expected: "a string",
+            };
+            return Some(Err(wrong.into()));
+        };
+        // Translating a large program takes seconds: not on the data plane's thread, and not on those of the servers.
+        let program = tokio::task::spawn_blocking(|| Program::without_p4info(json))
+            .await
+            .ok()?;
+        let program = match program {
+            Ok(program) => program,
+            Err(fault) => return Some(Err(SwapCode::ConfigSwapDisabled.because(fault.message).into())),
+        };
+        let loaded = self.device.run(move |device, _, _| device.load_for_swap(program));
+        Some(loaded.await.ok()?.map(|()| None).map_err(Failure::from))
+    }
+
+    async fn reset(&self) -> Option<Outcome> {
+        let config = self.device.run(|device, _, _| device.config_at_work()).await.ok()?;
+        let Some(config) = config else {
+            return Some(Err(Failure::NoProgram));
+        };
+        let program = tokio::task::spawn_blocking(|| Program::new(config)).await.ok()?;
+        let restarted = self
+            .device
+            .run(move |device, _, _| program.and_then(|program| device.restart(program)));
+        let restarted = restarted.await.ok()?;
+        Some(restarted.map(|()| None).map_err(|fault| Failure::Refused(fault.into())))
+    }
+
+    fn info(&self) -> Value {
+        Value::Struct(vec![
+            (1, Value::I64(self.identity.device_id.cast_signed())),
+            (2, Value::I32(i32::from(self.identity.thrift_port))),
+        ])
+    }
+}
+
+fn since_epoch() -> i64 {
+    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    let micros = since.as_secs() * MICROS_PER_SECOND + u64::from(since.subsec_micros());
+    micros.cast_signed()
+}
+
+/// The next message; `None` if the client left between two messages. `waiting` are the bytes that came and were not used.
+async fn next_message(stream: &mut TcpStream, waiting: &mut Vec<u8>) -> Result<Option<Message>, String> {
+    if waiting.is_empty() {
+        let mut first = [0; BUFFER];
+        match stream.read(&mut first).await {
+            Ok(0) => return Ok(None),
+            Ok(count) => waiting.extend_from_slice(&first[..count]),
+            // A client that ends without closing.
+            Err(_) => return Ok(None),
+        }
+    }
+    let complete = tokio::time::timeout(PATIENCE, complete(stream, waiting));
+    complete
+        .await
+        .map_err(|_| "a message that does not end".to_owned())?
+        .map(Some)
+}
+
+async fn complete(stream: &mut TcpStream, waiting: &mut Vec<u8>) -> Result<Message, String> {
+    let mut chunk = vec![0; BUFFER];
+    loop {
+        let needed = match parse(waiting) {
+            Ok((message, used)) => {
+                waiting.drain(..used);
+                return Ok(message);
+            }
+            Err(Trouble::Incomplete(needed)) => needed,
+            Err(Trouble::Malformed(problem)) => return Err(problem),
+        };
+        while waiting.len() < needed {
+            match stream.read(&mut chunk).await {
+                Ok(0) => return Err("half a message".to_owned()),
+                Ok(count) => waiting.extend_from_slice(&chunk[..count]),
+                Err(error) => return Err(error.to_string()),
+            }
+        }
+    }
+}

@@ -1,0 +1,175 @@
+//! Values of Thrift's types.
+
+/// Type codes of the binary protocol.
+pub mod kind {
+    #![allow(missing_docs, reason = "the protocol's own names")]
+    pub const STOP: u8 = 0;
+    pub const BOOL: u8 = 2;
+    pub const BYTE: u8 = 3;
+    pub const DOUBLE: u8 = 4;
+    pub const I16: u8 = 6;
+    pub const I32: u8 = 8;
+    pub const I64: u8 = 10;
+    pub const STRING: u8 = 11;
+    pub const STRUCT: u8 = 12;
+    pub const MAP: u8 = 13;
+    pub const SET: u8 = 14;
+    pub const LIST: u8 = 15;
+}
+
+/// A value; strings are bytes.
+#[derive(Debug, Clone, PartialEq)]
+#[allow(missing_docs, reason = "Thrift's own names")]
+pub enum Value {
+    Bool(bool),
+    Byte(i8),
+    Double(f64),
+    I16(i16),
+    I32(i32),
+    I64(i64),
+    String(Vec<u8>),
+    /// Fields by number.
+    Struct(Vec<(i16, Value)>),
+    /// A list or a set: the type of its elements, and the elements.
+    List(u8, Vec<Value>),
+    /// The types of keys and values, and the pairs.
+    Map(u8, u8, Vec<(Value, Value)>),
+}
+
+impl Value {
+    /// Its type code.
+    pub fn kind(&self) -> u8 {
+        match self {
+            Value::Bool(_) => kind::BOOL,
+            Value::Byte(_) => kind::BYTE,
+            Value::Double(_) => kind::DOUBLE,
+            Value::I16(_) => kind::I16,
+            Value::I32(_) => kind::I32,
+            Value::I64(_) => kind::I64,
+            Value::String(_) => kind::STRING,
+            Value::Struct(_) => kind::STRUCT,
+            Value::List(..) => kind::LIST,
+            Value::Map(..) => kind::MAP,
+        }
+    }
+
+    /// A list of structures.
+    pub fn structs(items: impl Iterator<Item = Value>) -> Value {
+        Value::List(kind::STRUCT, items.collect())
+    }
+
+    /// A list of byte strings.
+    pub fn strings(items: impl IntoIterator<Item = Vec<u8>>) -> Value {
+        Value::List(kind::STRING, items.into_iter().map(Value::String).collect())
+    }
+
+    /// A list of handles.
+    pub fn handles(items: impl IntoIterator<Item = u32>) -> Value {
+        let items = items.into_iter().map(|handle| Value::I32(handle.cast_signed()));
+        Value::List(kind::I32, items.collect())
+    }
+}
+
+/// The arguments of a call, or the fields of a structure among them.
+#[derive(Debug, Clone, Copy)]
+pub struct Fields<'a>(pub &'a [(i16, Value)]);
+
+/// What an argument should have been.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Wrong {
+    /// Number of the field.
+    pub field: i16,
+    /// What belongs there.
+    pub expected: &'static str,
+}
+
+macro_rules! getters {
+    ($($(#[$doc:meta])* $name:ident: $type:ty = $pattern:pat => $value:expr, $expected:literal;)*) => {
+        $($(#[$doc])*
+        ///
+        /// # Errors
+        /// The field is missing or of another type.
+        pub fn $name(self, field: i16) -> Result<$type, Wrong> {
+            match self.get(field) {
+                Some($pattern) => Ok($value),
+                _ => Err(Wrong { field, expected: $expected }),
+            }
+        })*
+    };
+}
+
+impl<'a> Fields<'a> {
+    /// A field, if it is there.
+    pub fn get(self, field: i16) -> Option<&'a Value> {
+        self.0
+            .iter()
+            .find(|(number, _)| *number == field)
+            .map(|(_, value)| value)
+    }
+
+    getters! {
+        /// A truth value.
+        bool: bool = Value::Bool(value) => *value, "a bool";
+        /// A number of 16 bits.
+        i16: i16 = Value::I16(value) => *value, "an i16";
+        /// A number of 32 bits.
+        i32: i32 = Value::I32(value) => *value, "an i32";
+        /// A number of 64 bits.
+        i64: i64 = Value::I64(value) => *value, "an i64";
+        /// A floating-point number.
+        double: f64 = Value::Double(value) => *value, "a double";
+        /// Bytes.
+        bytes: &'a [u8] = Value::String(value) => value, "a string";
+        /// Elements.
+        list: &'a [Value] = Value::List(_, items) => items, "a list";
+        /// A structure.
+        fields: Fields<'a> = Value::Struct(fields) => Fields(fields), "a struct";
+    }
+
+    /// A name.
+    ///
+    /// # Errors
+    /// The field is missing, of another type, or not UTF-8.
+    pub fn text(self, field: i16) -> Result<&'a str, Wrong> {
+        let expected = "a string in UTF-8";
+        std::str::from_utf8(self.bytes(field)?).map_err(|_| Wrong { field, expected })
+    }
+
+    /// A handle.
+    ///
+    /// # Errors
+    /// As [`Fields::i32`].
+    pub fn handle(self, field: i16) -> Result<u32, Wrong> {
+        self.i32(field).map(i32::cast_unsigned)
+    }
+
+    /// Byte strings.
+    ///
+    /// # Errors
+    /// The field is missing, or no list of strings.
+    pub fn strings(self, field: i16) -> Result<Vec<Vec<u8>>, Wrong> {
+        let items = self.list(field)?.iter().map(|item| match item {
+            Value::String(bytes) => Ok(bytes.clone()),
+            _ => Err(Wrong {
+                field,
+                expected: "a list of strings",
+            }),
+        });
+        items.collect()
+    }
+
+    /// Structures.
+    ///
+    /// # Errors
+    /// The field is missing, or no list of structures.
+    pub fn structs(self, field: i16) -> Result<Vec<Fields<'a>>, Wrong> {
+        let items = self.list(field)?.iter().map(|item| match item {
+            Value::Struct(fields) => Ok(Fields(fields)),
+            _ => Err(Wrong {
+                field,
+                expected: "a list of structs",
+            }),
+        });
+        items.collect()
+    }
+}
