@@ -81,7 +81,7 @@ class TutorialSwitch(Switch):
         ports = " ".join(f"-i {port}@{link.name}" for port, link in self.intfs.items() if port)
         line = (
             f"{P4SCHED} as-bmv2 simple_switch_grpc {ports} --pcap {self.folder} --nanolog ipc:///tmp/bm-0-log.ipc "
-            f"--device-id 0 {self.folder}/ecn_wire.json --log-console --thrift-port 9090 "
+            f"--device-id 0 {self.folder}/ecn_wire.json --log-console --thrift-port {free_port()} "
             f"-- --grpc-server-addr 127.0.0.1:{free_port()}"
         )
         log = self.folder / f"{self.name}.log"

@@ -194,7 +194,7 @@ def test_a_switch_that_no_lab_has_is_one_line(run: Run, words: tuple[str, ...]) 
 
 
 @pytest.mark.parametrize(
-    "command", ["run", "list", "compile", "switch", "shell", "clean", "control", "replay", "report", "stages"]
+    "command", ["run", "list", "compile", "switch", "shell", "clean", "control", "replay", "report", "stages", "stf"]
 )
 def test_help_names_every_command(run: Run, command: str) -> None:
     result = run("--help")

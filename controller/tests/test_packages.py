@@ -11,6 +11,7 @@ import p4sched
 ROOT = Path(p4sched.__file__).parent
 ORDER = (
     "p4sched",
+    "p4sched.bmv2",
     "p4sched.p4rt",
     "p4sched.control",
     "p4sched.schemes",

@@ -21,6 +21,7 @@ from p4sched.cli.attack import attack
 from p4sched.cli.given import folder, given
 from p4sched.cli.report import report
 from p4sched.cli.run_all import run_all
+from p4sched.cli.stf import stf
 from p4sched.cli.sweep import sweep
 from p4sched.cli.watch import watch
 from p4sched.errors import INTERRUPTED, P4schedError, UsageError, unknown_name
@@ -196,7 +197,7 @@ def as_bmv2(
 ) -> None:
     """Run a command that finds this project's switch and compiler under BMv2's and p4c's names.
 
-    simple_switch, simple_switch_grpc, p4c and p4c-bm2-ss are first on its PATH.
+    simple_switch, simple_switch_grpc, simple_switch_CLI, p4c and p4c-bm2-ss are first on its PATH.
     """
     for name in ("p4sched-switch", "p4sched-p4c"):
         rust_binary(name)
@@ -257,6 +258,7 @@ app.command("watch")(watch)
 app.command("report")(report)
 app.command("sweep")(sweep)
 app.command("attack")(attack)
+app.command("stf")(stf)
 
 
 def main() -> None:

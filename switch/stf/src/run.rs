@@ -12,6 +12,8 @@ use crate::{names, value};
 
 /// Between two statements: whatever a packet causes has happened by then.
 const STEP: Nanos = 1_000_000;
+/// What priority 0 of a script becomes.
+const LOWEST_PRIORITY: i32 = 1 << 30;
 const START: Nanos = 1_000_000;
 
 /// What a script found.
@@ -66,6 +68,11 @@ pub fn run(json: &[u8], script: &[Line]) -> Result<Outcome, String> {
     }
     bench.compare();
     Ok(bench.outcome)
+}
+
+/// In a script the largest priority wins, in BMv2 the smallest.
+fn bmv2_priority(priority: Option<i32>) -> i32 {
+    LOWEST_PRIORITY - priority.unwrap_or(0).clamp(0, LOWEST_PRIORITY)
 }
 
 struct Bench {
@@ -136,7 +143,7 @@ impl Bench {
             } => {
                 let (name, table) = self.table(table)?;
                 let (key, action) = (self.key(table, key)?, self.action(table, action)?);
-                let added = self.runtime()?.add(&name, &key, &action, priority.unwrap_or(0));
+                let added = self.runtime()?.add(&name, &key, &action, bmv2_priority(*priority));
                 let added = added.map_err(|refusal| refusal.reason)?;
                 if let Some(handle) = handle {
                     self.handles.insert(handle.clone(), (name, added));

@@ -16,7 +16,7 @@ pub enum Statement {
     Add {
         /// The table.
         table: String,
-        /// The smallest wins.
+        /// The largest wins.
         priority: Option<i32>,
         /// Fields and their values.
         key: Vec<(String, String)>,

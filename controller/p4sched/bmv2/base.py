@@ -1,0 +1,133 @@
+"""What all commands share: words of a line, and errors in the words of BMv2."""
+
+import cmd
+import os
+from collections.abc import Sequence
+
+from thriftpy2.thrift import TApplicationException, TException
+
+from p4sched.bmv2.connection import Services, refusal
+from p4sched.bmv2.program import InputError, Named, Profile, Program, Table
+from p4sched.bmv2.values import MatchKeyError, ParameterError, integer
+
+CONTEXT = 0
+"""The switch has one context."""
+
+
+def words(line: str, count: int) -> list[str]:
+    """The words of a line: exactly so many."""
+    found = line.split()
+    if len(found) != count:
+        raise InputError(f"Wrong number of args, expected {count} but got {len(found)}")
+    return found
+
+
+def at_least(line: str, count: int) -> list[str]:
+    """The words of a line: so many or more."""
+    found = line.split()
+    if len(found) < count:
+        raise InputError("Insufficient number of args")
+    return found
+
+
+def handle(word: str, what: str) -> int:
+    """A handle of an entry, a member, a group or a node."""
+    try:
+        return int(word)
+    except ValueError:
+        raise InputError(f"Bad format for {what}") from None
+
+
+def split_at_arrow(found: Sequence[str]) -> tuple[list[str], list[str]]:
+    """What stands before `=>`, and what behind."""
+    if "=>" not in found:
+        raise InputError("Could not find '=>' between match fields and what they lead to")
+    place = found.index("=>")
+    return list(found[:place]), list(found[place + 1 :])
+
+
+class BaseCommands(cmd.Cmd):
+    """A line at a time; a wrong one is told, and the next one comes."""
+
+    prompt = "RuntimeCmd: "
+
+    def __init__(self, services: Services, program: Program) -> None:
+        """Commands for a switch and its program."""
+        super().__init__()
+        self.standard, self.multicast, self.switch = services
+        self.program = program
+
+    def onecmd(self, line: str) -> bool:
+        """Runs one line; tells what is wrong with it, or what the switch refuses."""
+        try:
+            return super().onecmd(line)
+        except MatchKeyError as error:
+            print("Invalid match key:", error)
+        except ParameterError as error:
+            print("Invalid runtime data:", error)
+        except InputError as error:
+            print("Error:", error)
+        except OverflowError as error:
+            print("Error: number out of range:", error)
+        except TApplicationException as error:
+            print("Error:", error.message)
+        except TException as error:
+            said = refusal(error)
+            if said is None:
+                raise
+            print(said)
+        return False
+
+    def emptyline(self) -> bool:
+        """An empty line does nothing."""
+        return False
+
+    def do_EOF(self, _: str) -> bool:  # noqa: N802 - its name
+        """Leave: Ctrl-D."""
+        print()
+        return True
+
+    def do_shell(self, line: str) -> None:
+        """Run a shell command: ! <command>."""
+        print(os.popen(line).read())
+
+    def _table(self, name: str) -> Table:
+        return self.program.tables.get(name)
+
+    def _indirect_table(self, name: str, *, with_selector: bool = False) -> tuple[Table, Profile]:
+        table = self._table(name)
+        if table.profile is None:
+            raise InputError("Cannot run this command on non-indirect table")
+        if with_selector and not table.with_selector:
+            raise InputError("Cannot run this command on non-indirect table, or on indirect table with no selector")
+        return table, table.profile
+
+    def _priority(self, table: Table, found: list[str]) -> int:
+        """Takes the priority off the end of the words, where the table has priorities."""
+        if not table.by_priority:
+            return 0
+        try:
+            return int(found.pop())
+        except (ValueError, IndexError):
+            raise InputError("Table is ternary, but could not extract a valid priority from args") from None
+
+    def completenames(self, text: str, *ignored: object) -> list[str]:
+        """Commands that begin so."""
+        return [name for name in super().completenames(text, *ignored) if name != "EOF"]
+
+    def _complete_with_action(self, things: Named[Table] | Named[Profile], text: str, line: str) -> list[str]:
+        """Completes `COMMAND NAME ACTION`."""
+        found = line.split()
+        complete = len(found) - (1 if text else 0)
+        if complete == 1:
+            return things.completions(text)
+        if complete != 2:
+            return []
+        try:
+            actions = things.get(found[1]).actions
+        except InputError:
+            return []
+        return [name for name in sorted(actions) if name.startswith(text)]
+
+
+__all__ = ["CONTEXT", "BaseCommands", "at_least", "handle", "integer", "split_at_arrow", "words"]

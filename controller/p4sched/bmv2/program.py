@@ -1,0 +1,198 @@
+"""What a program has, from its BMv2 JSON: each object by its name, or by an end of the name that no other has."""
+
+import json
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Generic, TypeVar
+
+
+class InputError(Exception):
+    """A word of a command is wrong; the text says which."""
+
+
+@dataclass(frozen=True)
+class Action:
+    """An action and its parameters: name and width in bits."""
+
+    name: str
+    params: tuple[tuple[str, int], ...]
+
+    def __str__(self) -> str:
+        """As `show_actions` prints it."""
+        params = ",\t".join(f"{name}({width})" for name, width in self.params)
+        return f"{self.name:30} [{params}]"
+
+
+@dataclass(frozen=True)
+class KeyField:
+    """A field of a key: name, kind of match, width in bits."""
+
+    name: str
+    kind: str
+    width: int
+
+
+@dataclass
+class Profile:
+    """An action profile; `tables` use it."""
+
+    name: str
+    with_selector: bool
+    actions: set[str] = field(default_factory=set)
+    tables: int = 0
+
+
+@dataclass(frozen=True)
+class Table:
+    """A match-action table."""
+
+    name: str
+    kind: str
+    """The most general kind of match in its key."""
+    key: tuple[KeyField, ...]
+    actions: tuple[str, ...]
+    profile: Profile | None
+    with_selector: bool
+    timeouts: bool
+
+    def __str__(self) -> str:
+        """As `show_tables` prints it."""
+        key = ",\t".join(f"{part.name}({part.kind}, {part.width})" for part in self.key)
+        return f"{self.name:30} [implementation={self.profile.name if self.profile else 'None'}, mk={key}]"
+
+    @property
+    def by_priority(self) -> bool:
+        """Whether entries need a priority."""
+        return self.kind in ("ternary", "range")
+
+
+@dataclass(frozen=True)
+class Array:
+    """A counter, meter or register; `table` is that of a direct one."""
+
+    name: str
+    table: str | None
+    rates: int = 0
+
+
+@dataclass(frozen=True)
+class ValueSet:
+    """A parser value set, and the bits of its values together."""
+
+    name: str
+    width: int
+
+    def __str__(self) -> str:
+        """As `show_pvs` prints it."""
+        return f"{self.name:30} [compressed bitwidth:{self.width}]"
+
+
+T = TypeVar("T")
+
+
+class Named(Generic[T]):
+    """Objects of one kind, by name."""
+
+    def __init__(self, kind: str, objects: Iterable[tuple[str, T]] = ()) -> None:
+        self.kind = kind
+        self.all: Mapping[str, T] = dict(objects)
+        ends = Counter(end for name in self.all for end in _ends(name))
+        self._ends = {end: thing for name, thing in self.all.items() for end in _ends(name) if ends[end] == 1}
+
+    def get(self, name: str) -> T:
+        """The object of this name, or the only one whose name ends so at a dot."""
+        found = self._ends.get(name)
+        if found is None:
+            raise InputError(f"Invalid {self.kind} name ({name})")
+        return found
+
+    def completions(self, text: str) -> list[str]:
+        """Names that begin so."""
+        return [name for name in sorted(self.all) if name.startswith(text)]
+
+
+def _ends(name: str) -> list[str]:
+    parts = name.split(".")
+    return [".".join(parts[start:]) for start in range(len(parts))]
+
+
+class Program:
+    """A program that a switch has loaded."""
+
+    def __init__(self, text: str) -> None:
+        """Reads BMv2 JSON; an empty text is a program without anything."""
+        content: dict[str, Any] = json.loads(text or "{}")
+        parts = content.get("pipelines", [])
+        actions = [
+            Action(given["name"], tuple((param["name"], param["bitwidth"]) for param in given["runtime_data"]))
+            for given in content.get("actions", [])
+        ]
+        self.actions = Named("action", ((action.name, action) for action in actions))
+        profiles = [
+            Profile(given["name"], "selector" in given) for part in parts for given in part.get("action_profiles", [])
+        ]
+        self.profiles = Named("action profile", ((profile.name, profile) for profile in profiles))
+        widths = _field_widths(content)
+        tables = [_table(given, self.profiles.all, widths) for part in parts for given in part.get("tables", [])]
+        self.tables = Named("table", ((table.name, table) for table in tables))
+        self.meters = Named("meter", _arrays(content.get("meter_arrays", [])))
+        self.counters = Named("counter", _arrays(content.get("counter_arrays", [])))
+        self.registers = Named("register", _arrays(content.get("register_arrays", [])))
+        sets = [ValueSet(given["name"], given["compressed_bitwidth"]) for given in content.get("parse_vsets", [])]
+        self.value_sets = Named("parser value set", ((value_set.name, value_set) for value_set in sets))
+        self.crcs = {
+            given["name"]: given["algo"]
+            for given in content.get("calculations", [])
+            if given["algo"] in ("crc16_custom", "crc32_custom")
+        }
+
+    def action_of(self, actions: Iterable[str], name: str) -> Action | None:
+        """The action of this name, if it is one of these."""
+        try:
+            action = self.actions.get(name)
+        except InputError:
+            return None
+        return action if action.name in actions else None
+
+
+def _arrays(given: Iterable[Mapping[str, Any]]) -> list[tuple[str, Array]]:
+    arrays = (
+        Array(array["name"], array.get("binding") if array.get("is_direct") else None, array.get("rate_count", 0))
+        for array in given
+    )
+    return [(array.name, array) for array in arrays]
+
+
+def _field_widths(content: Mapping[str, Any]) -> dict[tuple[str, str], int]:
+    types = {kind["name"]: kind["fields"] for kind in content.get("header_types", [])}
+    return {
+        (header["name"], name): width
+        for header in content.get("headers", [])
+        for name, width, *_ in types[header["header_type"]]
+    }
+
+
+def _table(given: Mapping[str, Any], profiles: Mapping[str, Profile], widths: Mapping[tuple[str, str], int]) -> Table:
+    key = []
+    for part in given["key"]:
+        target, kind = part["target"], part["match_type"]
+        if kind == "valid" or target[1] == "$valid$":
+            header = target if isinstance(target, str) else target[0]
+            key.append(KeyField(f"{header}_valid", kind, 1))
+        else:
+            # an optional field is a ternary one whose mask has all bits or none
+            key.append(KeyField(".".join(target), "ternary" if kind == "optional" else kind, widths[tuple(target)]))
+    profile = profiles.get(given.get("action_profile", ""))
+    if profile is not None:
+        profile.actions.update(given["actions"])
+        profile.tables += 1
+    return Table(
+        given["name"],
+        given["match_type"],
+        tuple(key),
+        tuple(given["actions"]),
+        profile,
+        given["type"] == "indirect_ws",
+        bool(given.get("support_timeout")),
+    )

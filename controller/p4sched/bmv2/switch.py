@@ -1,0 +1,130 @@
+"""Commands about the switch: its program, ports, queues, mirroring sessions and clock."""
+
+from pathlib import Path
+
+from p4sched.bmv2.base import BaseCommands, at_least, handle, words
+from p4sched.bmv2.connection import INTERFACE
+from p4sched.bmv2.program import InputError, Program
+from p4sched.bmv2.values import integer
+
+
+class SwitchCommands(BaseCommands):
+    """What is not about an object of the program."""
+
+    def do_load_new_config_file(self, line: str) -> None:
+        """Load another program beside the one at work: load_new_config_file <JSON file>."""
+        path = Path(words(line, 1)[0])
+        if not path.is_file():
+            raise InputError("Not a valid filename")
+        print("Loading new Json config")
+        try:
+            text = path.read_text(encoding="utf-8")
+            program = Program(text)
+        except OSError as error:
+            raise InputError(f"{path}: {error.strerror}") from None
+        except (ValueError, KeyError, TypeError):
+            raise InputError("Not a valid JSON file") from None
+        self.standard.bm_load_new_config(text)
+        self.program = program
+
+    def do_swap_configs(self, line: str) -> None:
+        """Put the loaded program to work: swap_configs."""
+        words(line, 0)
+        print("Swapping configs")
+        self.standard.bm_swap_configs()
+
+    def do_write_config_to_file(self, line: str) -> None:
+        """Write the JSON of the program to a file: write_config_to_file <file>."""
+        path = Path(words(line, 1)[0])
+        text = self.standard.bm_get_config()
+        try:
+            path.write_text(text, encoding="utf-8")
+        except OSError as error:
+            raise InputError(f"{path}: {error.strerror}") from None
+
+    def do_reset_state(self, line: str) -> None:
+        """Remove all entries, and set registers and counters to 0: reset_state."""
+        words(line, 0)
+        self.standard.bm_reset_state()
+
+    def do_port_add(self, line: str) -> None:
+        """Give a port an interface: port_add <interface> <port>."""
+        interface, port, *_ = at_least(line, 2)
+        number = self._port(port)
+        self.standard.bm_dev_mgr_add_port(interface, number, "")
+
+    def do_port_remove(self, line: str) -> None:
+        """Take a port's interface away: port_remove <port>."""
+        self.standard.bm_dev_mgr_remove_port(self._port(words(line, 1)[0]))
+
+    def _port(self, word: str) -> int:
+        return handle(word, "port_num, must be an integer")
+
+    def do_show_ports(self, line: str) -> None:
+        """Show the ports: show_ports."""
+        words(line, 0)
+        ports = self.standard.bm_dev_mgr_show_ports()
+        print(f"{'port #':^10}{'iface name':^20}{'status':^10}extra info")
+        print("=" * 50)
+        for port in ports:
+            print(f"{port.port_num:^10}{port.iface_name:^20}{'UP' if port.is_up else 'DOWN':^10}")
+
+    def do_switch_info(self, line: str) -> None:
+        """Show device and sockets: switch_info."""
+        words(line, 0)
+        info = self.standard.bm_mgmt_get_info()
+        for name in ("device_id", "thrift_port", "notifications_socket", "elogger_socket", "debugger_socket"):
+            print(f"{name:25}: {getattr(info, name)}")
+
+    def do_set_queue_depth(self, line: str) -> None:
+        """Set how many packets queues can hold: set_queue_depth <packets> [<port> [<priority>]]."""
+        packets, *place = (integer(word, "nb_pkts, egress_port or priority") for word in at_least(line, 1))
+        match place:
+            case []:
+                self.switch.set_all_egress_queue_depths(packets)
+            case [port]:
+                self.switch.set_egress_queue_depth(port, packets)
+            case [port, priority, *_]:
+                self.switch.set_egress_priority_queue_depth(port, priority, packets)
+
+    def do_set_queue_rate(self, line: str) -> None:
+        """Limit queues, each by itself, to packets a second: set_queue_rate <packets/s> [<port> [<priority>]]."""
+        rate, *place = (integer(word, "rate_pps, egress_port or priority") for word in at_least(line, 1))
+        match place:
+            case []:
+                self.switch.set_all_egress_queue_rates(rate)
+            case [port]:
+                self.switch.set_egress_queue_rate(port, rate)
+            case [port, priority, *_]:
+                self.switch.set_egress_priority_queue_rate(port, priority, rate)
+
+    def do_mirroring_add(self, line: str) -> None:
+        """Send clones of a session to a port: mirroring_add <session> <port>."""
+        session, port = words(line, 2)
+        place = INTERFACE.Session(port=integer(port, "egress_port"))
+        self.switch.mirroring_session_add(integer(session, "mirror_id"), place)
+
+    def do_mirroring_add_mc(self, line: str) -> None:
+        """Send clones of a session to a multicast group: mirroring_add_mc <session> <group>."""
+        session, group = words(line, 2)
+        place = INTERFACE.Session(mgid=integer(group, "mgrp"))
+        self.switch.mirroring_session_add(integer(session, "mirror_id"), place)
+
+    def do_mirroring_delete(self, line: str) -> None:
+        """Remove a session: mirroring_delete <session>."""
+        self.switch.mirroring_session_delete(integer(words(line, 1)[0], "mirror_id"))
+
+    def do_mirroring_get(self, line: str) -> None:
+        """Show where the clones of a session go: mirroring_get <session>."""
+        session = self.switch.mirroring_session_get(integer(words(line, 1)[0], "mirror_id"))
+        print(f"MirroringSessionConfig(port={session.port}, mgid={session.mgid})")
+
+    def do_get_time_elapsed(self, line: str) -> None:
+        """Show how long the switch runs, in microseconds: get_time_elapsed."""
+        words(line, 0)
+        print(self.switch.get_time_elapsed_us())
+
+    def do_get_time_since_epoch(self, line: str) -> None:
+        """Show the switch's wall clock, in microseconds since 1970: get_time_since_epoch."""
+        words(line, 0)
+        print(self.switch.get_time_since_epoch_us())

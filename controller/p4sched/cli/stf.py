@@ -1,0 +1,96 @@
+"""`p4sched stf PATH...`: Simple Test Framework files against programs, in stepped time."""
+
+import os
+import subprocess
+import tempfile
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from p4sched.errors import UsageError
+from p4sched.p4rt.compile import CompileError, compile_program
+from p4sched.paths import rust_binary
+
+
+class Result(StrEnum):
+    """What became of a script."""
+
+    PASSED = "passed"
+    FAILED = "failed"
+    SKIPPED = "skipped"
+
+
+@dataclass(frozen=True)
+class Run:
+    """A script that was run; `text` says what is not as it should be."""
+
+    script: Path
+    result: Result
+    text: str = ""
+
+
+def stf(
+    paths: Annotated[list[Path], typer.Argument(metavar="PATH...", help="Scripts NAME.stf, and folders of them.")],
+    program: Annotated[
+        Path | None,
+        typer.Option("--program", metavar="FILE", help="P4 program or BMv2 JSON for all scripts."),
+    ] = None,
+    verbose: Annotated[bool, typer.Option("-v", "--verbose", help="Also name the scripts that passed.")] = False,
+) -> int:
+    """Run Simple Test Framework files: what enters a program, and what has to come out.
+
+    The program of NAME.stf is NAME.p4 or NAME.json beside it. No root, no ports. Exit code 1 if a script failed.
+    """
+    scripts = list(_scripts(paths))
+    rust_binary("p4sched-stf")
+    with ThreadPoolExecutor(os.cpu_count()) as pool:
+        runs = list(pool.map(lambda script: _run(script, program, verbose=verbose), scripts))
+    for run in runs:
+        if verbose or run.result is not Result.PASSED:
+            typer.echo(f"{run.script}: {run.result}{f': {run.text}' if run.text else ''}")
+    counts = {result: sum(run.result is result for run in runs) for result in Result}
+    typer.echo(", ".join(f"{count} {result}" for result, count in counts.items()))
+    return int(counts[Result.FAILED] > 0)
+
+
+def _scripts(paths: list[Path]) -> Iterator[Path]:
+    for path in paths:
+        if path.is_dir():
+            found = sorted(path.rglob("*.stf"))
+            if not found:
+                raise UsageError(f"no *.stf in '{path}'")
+            yield from found
+        elif path.is_file():
+            yield path
+        else:
+            raise UsageError(f"no file or folder '{path}'")
+
+
+def _run(script: Path, program: Path | None, *, verbose: bool) -> Run:
+    if program is None:
+        beside = [script.with_suffix(suffix) for suffix in (".p4", ".json")]
+        program = next((path for path in beside if path.is_file()), None)
+        if program is None:
+            return Run(script, Result.SKIPPED, f"neither {beside[0].name} nor {beside[1].name} beside it")
+    if program.suffix == ".json":
+        return _against(script, program, verbose=verbose)
+    if b"V1Switch" not in program.read_bytes():
+        return Run(script, Result.SKIPPED, f"{program.name} is not for v1model")
+    with tempfile.TemporaryDirectory() as folder:
+        try:
+            json = compile_program(program, Path(folder)).json
+        except CompileError as error:
+            return Run(script, Result.FAILED, str(error))
+        return _against(script, json, verbose=verbose)
+
+
+def _against(script: Path, json: Path, *, verbose: bool) -> Run:
+    command = [str(rust_binary("p4sched-stf")), *(["--verbose"] if verbose else []), str(json), str(script)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    text = (done.stdout or done.stderr).strip()
+    return Run(script, Result.FAILED if done.returncode else Result.PASSED, text)

@@ -1,0 +1,63 @@
+"""`p4sched stf`: our own scripts pass; what is not as a script says is shown."""
+
+import subprocess
+from pathlib import Path
+
+import pytest
+from lab import P4SCHED, not_built
+
+from p4sched.paths import ROOT
+
+PROGRAMS = ROOT / "switch" / "stf" / "tests" / "programs"
+UNBUILT = not_built("p4sched-stf", "p4sched-p4c")
+pytestmark = pytest.mark.skipif(UNBUILT is not None, reason=str(UNBUILT))
+
+
+def stf(*arguments: str | Path) -> subprocess.CompletedProcess[str]:
+    """Runs `p4sched stf`."""
+    command = [str(P4SCHED), "stf", *map(str, arguments)]
+    return subprocess.run(command, capture_output=True, text=True, check=False, timeout=120)
+
+
+def test_every_feature_of_the_language_has_a_script_that_passes() -> None:
+    """One for each program of the folder."""
+    done = stf(PROGRAMS)
+    scripts = len(list(PROGRAMS.glob("*.stf")))
+    assert done.stdout.splitlines()[-1] == f"{scripts} passed, 0 failed, 0 skipped", done.stdout
+    assert done.returncode == 0
+
+
+def test_a_frame_that_differs_is_shown_beside_the_expected_one(tmp_path: Path) -> None:
+    """With a mark under what differs."""
+    script = tmp_path / "wrong.stf"
+    script.write_text("packet 3 00 00 00 00\nexpect 1 00 0* 01 00 $\nexpect 2 00\n")
+    done = stf("--program", PROGRAMS / "defaults.p4", script)
+    assert done.returncode == 1
+    assert done.stdout == (
+        f"{script}: failed: line 2: port 1 sent another frame:\n"
+        "  expected 000*0100$\n"
+        "  got      00000000\n"
+        "                ^\n"
+        "line 3: port 2 sent no such frame:\n"
+        "  expected 00\n"
+        "0 passed, 1 failed, 0 skipped\n"
+    )
+
+
+def test_a_frame_that_no_line_expects_fails(tmp_path: Path) -> None:
+    """On any port."""
+    script = tmp_path / "more.stf"
+    script.write_text("packet 3 00 00 00 00\n")
+    done = stf("--program", PROGRAMS / "defaults.p4", script)
+    assert "port 1 sent a frame that the script does not expect:\n  got      00000000" in done.stdout
+
+
+def test_wrong_scripts_and_missing_programs_are_told(tmp_path: Path) -> None:
+    """A script without a program is skipped, a wrong line fails."""
+    for name, text in (("alone.stf", ""), ("odd.stf", "foo\n"), ("table.stf", "add nosuch a:1 b()\n")):
+        (tmp_path / name).write_text(text)
+    assert stf(tmp_path / "alone.stf").stdout.splitlines()[-1] == "0 passed, 0 failed, 1 skipped"
+    done = stf("--program", PROGRAMS / "defaults.p4", tmp_path / "odd.stf", tmp_path / "table.stf")
+    assert "odd.stf: failed: line 1: 'foo' is no statement" in done.stdout
+    assert "table.stf: failed: line 1: table 'nosuch': there is none; there are " in done.stdout
+    assert stf(tmp_path / "nosuch").returncode == 2
