@@ -1,4 +1,4 @@
-// Multicast, clones, resubmission, truncation, what survives of metadata.
+// Multicast, clones, resubmission, recirculation, truncation, what survives of metadata.
 #define METADATA
 struct metadata_t {
     @field_list(1)
@@ -14,6 +14,11 @@ control I(inout headers_t hdr, inout metadata_t meta, inout standard_metadata_t 
             // resubmitted: the frame is as it arrived, the kept field as it was
             hdr.frame.r = meta.kept;
             hdr.frame.b = meta.forgotten;
+            return;
+        }
+        if (sm.instance_type == 4) {
+            // recirculated: the frame is as it left
+            hdr.frame.b = hdr.frame.b + 1;
             return;
         }
         meta.kept = 0x33;
@@ -34,6 +39,10 @@ control E(inout headers_t hdr, inout metadata_t meta, inout standard_metadata_t 
             hdr.frame.r = sm.egress_rid[7:0];
         } else if (sm.instance_type == 1 || sm.instance_type == 2) {
             hdr.frame.r = meta.kept;
+        } else if (hdr.frame.op == 4 && hdr.frame.r == 0) {
+            // at egress the type of a recirculated packet is that of any other
+            hdr.frame.r = 0x55;
+            recirculate_preserving_field_list(1);
         } else if (hdr.frame.op == 7) {
             clone(CloneType.E2E, (bit<32>) hdr.frame.a);
             hdr.frame.op = 8;
