@@ -59,7 +59,6 @@ pub fn p4info(pipeline: &Pipeline) -> p4info::P4Info {
             let info = actions.entry(name.to_owned()).or_insert_with(|| p4info::Action {
                 preamble: preamble(Prefix::Action, next, name),
                 params: pipeline.action_params(action).iter().zip(1..).map(param).collect(),
-                ..p4info::Action::default()
             });
             let id = info.preamble.as_ref().map_or(0, |preamble| preamble.id);
             references.push(p4info::ActionRef {
