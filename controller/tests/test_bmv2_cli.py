@@ -18,8 +18,7 @@ from p4sched.paths import BMV2_NAMES_DIR, ROOT, rust_binary
 EVERYTHING = ROOT / "switch" / "device" / "tests" / "programs" / "everything.json"
 
 
-@pytest.fixture(scope="module")
-def switch(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningSwitch]:
+def started(log: Path) -> RunningSwitch:
     """A switch without ports, with a program, as p4-utils starts one."""
     unbuilt = not_built("p4sched-switch")
     if unbuilt is not None:
@@ -27,8 +26,15 @@ def switch(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningSwitch]:
     grpc_port, thrift_port = free_port(), free_port()
     command = [str(rust_binary("p4sched-switch")), "--thrift-port", str(thrift_port)]
     command += ["--grpc-server-addr", f"127.0.0.1:{grpc_port}", str(EVERYTHING)]
-    running = RunningSwitch("embedded", command, grpc_port, thrift_port, tmp_path_factory.mktemp("switch") / "log")
+    running = RunningSwitch("embedded", command, grpc_port, thrift_port, log)
     running.wait_until_it_answers()
+    return running
+
+
+@pytest.fixture(scope="module")
+def switch(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningSwitch]:
+    """One for all tests."""
+    running = started(tmp_path_factory.mktemp("switch") / "log")
     yield running
     running.stop()
 
@@ -192,15 +198,8 @@ def test_without_a_switch_there_is_a_reason_and_exit_code_1() -> None:
 
 def test_the_switch_goes_and_the_command_line_ends(tmp_path: Path) -> None:
     """With one line, not with a trace of calls."""
-    unbuilt = not_built("p4sched-switch")
-    if unbuilt is not None:
-        pytest.skip(unbuilt)
-    grpc_port, thrift_port = free_port(), free_port()
-    command = [str(rust_binary("p4sched-switch")), "--thrift-port", str(thrift_port)]
-    command += ["--grpc-server-addr", f"127.0.0.1:{grpc_port}", str(EVERYTHING)]
-    running = RunningSwitch("embedded", command, grpc_port, thrift_port, tmp_path / "log")
-    running.wait_until_it_answers()
-    command = [str(BMV2_NAMES_DIR / "simple_switch_CLI"), "--thrift-port", str(thrift_port)]
+    running = started(tmp_path / "log")
+    command = [str(BMV2_NAMES_DIR / "simple_switch_CLI"), "--thrift-port", str(running.thrift_port)]
     talking = subprocess.Popen(
         command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env={**os.environ, "PYTHONUNBUFFERED": "1"}
     )

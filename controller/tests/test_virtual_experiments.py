@@ -30,7 +30,7 @@ pytestmark = IN_VIRTUAL_TIME
 SHORT = {
     "control_laws": ("--schemes", "aifo", "--quick", "--duration", "16s"),
     "fair_queueing": ("--schemes", "afq", "--rate", "20mbit", "--duration", "1s", "--loads", "0.5"),
-    "fdpa_fairness": ("--users", "4", "--rate", "20mbit", "--warmup", "1s", "--duration", "2s"),
+    "fdpa_fairness": ("--users", "4", "--rate", "20mbit", "--warmup", "2s", "--duration", "2s"),
     "fdpa_join_leave": ("--rate", "20mbit", "--phase", "4s"),
     "flow_completion": ("--schemes", "packs", "--loads", "0.5", "--rate", "50mbit", "--duration", "2s"),
     "incast": ("--schemes", "fdpa,packs", "--senders", "8", "--block", "20k", "--duration", "2.5s"),

@@ -453,9 +453,8 @@ fn port_settings_change_all_together_or_not_at_all() {
     );
 }
 
-#[test]
-fn statistics_tell_what_the_queues_did() {
-    let mut bench = Bench::new();
+/// Five frames for port 3, which sends one; two wait, and two find no room.
+fn fill_a_slow_port(bench: &mut Bench) {
     bench.insert(Entity::TableEntry(bench.host(2, 3)));
     let slow = tm::PortConfig {
         port: 3,
@@ -474,6 +473,12 @@ fn statistics_tell_what_the_queues_did() {
     for _ in 0..5 {
         bench.receive(1, &frame(2, 1, 0));
     }
+}
+
+#[test]
+fn statistics_tell_what_the_queues_did() {
+    let mut bench = Bench::new();
+    fill_a_slow_port(&mut bench);
     let request = tm::GetStatsRequest { ports: vec![3] };
     let stats = bench
         .device
@@ -495,24 +500,7 @@ fn statistics_tell_what_the_queues_did() {
 #[test]
 fn a_snapshot_tells_the_ports_and_cells_that_were_asked_for_in_this_order() {
     let mut bench = Bench::new();
-    bench.insert(Entity::TableEntry(bench.host(2, 3)));
-    let slow = tm::PortConfig {
-        port: 3,
-        rate_bps: Some(1_000_000),
-        queues: vec![tm::QueueConfig {
-            queue: 0,
-            depth_packets: Some(2),
-            rate_pps: None,
-        }],
-        ..Default::default()
-    };
-    bench
-        .device
-        .set_ports(&tm::SetPortsRequest { ports: vec![slow] }, &bench.wires)
-        .expect("port 3 exists");
-    for _ in 0..5 {
-        bench.receive(1, &frame(2, 1, 0));
-    }
+    fill_a_slow_port(&mut bench);
     bench.receive(2, &frame(2, 1, 0));
     let cells = p4rt::RegisterEntry {
         register_id: bench.register("cells"),

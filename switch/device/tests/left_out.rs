@@ -86,6 +86,15 @@ fn p4info_of_another_program_is_refused() {
 }
 
 #[test]
+fn p4info_in_which_a_table_has_another_name_is_refused() {
+    let json = compiled(&format!("{T} {IDLE}"), "t.apply(); idle.apply();");
+    let renamed = IDLE.replace("table idle", "table gone");
+    let other = compiled(&format!("{T} {renamed}"), "t.apply(); gone.apply();");
+    let fault = load(&json, &other).unwrap_err();
+    assert!(fault.message.contains("the program has no table 'I.gone'"), "{fault}");
+}
+
+#[test]
 fn a_key_of_type_error_is_as_wide_as_in_the_program() {
     let table = "table t { key = { sm.parser_error: exact; } actions = { forward; } }";
     let program = compiled(table, "t.apply();");

@@ -161,12 +161,7 @@ impl Runtime<'_> {
             weight: i32::from(!profile.weights_disallowed),
             ..p4rt::action_profile_group::Member::default()
         });
-        Ok(profiles::write_group(
-            self.forwarding,
-            self.pipeline,
-            Type::Modify,
-            &changed,
-        )?)
+        self.change_group(&changed)
     }
 
     /// Takes a member out of a group.
@@ -181,11 +176,15 @@ impl Runtime<'_> {
             let problem = format!("{name}: member {member} is not in group {group}");
             return Err(TableCode::MemberNotInGroup.because(problem));
         }
+        self.change_group(&changed)
+    }
+
+    fn change_group(&mut self, changed: &p4rt::ActionProfileGroup) -> Result<(), Refusal> {
         Ok(profiles::write_group(
             self.forwarding,
             self.pipeline,
             Type::Modify,
-            &changed,
+            changed,
         )?)
     }
 

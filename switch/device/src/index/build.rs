@@ -1,5 +1,7 @@
 //! Builds the index, comparing every object of P4Info with the program's.
 
+use std::collections::BTreeSet;
+
 use p4sched_dataplane::{MatchKind, Pipeline, TableId};
 use p4sched_proto::p4::config::v1 as p4info;
 use p4sched_proto::p4::config::v1::action_profile::SelectorSizeSemantics;
@@ -79,13 +81,17 @@ impl Index {
     }
 }
 
-/// Whether P4Info is of this program. p4c leaves tables that do nothing out of the JSON, so some may be missing; of another
-/// program none is there.
+/// Whether P4Info is of this program: it has all tables with a key that the program has. p4c leaves tables that do nothing out of
+/// the JSON, so the program may have fewer. Those that p4c makes of a `switch` have a key and are not in P4Info.
 fn belongs(p4info: &p4info::P4Info, pipeline: &Pipeline) -> bool {
-    let names = p4info.tables.iter().flat_map(|table| &table.preamble);
-    let mut found = names.map(|preamble| pipeline.table(&preamble.name).is_some());
-    let mut keys = pipeline.table_ids().map(|table| pipeline.table_key(table));
-    found.any(|found| found) || keys.all(<[_]>::is_empty)
+    let preambles = p4info.tables.iter().flat_map(|table| &table.preamble);
+    let names: BTreeSet<_> = preambles.map(|preamble| preamble.name.as_str()).collect();
+    pipeline.table_ids().all(|table| {
+        let name = pipeline.table_name(table);
+        let (_, last) = name.rsplit_once('.').unwrap_or(("", name));
+        let made = last.starts_with("switch_") && last.ends_with("_table");
+        names.contains(name) || made || pipeline.table_key(table).is_empty()
+    })
 }
 
 fn width(kind: &str, name: &str, bitwidth: i32) -> Result<u32, Fault> {
