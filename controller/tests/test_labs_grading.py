@@ -2,6 +2,7 @@
 
 import csv
 import io
+import json
 import re
 import shutil
 import sys
@@ -13,8 +14,9 @@ from xml.etree import ElementTree
 import pytest
 
 from p4sched.cli.main import run_command
-from p4sched.labs import catalogue, grading
-from p4sched.labs.sandbox import Closed, Limits, SubmissionError, readable_tree
+from p4sched.errors import UsageError
+from p4sched.labs import catalogue, checking, grading, told, workspace
+from p4sched.labs.sandbox import Closed, Limits, Sandbox, SubmissionError, readable_tree
 from p4sched.paths import ROOT
 
 BUILT = pytest.mark.skipif(
@@ -62,9 +64,12 @@ def test_grading_shuts_each_submission_in_and_gives_each_its_marks(tmp_path: Pat
     assert told_of["ben"] == "strict comparison"
     assert re.search("memory|longer than|macro|too", told_of["carl"]), told_of["carl"]
     assert "/etc/passwd" in told_of["dora"]
-    assert told_of["eva"] == "there is no file aifo_admission.p4"
+    eva = next(row for row in rows if row["submission"] == "eva")
+    assert (eva["mistakes"], eva["remark"]) == ("", "there is no file aifo_admission.p4")
     suites = ElementTree.parse(tmp_path / "grades.xml").getroot()
     assert [suite.get("failures") for suite in suites] == ["0", "2", "3", "3", "3", "0", "0"]
+    said = [failure.get("message") for failure in suites[4].iter("failure")]
+    assert said == ["there is no file aifo_admission.p4"] + ["not checked: there is no file aifo_admission.p4"] * 2
     assert "Likely mistake" in (tmp_path / "grades" / "ben.html").read_text()
     first = (tmp_path / "grades.csv").read_bytes()
     assert run_command(command) == 0
@@ -226,6 +231,114 @@ def test_an_archive_gives_its_file_and_nothing_else(tmp_path: Path, monkeypatch:
     assert rows["bomb"]["remark"] == f"{name} is larger than 1 MB"
     assert rows["heavy"]["remark"] == "it holds more than 32 MB"
     assert rows["torn"]["remark"] == "torn.zip is no .zip or .tar archive, or it is damaged"
-    assert rows["hard"]["mistakes"] == rows["soft"]["mistakes"] == f"there is no file {name}"
+    assert rows["hard"]["remark"] == rows["soft"]["remark"] == f"there is no file {name}"
     written = sorted(path.name for path in tmp_path.iterdir())
     assert written == ["grades", "grades.csv", "grades.xml", "secret.p4", "submissions"]
+
+
+RIGHT_LAW = catalogue.find("09").solution / "law.py"
+
+
+@SHUT_IN
+def test_submissions_with_names_alike_are_told_apart_and_none_is_left_out(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    where = tmp_path / "submissions"
+    for folder in ("bob", "twice/new", "twice/old"):
+        (where / folder).mkdir(parents=True)
+    for file in ("bob/law.py", "carl.py", "twice/new/law.py", "twice/old/law.py"):
+        shutil.copyfile(RIGHT_LAW, where / file)
+    for name, kind in (("eva.meier", "zip"), ("eva.schmidt", "zip"), ("bob", "gztar")):
+        shutil.make_archive(str(where / name), kind, RIGHT_LAW.parent)
+    (where / "notes.txt").write_text("no submission")
+    (where / "none").mkdir()
+    rows = graded("09", where, tmp_path / "new" / "folder" / "grades.csv")
+    assert set(rows) == {"bob", "bob.tar.gz", "carl", "eva.meier", "eva.schmidt", "none", "twice"}
+    assert {name for name, row in rows.items() if row["marks"] != "100"} == {"none"}
+    assert (rows["none"]["mistakes"], rows["none"]["remark"]) == ("", "there is no file law.py")
+    assert rows["twice"]["remark"] == "graded is new/law.py; at the same depth there is old/law.py"
+    pages = {page.stem for page in (tmp_path / "new" / "folder" / "grades").iterdir()}
+    assert pages == set(rows)
+    assert "left out, for it is neither a folder nor an archive nor a file of the lab: notes.txt" in " ".join(
+        capsys.readouterr().out.split()
+    )
+
+
+def test_a_place_where_no_marks_can_be_written_is_told_before_any_work(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "submissions" / "anna").mkdir(parents=True)
+    (tmp_path / "file").write_text("in the way")
+    monkeypatch.delattr(grading, "grade")
+    command = ["lab", "grade", "09", str(tmp_path / "submissions"), "--trusted"]
+    assert run_command([*command, "--out", str(tmp_path / "file" / "grades.csv")]) == 2
+    assert "cannot be made: Not a directory" in " ".join(capsys.readouterr().err.split())
+
+
+def test_gradescope_says_why_a_submission_could_not_be_checked(tmp_path: Path) -> None:
+    results = tmp_path / "results.json"
+    (tmp_path / "empty").mkdir()
+    assert run_command(["lab", "grade", "08", str(tmp_path / "empty"), "--trusted", "--gradescope", str(results)]) == 0
+    found = json.loads(results.read_text())
+    assert found["output"] == "there is no file controller.py\n0 of 100 marks"
+    assert [test["output"] for test in found["tests"]][:2] == [
+        "there is no file controller.py",
+        "not checked: there is no file controller.py",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("text", "remark"),
+    [
+        (b"def decides(memory, sample): pass\n", "controller.py: there is no function decide"),
+        (b"decide = 3\n", "controller.py: there is no function decide"),
+        (b"\ndecide = \n", "controller.py, line 2: SyntaxError: invalid syntax"),
+        (b"\xef\xbb\xbf" + (catalogue.find("08").solution / "controller.py").read_bytes(), ""),
+    ],
+)
+def test_a_controller_that_cannot_be_checked_gets_a_sentence(text: bytes, remark: str, tmp_path: Path) -> None:
+    (tmp_path / "controller.py").write_bytes(text)
+    checked, _ = checking.check(catalogue.find("08"), tmp_path, Sandbox())
+    assert (checked.remark, checked.given) == (remark, 0 if remark else 100)
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "given", "says"),
+    [
+        ('"leaf3-spine1"', '" leaf3 - Spine1 "', 100, ""),
+        ("# Task 1", "\ufeff# Task 1", 100, ""),
+        ("= 88", '= "88 Mbit/s"', 80, "Write a number, without quotes and without a unit."),
+        ('"leaf3-spine1"', "leaf3-spine1", 0, "Words need quotes; numbers do not."),
+    ],
+)
+def test_how_an_answer_is_written_is_told(before: str, after: str, given: int, says: str, tmp_path: Path) -> None:
+    entry = catalogue.find("10")
+    text = (entry.solution / "answers.toml").read_text()
+    assert before in text
+    (tmp_path / "answers.toml").write_text(text.replace(before, after), encoding="utf-8")
+    checked, _ = checking.check(entry, tmp_path, Sandbox())
+    assert checked.given == given
+    assert says in told.text(checked)
+
+
+def test_a_folder_without_the_file_that_names_its_lab_is_told_what_to_do(tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match=r"no file \.p4sched-lab\.json in it.*Copy it from"):
+        workspace.opened(tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("service", "file", "hidden"),
+    [
+        ("gradescope", "Dockerfile", ("labs/*/solution", "labs/*/wrong.toml")),
+        (
+            "github-classroom",
+            ".github/workflows/classroom.yml",
+            ("--tmpfs /p4sched/labs/08-fdpa_controller/solution ", "/p4sched/labs/08-fdpa_controller/wrong.toml:ro"),
+        ),
+    ],
+)
+def test_what_a_service_runs_has_no_solutions(service: str, file: str, hidden: tuple[str, str], tmp_path: Path) -> None:
+    where = tmp_path / "exported"
+    assert run_command(["lab", "export", "08", str(where), "--to", service, "--image", "example.org/lab"]) == 0
+    text = (where / file).read_text()
+    assert all(part in text for part in hidden)

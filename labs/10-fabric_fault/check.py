@@ -36,6 +36,11 @@ LAB = AnswersLab(
             "Its rate in Mbit/s. It is nearly always busy: what did it send in 0.2 s?",
             (
                 Slip("bytes for bits", 2195657 / 0.2 / 1e6, "this is in megabytes a second. A byte has 8 bits."),
+                Slip(
+                    "another link",
+                    16529661 * 8 / 0.2 / 1e6,
+                    "this is what leaf2-spine2 sent. It is not the link of task 1.",
+                ),
                 Slip("the rate of the others", 2000, "this is the rate of the healthy links."),
                 Slip("not each second", 2195657 * 8 / 1e6, "these are the bits of 0.2 s. Asked are those of a second."),
             ),

@@ -147,7 +147,9 @@ def grade(
         raise UsageError("grading needs bubblewrap (Debian: apt-get install bubblewrap), or --trusted for no sandbox")
     if out.suffix != ".csv":
         raise UsageError(f"--out {out}: the file ends in .csv")
-    found = [where] if results is not None else grading.submissions(where)
+    found = [where] if results is not None else grading.submissions(where, entry.load().files)
+    if results is None:
+        grading.pages_of(out)
     limits = Limits(seconds, memory * MEGABYTE)
     graded = grading.grade(entry, found, jobs or len(os.sched_getaffinity(0)), limits, closed=not trusted)
     if results is not None:
@@ -156,8 +158,15 @@ def grade(
     pages = grading.write(entry, graded, out)
     table = Table("submission", "marks", "", box=None, header_style="bold")
     for one in graded:
-        table.add_row(escape(one.name), f"{one.checked.given} of {one.checked.of}", escape(one.remark or one.mistakes))
+        table.add_row(
+            escape(one.name),
+            f"{one.checked.given} of {one.checked.of}",
+            escape("; ".join(filter(None, (one.remark, one.mistakes)))),
+        )
     Console().print(table)
+    others = [path.name for path in sorted(where.iterdir()) if path not in found and not path.name.startswith(".")]
+    if others:
+        typer.echo(f"left out, for it is neither a folder nor an archive nor a file of the lab: {', '.join(others)}")
     typer.echo(f"marks: {out}   JUnit: {out.with_suffix('.xml')}   pages: {pages}")
 
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from p4sched.labs.lab import Lab, Marks
-from p4sched.labs.sandbox import Sandbox
+from p4sched.labs.sandbox import Sandbox, SubmissionError
 
 FILE = "answers.toml"
 Answer = int | float | str
@@ -46,22 +46,18 @@ class AnswersLab(Lab):
     def check(self, work: Path, scratch: Path, sandbox: Sandbox) -> tuple[Marks, ...]:
         """See `Lab`. Nothing of the student's is run."""
         del scratch, sandbox
-        first, *others = self.no_marks()
         try:
-            found = tomllib.loads((work / FILE).read_text(encoding="utf-8"))
-        except FileNotFoundError:
-            return (_with(first, f"there is no file {FILE}"), *others)
+            # "sig": editors on Windows put a mark first
+            found = tomllib.loads((work / FILE).read_text(encoding="utf-8-sig"))
+        except FileNotFoundError as error:
+            raise SubmissionError(f"there is no file {FILE}") from error
         except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-            return (_with(first, f"{FILE} is not TOML: {error}"), *others)
+            raise SubmissionError(f"{FILE} is not TOML: {error}. Words need quotes; numbers do not.") from error
         return tuple(_marks(question, found.get(question.key)) for question in self.questions)
 
     def no_marks(self) -> tuple[Marks, ...]:
         """See `Lab`."""
         return tuple(Marks(question.title, 0, question.marks) for question in self.questions)
-
-
-def _with(marks: Marks, says: str) -> Marks:
-    return Marks(marks.task, 0, marks.of, (says,))
 
 
 def _marks(question: Question, answer: object) -> Marks:
@@ -72,6 +68,9 @@ def _marks(question: Question, answer: object) -> Marks:
         return Marks(title, 0, of, (f"'{question.key}' is not answered yet. {question.asks}",), "nothing yet")
     if _same(answer, question.answer, question.tolerance):
         return Marks(title, of, of)
+    if isinstance(answer, str) and not isinstance(question.answer, str):
+        text = f"{question.key} = {answer!r} is text. Write a number, without quotes and without a unit."
+        return Marks(title, 0, of, (text, question.asks))
     says = [f"{question.key} = {answer!r} is not right.", question.asks]
     slip = next((slip for slip in question.slips if _same(answer, slip.answer, question.tolerance)), None)
     if slip is None:
@@ -81,5 +80,5 @@ def _marks(question: Question, answer: object) -> Marks:
 
 def _same(answer: Answer, right: Answer, tolerance: float) -> bool:
     if isinstance(answer, str) or isinstance(right, str):
-        return str(answer).strip().lower() == str(right).lower()
+        return "".join(str(answer).split()).lower() == str(right).lower()
     return abs(answer - right) <= tolerance * abs(right)

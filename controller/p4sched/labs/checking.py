@@ -20,7 +20,10 @@ def check(
     lab = entry.load()
     with tempfile.TemporaryDirectory(prefix="p4sched-lab-") as made:
         scratch = Path(made)
-        checked = Checked(entry.folder.name, lab.check(work, scratch, sandbox))
+        try:
+            checked = Checked(entry.folder.name, lab.check(work, scratch, sandbox))
+        except SubmissionError as error:
+            return lab.unchecked(entry.folder.name, str(error)), None
         if lab.tcp is None or figures is None:
             return checked, None
         try:

@@ -9,7 +9,7 @@ import shutil
 import sys
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -30,10 +30,15 @@ def problem(error):
     lines = [frame.lineno for frame in traceback.extract_tb(error.__traceback__) if frame.filename == file]
     line = getattr(error, "lineno", None) if isinstance(error, SyntaxError) else lines[-1] if lines else None
     said = error.msg if isinstance(error, SyntaxError) else error
-    return f"{file}, line {line}: {type(error).__name__}: {said}"
+    place = file if line is None else f"{file}, line {line}"
+    return f"{place}: {type(error).__name__}: {said}"
 try:
     names = {"__name__": "lab"}
-    exec(compile(open(file).read(), file, "exec"), names)
+    # From bytes: Python itself drops the mark that editors on Windows put first.
+    exec(compile(open(file, "rb").read(), file, "exec"), names)
+    if not callable(names.get("decide")):
+        print(json.dumps({"problem": f"{file}: there is no function decide"}), file=answers)
+        sys.exit()
     for line in sys.stdin:
         memory, found = {}, []
         for number, sample in enumerate(json.loads(line)):
@@ -100,13 +105,9 @@ class FunctionLab(Lab):
     def check(self, work: Path, scratch: Path, sandbox: Sandbox) -> tuple[Marks, ...]:
         """See `Lab`."""
         (file,) = self.files
-        first, *others = self.no_marks()
-        try:
-            if not (work / file).is_file():
-                raise SubmissionError(f"there is no file {file}")
-            found = self._answers(work / file, scratch / "function", sandbox)
-        except SubmissionError as error:
-            return (replace(first, says=(str(error),)), *others)
+        if not (work / file).is_file():
+            raise SubmissionError(f"there is no file {file}")
+        found = self._answers(work / file, scratch / "function", sandbox)
         return tuple(self._marks(task, found) for task in self.tasks)
 
     def no_marks(self) -> tuple[Marks, ...]:

@@ -2,10 +2,12 @@
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from p4sched.labs.sandbox import Sandbox
+
+NOT_CHECKED = "not checked: "
 
 
 @dataclass(frozen=True)
@@ -34,6 +36,8 @@ class Checked:
     marks: tuple[Marks, ...]
     figure: Path | None = field(default=None, compare=False)
     """Of the run with TCP."""
+    remark: str = ""
+    """Why it could not be checked, in one line; empty if it could."""
 
     @property
     def given(self) -> int:
@@ -76,11 +80,21 @@ class Lab(ABC):
         """Marks for the files in `work`.
 
         `scratch` is an empty folder. Whatever reads or runs the student's files does so in the sandbox.
+
+        Raises:
+            SubmissionError: they cannot be checked: one is not there, does not compile, or goes beyond a limit.
         """
 
     @abstractmethod
     def no_marks(self) -> tuple[Marks, ...]:
-        """Of a submission that cannot be checked."""
+        """The tasks without marks, and without a word on why."""
+
+    def unchecked(self, lab: str, why: str) -> Checked:
+        """Of a submission that cannot be checked. Each task says why, for some services show one task only."""
+        first, *others = self.no_marks()
+        lines = why.splitlines() or ["it cannot be checked"]
+        marks = [replace(first, says=tuple(lines)), *(replace(one, says=(NOT_CHECKED + lines[0],)) for one in others)]
+        return Checked(lab, tuple(marks), remark=lines[0])
 
     def variables(self, work: Path, scratch: Path) -> dict[str, str]:
         """Environment of the run with TCP: which programs it takes."""

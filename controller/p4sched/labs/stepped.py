@@ -8,7 +8,7 @@ program on every packet is named.
 import re
 import shutil
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 
 from p4sched.errors import P4schedError
@@ -65,12 +65,8 @@ class SteppedLab(Lab):
 
     def check(self, work: Path, scratch: Path, sandbox: Sandbox) -> tuple[Marks, ...]:
         """See `Lab`."""
-        try:
-            trials = [trial for task in self.tasks for trial in task.trials]
-            runs = self.decided(work, scratch, trials, sandbox)
-        except SubmissionError as error:
-            first, *others = self.no_marks()
-            return (replace(first, says=tuple(str(error).splitlines())), *others)
+        trials = [trial for task in self.tasks for trial in task.trials]
+        runs = self.decided(work, scratch, trials, sandbox)
         return self.marks(list(zip(trials, runs, strict=True)), work, scratch, sandbox)
 
     def marks(

@@ -53,7 +53,11 @@ def opened(folder: Path) -> Workspace:
     """
     file = folder / STATE
     if not file.is_file():
-        raise UsageError(f"'{folder}' is no lab: 'p4sched lab start 04' makes one, 'p4sched lab list' shows all")
+        raise UsageError(
+            f"'{folder}' is no lab: there is no file {STATE} in it, which says which lab it is. "
+            f"Copy it from the folder that 'p4sched lab start' made (its name begins with a dot), "
+            f"or make that folder anew: 'p4sched lab start 04 DIR'; 'p4sched lab list' shows all"
+        )
     try:
         state = json.loads(file.read_text(encoding="utf-8"))
         return Workspace(folder, catalogue.find(str(state["lab"])), int(state["hints_shown"]))
