@@ -155,6 +155,12 @@ LAB = FunctionLab(
             increment=lambda before, now: max(0, now - before),
         ),
         mistake("idle link forgets", "when nobody is active, the edges stay as they were.", idle="one"),
+        mistake(
+            "idle link has edges of 0",
+            "when nobody is active, your edges are 0. They stay as they were; before anybody is active, "
+            "they are those of one user of weight 1.",
+            idle="zero",
+        ),
         mistake("idle link has no edges", "when nobody is active, the edges stay as they were.", idle="none"),
     ),
     tcp=TcpRun(

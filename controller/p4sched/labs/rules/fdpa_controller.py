@@ -37,7 +37,7 @@ class FdpaController(Controller):
         first_poll: bool = False,
         new_users: bool = True,
     ) -> None:
-        """idle: what happens to the edges when nobody is active: "keep", "one" user of weight 1, or "none".
+        """idle: what happens to the edges when nobody is active: "keep", "one" user of weight 1, "none", or "zero".
 
         first_poll: the bytes of the first poll count. new_users: those of a user's first poll count.
         """
@@ -69,7 +69,11 @@ class FdpaController(Controller):
         knew = bool(self._edges)
         if active or not knew or self._idle == "one":
             self._edges = self._edges_of(sample["bands"], share)
-        edges = [] if self._idle == "none" and knew and not active else self._edges
+        edges = self._edges
+        if not active and self._idle == "none" and knew:
+            edges = []
+        elif not active and self._idle == "zero":
+            edges = [0 for _ in edges]
         self._told = [
             ("time", f"{now} ms"),
             ("window", ", ".join(f"user {user}: {sent} bytes" for user, sent in in_window.items())),
