@@ -90,6 +90,16 @@ def more_urgent_first(less: int, more: int, rank: int) -> tuple[int, int, int]:
     return (rank, more, rank) if less <= rank else (less, more, 0)
 
 
+def always_one(bound: int, rank: int) -> tuple[int, int]:
+    bound, _ = scan_one(bound, rank)
+    return bound, bound
+
+
+def always_both(less: int, more: int, rank: int) -> tuple[int, int, int]:
+    less, more, _ = scan_both(less, more, rank)
+    return less, more, less
+
+
 def narrow_one(bound: int, rank: int) -> tuple[int, int]:
     return scan_one(bound, rank % 2**16)
 
@@ -197,8 +207,18 @@ LAB = ChipLab(
         mistake(
             "no push-down",
             "after an inversion, no bound falls. Each must fall by the cost. "
-            "The cost comes from b_1 as it was, and then b_1 becomes the rank.",
+            "The cost comes from b_1 as it was, and then b_1 becomes the rank. "
+            "If your lines of task 3 say so, look at the scan of queue 2: it returns 0 if it does not take the packet. "
+            "With another word, queue 1 never sees an inversion, and there is no cost.",
             lower=stays(*range(8)),
+        ),
+        # with this mistake in queue 2 alone, a program decides as with the one above: only the push-down shows b_1
+        *mistakes(
+            "a word without a packet",
+            "an access returns a bound also if no queue took the packet. It returns 0 then: "
+            "with another word, the scan ends there.",
+            always_one,
+            always_both,
         ),
         mistake(
             "push-down without queue 2",
