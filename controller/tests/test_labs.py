@@ -77,6 +77,16 @@ def test_a_wrong_solution_is_told_apart_by_the_name_of_its_mistake(
     assert (named(checked), checked.given) == ({one["mistake"]}, one["marks"]), told.text(checked)
 
 
+@BUILT
+@pytest.mark.parametrize("number", ["02", "11"])
+def test_a_message_of_the_compiler_names_the_students_file(number: str, tmp_path: Path) -> None:
+    lab = catalogue.find(number).load()
+    (file,) = lab.files
+    (tmp_path / file).write_text("control {}\n")
+    first, *_ = checking.check(catalogue.find(number), tmp_path, Sandbox())[0].marks
+    assert first.says[0].startswith(f"{file}:1:"), first.says
+
+
 @pytest.mark.parametrize("entry", LABS, ids=lambda entry: entry.folder.name)
 def test_a_lab_has_a_readme_with_all_parts_and_hints(entry: Entry) -> None:
     text = (entry.folder / "README.md").read_text()

@@ -1,5 +1,6 @@
 """Lab 02: which packets give which marks, and which mistakes have a name."""
 
+from collections.abc import Iterator
 from functools import partial
 from typing import Any
 
@@ -15,16 +16,22 @@ SHORT = (4, 3, 5, 2, 6, 4, 3, 8)
 
 
 def few_urgent(count: int, seed: int) -> list[Packet]:
-    """Ranks up to 99. Only every 8th packet may be for queue 1, so the quota is never used up."""
+    """Ranks up to 99. Two of 16 packets may be for queue 1, early in a block, so no quota holds them up."""
     packets = bursts(count, seed, range(100))
     return [
-        packet if number % 8 == 0 else packet._replace(rank=max(packet.rank, 8))
+        packet if number % 16 in (0, 4) else packet._replace(rank=max(packet.rank, 8))
         for number, packet in enumerate(packets)
     ]
 
 
 def mistake(name: str, says: str, **parts: Any) -> Mistake:
     return Mistake(name, says, partial(StrictPriority, **parts))
+
+
+def mistakes(name: str, says: str, **parts: Any) -> Iterator[Mistake]:
+    """A mistake in task 1, with task 3 done and without."""
+    yield mistake(name, says, **parts)
+    yield mistake(f"{name}, no quota", says, quota=None, **parts)
 
 
 LAB = SteppedLab(
@@ -69,44 +76,40 @@ LAB = SteppedLab(
         mistake(
             "tail drop too early", "the last place of a queue stays empty. It is full at length = size.", tail_drop=-1
         ),
-        mistake(
+        *mistakes(
             "order reversed",
             "rank 0 is in the least urgent queue. Priority 7 is the most urgent one.",
             priority=lambda rank: 7 - priority_of(rank),
         ),
-        mistake(
-            "order reversed, no quota",
-            "rank 0 is in the least urgent queue. Priority 7 is the most urgent one.",
-            priority=lambda rank: 7 - priority_of(rank),
-            quota=None,
-        ),
-        mistake(
+        *mistakes(
             "large ranks wrap",
             "ranks from 64 on do not fit: rank 64 goes to queue 1 again. They go to queue 8.",
             priority=lambda rank: 7 - (rank >> 3) % 8,
         ),
-        mistake(
-            "large ranks wrap, no quota",
-            "ranks from 64 on do not fit: rank 64 goes to queue 1 again. They go to queue 8.",
-            priority=lambda rank: 7 - (rank >> 3) % 8,
-            quota=None,
+        *mistakes(
+            "rank 64 wraps",
+            "rank 64 goes to queue 1. It goes to queue 8, as all ranks from 56 on.",
+            priority=lambda rank: 7 if rank == 64 else priority_of(rank),
+        ),
+        *mistakes(
+            "four ranks share a queue",
+            "four ranks share a queue. Eight do: ranks 0 to 7 go to queue 1.",
+            priority=lambda rank: 7 - (rank >> 2) % 8 if rank < 56 else 0,
+        ),
+        *mistakes(
+            "four ranks share a queue",
+            "four ranks share a queue. Eight do: ranks 0 to 7 go to queue 1.",
+            priority=lambda rank: max(7 - (rank >> 2), 0),
         ),
         mistake(
             "off by one",
             "your priorities are one too low. Rank 0 has priority 7.",
             priority=lambda rank: max(priority_of(rank) - 1, 0),
         ),
-        mistake(
+        *mistakes(
             "a queue for each rank",
             "each rank has a queue of its own. Eight ranks share one: ranks 0 to 7 go to queue 1.",
             priority=lambda rank: max(7 - rank, 0),
-            counts_all=True,
-        ),
-        mistake(
-            "a queue for each rank, no quota",
-            "each rank has a queue of its own. Eight ranks share one: ranks 0 to 7 go to queue 1.",
-            priority=lambda rank: max(7 - rank, 0),
-            quota=None,
         ),
         mistake("quota off by one", "your quota lets 9 packets of a block into queue 1. It is 8.", quota=(16, 9)),
         mistake(
@@ -114,6 +117,21 @@ LAB = SteppedLab(
         ),
         mistake("block off by one", "your block has 17 packets. Begin a new one when 16 have arrived.", quota=(17, 8)),
         mistake("block off by one, downwards", "your block has 15 packets. It has 16.", quota=(15, 8)),
+        mistake(
+            "first block short",
+            "your first block has 15 packets, and the others 16. Compare the count before you add 1.",
+            begun=1,
+        ),
+        mistake(
+            "quota by place",
+            "only the first 8 packets of a block can go to queue 1. Count the packets that you send there.",
+            by_place=True,
+        ),
+        mistake(
+            "quota without full queues",
+            "your quota does not count a packet that finds queue 1 full. It counts all that are sent to queue 1.",
+            counts_full=False,
+        ),
         mistake(
             "block of urgent packets",
             "your block counts packets for queue 1 only. It counts all that arrive.",

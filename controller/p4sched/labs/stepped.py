@@ -66,7 +66,10 @@ class SteppedLab(Lab):
     def check(self, work: Path, scratch: Path, sandbox: Sandbox) -> tuple[Marks, ...]:
         """See `Lab`."""
         trials = [trial for task in self.tasks for trial in task.trials]
-        runs = self.decided(work, scratch, trials, sandbox)
+        try:
+            runs = self.decided(work, scratch, trials, sandbox)
+        except SubmissionError as error:
+            raise SubmissionError(self._as_submitted(str(error))) from error
         return self.marks(list(zip(trials, runs, strict=True)), work, scratch, sandbox)
 
     def marks(
@@ -111,6 +114,12 @@ class SteppedLab(Lab):
                 raise SubmissionError(f"there is no file {name}")
             shutil.copyfile(work / name, tree / place)
         return tree
+
+    def _as_submitted(self, message: str) -> str:
+        """A message of the compiler with the student's own names of the files."""
+        for name, place in self.places.items():
+            message = message.replace(place, name)
+        return message
 
     def _marks(
         self,

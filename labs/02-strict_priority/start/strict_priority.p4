@@ -2,7 +2,8 @@
 //
 //   eight ranks share a queue: ranks 0 to 7 go to queue 1, which is the most urgent; 8 to 15 to queue 2; ...;
 //   56 and all above to queue 8
-//   quota: of each 16 packets that arrive at a port, at most 8 enter queue 1; the others of these ranks go to queue 8
+//   quota: of each 16 packets that arrive at a port, at most 8 are sent to queue 1, also if it is full;
+//   the others of these ranks go to queue 8
 
 #include "../shared/queue_sizes.p4"
 
@@ -39,7 +40,7 @@ control SpPifoMapping(in bit<9> port, in bit<32> rank, in queue_sizes_t sizes,
         priority = 0;
 
         // Task 3: the quota of queue 1.
-        // TODO: count the packets in blocks of 16. Of each block, 8 may enter queue 1; the others get priority 0.
+        // TODO: count the packets in blocks of 16. Of each block, 8 are sent to queue 1, also if it is full; the others get priority 0.
 
         // Task 2: tail drop.
         read_length.apply(port, priority, length);

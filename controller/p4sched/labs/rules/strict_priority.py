@@ -7,7 +7,7 @@ from p4sched.labs.rules import MOST_URGENT, Rule
 from p4sched.labs.trace import Packet
 
 QUOTA = (16, 8)
-"""Packets of a block, and how many of them may enter queue 1."""
+"""Packets of a block, and how many of them are sent to queue 1, also if it is full."""
 
 
 def priority_of(rank: int) -> int:
@@ -25,16 +25,22 @@ class StrictPriority(Rule):
         quota: tuple[int, int] | None = QUOTA,
         tail_drop: int | None = 0,
         counts_all: bool = True,
+        counts_full: bool = True,
+        by_place: bool = False,
+        begun: int = 0,
         demoted: int = 0,
     ) -> None:
         """tail_drop: packets that a queue takes beyond its size; None: no end.
 
-        counts_all: a block counts all packets, not those for queue 1 alone. demoted: the priority beyond the quota.
+        counts_all: a block counts all packets, not those for queue 1 alone. counts_full: the quota counts packets that
+        find queue 1 full. by_place: the quota counts all packets. begun: packets that the first block is short of.
+        demoted: the priority beyond the quota.
         """
         self._sizes = trial.parameters
         self._priority, self._quota, self._tail_drop = priority, quota, tail_drop
-        self._counts_all, self._demoted = counts_all, demoted
-        self._arrivals = self._urgent = 0
+        self._counts_all, self._counts_full, self._by_place = counts_all, counts_full, by_place
+        self._demoted = demoted
+        self._arrivals, self._urgent = begun, 0
         self._last: list[tuple[str, str]] = []
 
     def decide(self, packet: Packet, lengths: Sequence[int]) -> Decision:
@@ -46,10 +52,10 @@ class StrictPriority(Rule):
                 self._arrivals = self._urgent = 0
             if priority == MOST_URGENT:
                 told.append(
-                    ("quota", f"packet {self._arrivals + 1} of its {block}; {self._urgent} before it in queue 1")
+                    ("quota", f"packet {self._arrivals + 1} of its {block}; {self._urgent} before it for queue 1")
                 )
-                if self._urgent < most:
-                    self._urgent += 1
+                if (self._arrivals if self._by_place else self._urgent) < most:
+                    self._urgent += self._counts_full or lengths[priority] < self._sizes[0]
                 else:
                     priority = self._demoted
                     told.append(("", f"the quota is {most}, so the packet gets priority {priority}"))
