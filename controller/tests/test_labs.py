@@ -154,6 +154,58 @@ def test_a_folder_that_is_no_lab_and_a_lab_that_is_not_there_are_sentences(tmp_p
         catalogue.find("04-aifo_admision")
 
 
+def test_a_part_of_a_name_is_enough_if_one_lab_has_it() -> None:
+    assert [catalogue.find(part).number for part in ("04-aifo", "RIFO", "fabric")] == ["04", "05", "10"]
+    with pytest.raises(UsageError, match=r"which of 04-aifo_admission, 09-aifo_law\?"):
+        catalogue.find("aifo")
+
+
+def test_what_cannot_be_read_or_written_is_a_sentence(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run_command(["lab", "start", "01", "/proc/mine"]) == 1
+    assert "'/proc/mine'" in capsys.readouterr().err
+    assert run_command(["lab", "start", "01", str(tmp_path)]) == 0
+    (tmp_path / "check" / "report.html").mkdir(parents=True)
+    assert run_command(["lab", "check", str(tmp_path), "--no-tcp"]) == 1
+    assert "Is a directory" in capsys.readouterr().err
+
+
+def test_a_reset_keeps_what_is_there_and_makes_no_folder_for_nothing(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run_command(["lab", "start", "01", str(tmp_path)]) == 0
+    answers = tmp_path / "answers.toml"
+    answers.unlink()
+    assert run_command(["lab", "reset", str(tmp_path)]) == 0
+    assert "there was no file of yours" in capsys.readouterr().out
+    assert not (tmp_path / "before-reset-1").exists()
+    answers.unlink()
+    answers.mkdir()
+    assert run_command(["lab", "reset", str(tmp_path)]) == 0
+    assert (tmp_path / "before-reset-1" / "answers.toml").is_dir()
+    assert answers.is_file()
+
+
+def test_hints_that_were_shown_are_shown_again(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    run_command(["lab", "start", "01", str(tmp_path)])
+    for _ in range(2):
+        run_command(["lab", "hint", str(tmp_path)])
+    capsys.readouterr()
+    assert run_command(["lab", "hint", "--all", str(tmp_path)]) == 0
+    shown = capsys.readouterr().out
+    assert "Hint 2" in shown
+    assert "Hint 3" not in shown
+
+
+@pytest.mark.parametrize("sizes", [[], ["abc"], ["4OO"], ["0"]])
+def test_sizes_that_are_none_are_told_how_to_call_the_script_of_lab_01(
+    sizes: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    script = catalogue.find("01").start / "one_queue.py"
+    monkeypatch.setattr("sys.argv", [str(script), *sizes])
+    with pytest.raises(SystemExit, match="usage: python one_queue"):
+        runpy.run_path(str(script), run_name="__main__")
+
+
 def test_the_reference_of_lab_08_decides_as_fdpas_law() -> None:
     lab = catalogue.find("08").load()
     assert isinstance(lab, FunctionLab)

@@ -1,18 +1,20 @@
 """`p4sched lab`: the classroom labs."""
 
 import os
+import shutil
 from dataclasses import replace
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 from rich.console import Console
 from rich.markdown import Markdown
 from rich.markup import escape
 from rich.table import Table
+from typer.core import TyperGroup
 
 from p4sched.cli.given import folder
-from p4sched.errors import UsageError
+from p4sched.errors import P4schedError, UsageError
 from p4sched.labs import catalogue, checking, export, grading, told, workspace
 from p4sched.labs.export import Service
 from p4sched.labs.page import page
@@ -22,8 +24,25 @@ HERE = Path()
 RESULTS = "check"
 """Folder of a check's results, below the student's folder."""
 
+
+class _Sentences(TyperGroup):
+    """A file or folder that cannot be read or written is a sentence."""
+
+    def invoke(self, ctx: Any) -> Any:
+        try:
+            return super().invoke(ctx)
+        except shutil.Error as error:
+            # of many files: (from, to, why) for each
+            _, to, why = error.args[0][0]
+            raise P4schedError(f"'{to}': {why}") from error
+        except OSError as error:
+            if error.filename is None:
+                raise
+            raise P4schedError(f"'{error.filename2 or error.filename}': {error.strerror}") from error
+
+
 app = typer.Typer(
-    name="lab", help="Labs for a class: start one, check your work, get hints.", no_args_is_help=True,
+    cls=_Sentences, name="lab", help="Labs for a class: start one, check your work, get hints.", no_args_is_help=True,
     add_completion=False, pretty_exceptions_enable=False,
 )  # fmt: skip
 
@@ -98,8 +117,15 @@ def _check_task(work: workspace.Workspace, number: int) -> int:
 
 
 @app.command("hint")
-def hint(where: Work = HERE) -> None:
+def hint(
+    where: Work = HERE, seen: Annotated[bool, typer.Option("--all", help="Show those that you have seen.")] = False
+) -> None:
     """Show the next hint."""
+    if seen:
+        work = workspace.opened(where)
+        for number, text in enumerate(work.entry.hints()[: work.hints_shown], 1):
+            Console().print(Markdown(f"## Hint {number}. {text}"))
+        return
     text, number, count = workspace.next_hint(workspace.opened(where))
     Console().print(Markdown(f"## Hint {number} of {count}. {text}"))
 
@@ -116,7 +142,7 @@ def solution(
         typer.echo(f"{name}:\n\n{text}")
     if write:
         kept = workspace.reset(work, work.entry.solution)
-        typer.echo(f"the solution is in {where}; your files are in {kept}")
+        typer.echo(f"the solution is in {where}{_kept(kept)}")
 
 
 @app.command("grade")
@@ -187,4 +213,8 @@ def reset(where: Work = HERE) -> None:
     """Put the files of the start back. Your own are kept in a folder beside them."""
     work = workspace.opened(where)
     kept = workspace.reset(work, work.entry.start)
-    typer.echo(f"{where} is as at the start; your files are in {kept}")
+    typer.echo(f"{where} is as at the start{_kept(kept)}")
+
+
+def _kept(folder: Path | None) -> str:
+    return "; there was no file of yours" if folder is None else f"; your files are in {folder}"

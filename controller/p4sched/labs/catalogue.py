@@ -4,7 +4,7 @@ import importlib.util
 from dataclasses import dataclass
 from pathlib import Path
 
-from p4sched.errors import P4schedError, unknown_name
+from p4sched.errors import P4schedError, UsageError, unknown_name
 from p4sched.labs.lab import Lab
 from p4sched.paths import ROOT
 
@@ -58,9 +58,14 @@ def labs() -> list[Entry]:
 
 
 def find(which: str) -> Entry:
-    """The lab of a number (4, 04), of a name, or of both."""
+    """The lab of a number (4, 04), of a name, of both, or of a part that one lab alone has."""
     entries = labs()
     for entry in entries:
         if which.zfill(2) == entry.number or which in {entry.name, entry.folder.name}:
             return entry
+    parts = [entry for entry in entries if which and which.lower() in entry.folder.name]
+    if len(parts) == 1:
+        return parts[0]
+    if parts:
+        raise UsageError(f"lab '{which}': which of {', '.join(entry.folder.name for entry in parts)}?")
     raise unknown_name("lab", which, [entry.folder.name for entry in entries])

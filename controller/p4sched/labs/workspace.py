@@ -34,12 +34,13 @@ def start(entry: Entry, folder: Path) -> Workspace:
     Raises:
         UsageError: there is something in it already.
     """
-    if folder.exists() and any(folder.iterdir()):
+    if folder.is_dir() and any(folder.iterdir()):
         raise UsageError(f"'{folder}' is not empty; name another folder: p4sched lab start {entry.number} DIR")
     shutil.copytree(entry.start, folder, dirs_exist_ok=True)
     text = (entry.folder / "README.md").read_text(encoding="utf-8")
-    # links to the rest of the project hold in the student's folder, too
-    (folder / "README.md").write_text(text.replace("](../../", f"]({ROOT}/"), encoding="utf-8")
+    # links to the rest of the project, and its Python, hold in the student's folder, too
+    text = text.replace("](../../", f"]({ROOT}/").replace("PROJECT/", f"{ROOT}/")
+    (folder / "README.md").write_text(text, encoding="utf-8")
     made = Workspace(folder, entry)
     made.save()
     return made
@@ -62,7 +63,9 @@ def opened(folder: Path) -> Workspace:
         state = json.loads(file.read_text(encoding="utf-8"))
         return Workspace(folder, catalogue.find(str(state["lab"])), int(state["hints_shown"]))
     except (ValueError, KeyError, TypeError) as error:
-        raise P4schedError(f'{file} is damaged; write {{"lab": "04", "hints_shown": 0}} into it') from error
+        raise P4schedError(
+            f'{file} is damaged; write {{"lab": "NN", "hints_shown": 0}} into it, with the number of the lab for NN'
+        ) from error
 
 
 def next_hint(workspace: Workspace) -> tuple[str, int, int]:
@@ -73,15 +76,17 @@ def next_hint(workspace: Workspace) -> tuple[str, int, int]:
     return hints[number - 1], number, len(hints)
 
 
-def reset(workspace: Workspace, source: Path) -> Path:
-    """Puts the files of `source` in place. The student's files go to a folder before-reset-N; returns it."""
+def reset(workspace: Workspace, source: Path) -> Path | None:
+    """Puts the files of `source` in place. The student's files, if any, go to a folder before-reset-N; returns it."""
+    files = workspace.entry.load().files
+    own = [name for name in files if (workspace.folder / name).exists()]
     number = 1
     while (kept := workspace.folder / f"{BEFORE_RESET}-{number}").exists():
         number += 1
-    kept.mkdir()
-    for name in workspace.entry.load().files:
-        if (workspace.folder / name).is_file():
-            shutil.move(workspace.folder / name, kept / name)
-    for name in workspace.entry.load().files:
+    if own:
+        kept.mkdir()
+    for name in own:
+        shutil.move(workspace.folder / name, kept / name)
+    for name in files:
         shutil.copyfile(source / name, workspace.folder / name)
-    return kept
+    return kept if own else None

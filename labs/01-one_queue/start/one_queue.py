@@ -37,6 +37,8 @@ def measured(size: int) -> tuple[float, float, float, int]:
 
 
 def main() -> None:
+    if not sys.argv[1:] or not all(size.isdecimal() and int(size) for size in sys.argv[1:]):
+        sys.exit("usage: python one_queue.py SIZE...   (whole numbers from 1 on, in packets)")
     print("size   link used   longest wait   a short flow takes   dropped")
     for size in map(int, sys.argv[1:]):
         busy, wait_ms, short_ms, dropped = measured(size)
