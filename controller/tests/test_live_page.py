@@ -7,7 +7,8 @@ from collections.abc import Iterator, Mapping
 from threading import Thread
 
 import pytest
-from websockets.exceptions import InvalidStatus
+from websockets.exceptions import ConnectionClosed, InvalidStatus
+from websockets.frames import CloseCode
 from websockets.sync.client import connect
 
 from p4sched.errors import P4schedError
@@ -119,3 +120,16 @@ def test_who_comes_late_is_told_the_scene_the_state_and_the_newest_frames() -> N
         '{"kind":"parameters","switch":"s1","port":null,"values":{"k":2}},'
         '{"kind":"frame","t":2}]'
     )
+
+
+def test_who_watches_is_told_that_the_page_ends(capfd: pytest.CaptureFixture[str]) -> None:
+    page = Page(Hub(), "127.0.0.1", 0)
+    served = Served(page)
+    with connect(f"ws://127.0.0.1:{page.port}/messages", proxy=None) as connection:
+        connection.recv(timeout=10)
+        served.end()
+        with pytest.raises(ConnectionClosed) as closed:
+            connection.recv(timeout=10)
+    assert closed.value.rcvd is not None
+    assert closed.value.rcvd.code == CloseCode.SERVICE_RESTART
+    assert capfd.readouterr().err == ""

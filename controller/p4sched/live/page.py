@@ -106,12 +106,19 @@ class Page:
         return listening
 
     async def serve(self, listening: socket.socket) -> None:
-        """Serves until cancelled."""
+        """Serves until cancelled; then it tells this to those who look."""
         config = uvicorn.Config(
             self.app(), log_level="error", lifespan="off", ws_per_message_deflate=False, timeout_graceful_shutdown=1
         )
+        server = _Server(config)
         with listening:
-            await _Server(config).serve(sockets=[listening])
+            serving = asyncio.create_task(server.serve(sockets=[listening]))
+            try:
+                await asyncio.shield(serving)
+            except asyncio.CancelledError:
+                server.should_exit = True
+                await serving
+                raise
 
     def _refused(self, asked: HTTPConnection) -> bool:
         """Whether the request comes from a page of somebody else, or without the token."""
