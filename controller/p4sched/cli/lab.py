@@ -23,6 +23,8 @@ from p4sched.labs.sandbox import MEGABYTE, Limits, Sandbox, has_bubblewrap
 HERE = Path()
 RESULTS = "check"
 """Folder of a check's results, below the student's folder."""
+WAITING = 10
+"""Time over CPU time that a submission may take."""
 
 
 class _Sentences(TyperGroup):
@@ -157,7 +159,9 @@ def grade(
     jobs: Annotated[
         int | None, typer.Option(min=1, max=64, metavar="N", help="Submissions at a time; default: one for each CPU.")
     ] = None,
-    seconds: Annotated[float, typer.Option(min=1, help="Time that each may take.")] = 30,
+    seconds: Annotated[
+        float, typer.Option(min=1, help="CPU time that each may take; waiting, ten times as long.")
+    ] = 30,
     memory: Annotated[int, typer.Option(min=256, metavar="MB", help="Memory that each process of it may have.")] = 1024,
     trusted: Annotated[
         bool, typer.Option("--trusted", help="Limits only, no sandbox: for a container that has nothing to protect.")
@@ -176,7 +180,7 @@ def grade(
     found = [where] if results is not None else grading.submissions(where, entry.load().files)
     if results is None:
         grading.pages_of(out)
-    limits = Limits(seconds, memory * MEGABYTE)
+    limits = Limits(seconds, seconds * WAITING, memory * MEGABYTE)
     graded = grading.grade(entry, found, jobs or len(os.sched_getaffinity(0)), limits, closed=not trusted)
     if results is not None:
         results.write_text(grading.gradescope(graded[0]), encoding="utf-8")

@@ -127,7 +127,7 @@ class FunctionLab(Lab):
         trials = [trial for task in self.tasks for trial in task.trials]
         lines = "".join(f"{json.dumps(trial)}\n" for trial in trials)
         command = [str(python / "bin" / "python3"), "-I", "-c", RUNNER, file.name]
-        result = sandbox.run(command, lines, folder, readable=[python], processes=1)
+        result = sandbox.run(command, lines, folder, readable=[python], processes=1, what="your function")
         try:
             answers = [json.loads(line) for line in result.stdout.splitlines()]
         except json.JSONDecodeError:

@@ -3,6 +3,7 @@
 For grading, it is shut in as well.
 """
 
+import math
 import os
 import shutil
 import signal
@@ -38,6 +39,9 @@ class Limits:
     """What a submission may use."""
 
     seconds: float = 30
+    """Of CPU, for each process. A busy machine takes no marks."""
+    wall_seconds: float = 300
+    """Of time, for what waits and does not compute."""
     memory_bytes: int = 2048 * MEGABYTE
     file_bytes: int = 64 * MEGABYTE
     """Of the largest file, and of what it prints."""
@@ -66,10 +70,12 @@ class Sandbox:
         variables: Mapping[str, str] | None = None,
         readable: Sequence[Path] = (),
         processes: int | None = None,
+        what: str = "your program",
     ) -> Result:
         """Runs a command in `folder`, with `given` at its standard input.
 
         readable: what else it needs, if it is shut in. processes: how many it may have then, itself included.
+        what: its name in messages.
 
         Raises:
             SubmissionError: it went beyond a limit. The message says which.
@@ -88,27 +94,30 @@ class Sandbox:
                     env=variables,
                     start_new_session=True,
                 )
-                code = self._ended(process)
+                code = self._ended(process, what)
             except OSError as error:
-                raise SubmissionError(f"it could not be run: {error.strerror}") from error
+                raise SubmissionError(f"{what} could not be run: {error.strerror}") from error
             if max(os.fstat(file.fileno()).st_size for file in (stdout, stderr)) >= self.limits.file_bytes:
-                raise SubmissionError(self._too_much())
+                raise SubmissionError(self._too_much(what))
             stdout.seek(0)
             stderr.seek(0)
             result = Result(code, stdout.read().decode(errors="replace"), stderr.read().decode(errors="replace"))
-        self._check(result)
+        self._check(result, what)
         return result
 
-    def _ended(self, process: "subprocess.Popen[bytes]") -> int:
+    def _ended(self, process: "subprocess.Popen[bytes]", what: str) -> int:
         """The exit code; ends the whole group when the time is over."""
         try:
-            code = process.wait(self.limits.seconds)
+            code = process.wait(self.limits.wall_seconds)
         except subprocess.TimeoutExpired as error:
             # an emulated run takes its network with it
             process.terminate()
             with suppress(subprocess.TimeoutExpired):
                 process.wait(ENDING_S)
-            raise SubmissionError(f"it took longer than {self.limits.seconds:g} s, and was ended") from error
+            raise SubmissionError(
+                f"{what} took longer than {self.limits.wall_seconds:g} s, and was ended. It computed for less than "
+                f"{self.limits.seconds:g} s of them: either it waits for something, or the machine is busy; try again"
+            ) from error
         finally:
             # whatever it started goes with it
             with suppress(ProcessLookupError):
@@ -119,6 +128,9 @@ class Sandbox:
     def _limited(self) -> list[str]:
         limits = self.limits
         words = [str(tool("prlimit", "it is part of util-linux")), f"--as={limits.memory_bytes}", "--core=0"]
+        seconds = math.ceil(limits.seconds)
+        # a signal that names the limit, and a second later one that nothing can ignore
+        words.append(f"--cpu={seconds}:{seconds + 1}")
         return [*words, f"--fsize={limits.file_bytes}"]
 
     def _shut_in(
@@ -127,20 +139,22 @@ class Sandbox:
         del folder, readable, processes
         return words
 
-    def _too_much(self) -> str:
-        return f"it wrote more than {self.limits.file_bytes // MEGABYTE} MB, and was ended"
+    def _too_much(self, what: str) -> str:
+        return f"{what} wrote more than {self.limits.file_bytes // MEGABYTE} MB, and was ended"
 
-    def _check(self, result: Result) -> None:
+    def _check(self, result: Result, what: str) -> None:
+        if result.returncode == SHELL_SIGNAL + signal.SIGXCPU:
+            raise SubmissionError(f"{what} took longer than {self.limits.seconds:g} s of CPU time, and was ended")
         if result.returncode == SHELL_SIGNAL + signal.SIGXFSZ or any(text in result.stderr for text in TOO_LARGE):
-            raise SubmissionError(self._too_much())
+            raise SubmissionError(self._too_much(what))
         if result.returncode == 0:
             return
         if any(text in result.stderr for text in OUT_OF_MEMORY):
             raise SubmissionError(
-                f"it used more than {self.limits.memory_bytes // MEGABYTE} MB of memory, and was ended"
+                f"{what} used more than {self.limits.memory_bytes // MEGABYTE} MB of memory, and was ended"
             )
         if any(text in result.stderr for text in NO_PROCESS):
-            raise SubmissionError("it tried to start other processes, which it may not")
+            raise SubmissionError(f"{what} tried to start other processes, which it may not")
 
 
 @dataclass(frozen=True)
