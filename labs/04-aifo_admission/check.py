@@ -14,6 +14,8 @@ FULL_QUEUE = Trial((4, 12, 0, 8, 1), by_hand(*[(0, 7)] * 9, *[(5000, 7)] * 4, *[
 NO_HEADROOM = [
     Trial((20, 60, 0, 16, 1), bursts(800, 1, range(40))),
     Trial((13, 30, 0, 31, 3), bursts(600, 2, range(9))),
+    # products of more than 16 bits
+    Trial((2500, 3000, 0, 31, 1), bursts(400, 5, range(40), (100, 300))),
 ]
 HEADROOM = [
     Trial((20, 40, 26, 20, 1), bursts(800, 3, range(30))),
@@ -82,6 +84,11 @@ LAB = SteppedLab(
             lambda q, w, c, t, k: c <= t and q * t * 256 <= w * (t - c) * (256 - k),
         ),
         mistake(
+            "256 in 8 bits",
+            "256 does not fit into 8 bits. Cast the headroom before you subtract.",
+            lambda q, w, c, t, k: c <= t and q * t * (-k % 256) <= w * (t - c) * 256,
+        ),
+        mistake(
             "headroom alone",
             "you multiply by K where the rule has 256 - K.",
             lambda q, w, c, t, k: c <= t and q * t * k <= w * (t - c) * 256,
@@ -107,6 +114,11 @@ LAB = SteppedLab(
             lambda q, w, c, t, k: c <= t and q * t * (256 - k) % 65_536 <= w * (t - c) * 256,
         ),
         mistake(
+            "overflow of 16 bits",
+            "the products of task 2 do not fit into 16 bits. Cast each factor to bit<64> before you multiply.",
+            lambda q, w, c, t, k: c <= t and q * t % 65_536 * (256 - k) <= w * (t - c) % 65_536 * 256,
+        ),
+        mistake(
             "verdict reversed",
             "your program refuses where the rule admits, and admits where it refuses.",
             lambda q, w, c, t, k: c <= t and not admits(q, w, c, t, k),
@@ -121,7 +133,7 @@ LAB = SteppedLab(
         "three_flows",
         ("--schemes", "fifo,aifo"),
         "The small flow is the most urgent one. "
-        "With AIFO, it and the medium flow end sooner than behind FIFO. "
+        "With AIFO, the small and the medium flow end sooner than behind FIFO. "
         "No segment overtakes another: there is one queue.",
     ),
 )

@@ -42,6 +42,26 @@ def random_users(seed: int, gaps_us: tuple[int, ...], users: int = 6, count: int
     return [Packet(at * 1000 + user, 0, user, size) for at, user, size in sorted(found)]
 
 
+PAUSES_US = (199, 200, 201, 399, 400, 401, 799, 800, 803, 1599, 1600, 1607, 1615, 1616, 3200)
+
+
+def bursts_and_pauses() -> list[Packet]:
+    """A burst in one interval, small or large, and a packet at each end of each kind of pause."""
+    packets, begin = [], 10_000
+    for pause in PAUSES_US:
+        for count in (5, 20):
+            packets += [Packet((begin + 2 * number) * 1000, 0, 1, 1400) for number in range(count)]
+            packets.append(Packet((begin + pause) * 1000, 0, 1, 100))
+            begin += 10_000
+    return packets
+
+
+LONG_INTERVAL_US = 300_000_000
+"""Times 16, it does not fit into 32 bits."""
+LONG = (
+    *[Packet(1_000_000_000 + number * 10_000, 0, 1, 1400) for number in range(20)],
+    Packet(2_500_000_000_000, 0, 1, 100),
+)
 STEADY = (10, 20, 40)
 """Gaps in us without a pause of two intervals."""
 UNIT = (256,) * 8
@@ -124,6 +144,34 @@ def halved_once_more(user, before, now, interval, charge):
     return None
 
 
+def divided_on(user, before, now, interval, charge):
+    if (now - before.start) >> 4 >= interval:
+        user.rate = before.charged >> 4
+        return user.rate
+    return None
+
+
+def pause_includes_its_end(user, before, now, interval, charge):
+    """A pause of exactly 2, 4, 8 or 16 intervals counts as a shorter one."""
+    elapsed = now - before.start
+    if elapsed < interval:
+        return None
+    shift = next((halvings for halvings in range(4) if elapsed >> (halvings + 1) <= interval), None)
+    user.start = before.start + interval if shift == 0 else now
+    user.rate = 0 if shift is None else before.charged >> shift
+    return user.rate
+
+
+def shifted_interval(user, before, now, interval, charge):
+    elapsed = now - before.start
+    if elapsed < interval:
+        return None
+    shift = next((halvings for halvings in range(4) if elapsed < interval << (halvings + 1) & 0xFFFFFFFF), None)
+    user.start = before.start + interval if shift == 0 else now
+    user.rate = 0 if shift is None else before.charged >> shift
+    return user.rate
+
+
 def longer(user, now, interval, charge):
     return (
         average(user, now, interval + 1, charge)
@@ -147,12 +195,23 @@ LAB = SteppedLab(
             "Task 3: the rate of the last interval", 35, (Trial(PARAMETERS, random_users(1, STEADY), UNIT),), "Task 3"
         ),
         Task(
-            "Task 4: pauses", 20, (Trial(PARAMETERS, random_users(2, (5, 20, 60, 300, 900, 4000)), WEIGHTS),), "Task 4"
+            "Task 4: pauses",
+            20,
+            (
+                Trial(PARAMETERS, random_users(2, (5, 20, 60, 300, 900, 4000)), WEIGHTS),
+                Trial(PARAMETERS, bursts_and_pauses(), UNIT),
+                Trial((LONG_INTERVAL_US, *PARAMETERS[1:]), LONG, UNIT),
+            ),
+            "Task 4",
         ),
     ),
     # The check names the first of them that decides as the student's program on every packet.
     mistakes=(
-        mistake("nothing yet", "every packet is in band 1. Begin with task 1.", band=lambda *_: 1),
+        mistake(
+            "nothing yet",
+            "every packet comes out in band 1: RateToBand is not written (task 1), or the rate is always 0.",
+            band=lambda *_: 1,
+        ),
         mistake(
             "edge excluded",
             "you compare with <. A rate that is equal to the edge belongs to the band.",
@@ -226,6 +285,21 @@ LAB = SteppedLab(
             average=pauses_undivided,
         ),
         mistake("never zero", "after 16 intervals without a packet, the rate is 0.", average=with_user(never_zero)),
+        mistake(
+            "never zero, but divided",
+            "after 16 intervals without a packet, the rate is 0, however many bytes there were.",
+            average=with_user(divided_on),
+        ),
+        mistake(
+            "end of a pause",
+            "a pause of exactly 2, 4, 8 or 16 intervals is a long one already: compare with <.",
+            average=with_user(pause_includes_its_end),
+        ),
+        mistake(
+            "interval shifted",
+            "a large interval does not fit into 32 bits when you shift it to the left. Shift elapsed to the right.",
+            average=with_user(shifted_interval),
+        ),
         mistake(
             "halved once more",
             "your rate after a pause is half of what it should be.",

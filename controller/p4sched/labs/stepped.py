@@ -133,7 +133,8 @@ class SteppedLab(Lab):
             if found is None:
                 continue
             number, expected, lines = found
-            mistake = self._mistake(everywhere) or self._mistake(own)
+            # with a part of the work done, the start is no explanation any more
+            mistake = self._mistake(everywhere) or self._mistake(own, ("nothing yet",))
             says = [
                 f"Packet {number + 1} of {len(trial.packets)} is the first one that your program decides differently.",
                 *lines,
@@ -163,9 +164,10 @@ class SteppedLab(Lab):
                 return number, expected, [f"  {what:<8} {value}" for what, value in told]
         return None
 
-    def _mistake(self, runs: Sequence[tuple[Trial, Decided]]) -> Mistake | None:
-        """The first mistake with which the rule decides as the program on every packet."""
-        return next((mistake for mistake in self.mistakes if all(_agree(mistake, *run) for run in runs)), None)
+    def _mistake(self, runs: Sequence[tuple[Trial, Decided]], but: Sequence[str] = ()) -> Mistake | None:
+        """The first mistake, but for some names, with which the rule decides as the program on every packet."""
+        listed = (mistake for mistake in self.mistakes if mistake.name not in but)
+        return next((mistake for mistake in listed if all(_agree(mistake, *run) for run in runs)), None)
 
     def _lines(self, marker: str, work: Path) -> list[str]:
         """The lines of the student's file that a task is about: from its marker to the end of the control."""
@@ -176,7 +178,8 @@ class SteppedLab(Lab):
                 firsts = [number for number, line in enumerate(lines) if re.match(r"\s*apply\b", line)]
             shown = sorted({number for first in firsts for number in _of_control(lines, first)})
             if shown:
-                return [f"{name}:", *(f"{number + 1:4} | {lines[number]}" for number in shown)]
+                cut = ["     | ..."] if shown[-1] == firsts[-1] + MOST_LINES - 1 else []
+                return [f"{name}:", *(f"{number + 1:4} | {lines[number]}" for number in shown), *cut]
         return []
 
     def _in_words(self, decision: Decision) -> str:

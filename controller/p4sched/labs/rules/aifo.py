@@ -42,6 +42,11 @@ class Aifo(Rule):
         ]
         if c > target:
             return [*lines, ("rule", f"c > C: {c} > {target}, so nothing is admitted")]
+        if k == 0:
+            needed, free = q * target, w * (target - c)
+            compared = "<=" if needed <= free else ">"
+            numbers = f"{q} * {target} = {needed} {compared} {free} = {w} * {target - c}"
+            return [*lines, ("rule", "q C <= |W| (C - c)"), ("", numbers)]
         needed, free = q * target * (256 - k), w * (target - c) * 256
         compared = "<=" if needed <= free else ">"
         return [
