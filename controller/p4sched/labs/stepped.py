@@ -112,6 +112,11 @@ class SteppedLab(Lab):
         for name, place in self.places.items():
             if not (work / name).is_file():
                 raise SubmissionError(f"there is no file {name}")
+            try:
+                (work / name).read_bytes().decode()
+            except UnicodeDecodeError as error:
+                line = error.object[: error.start].count(b"\n") + 1
+                raise SubmissionError(f"{name}:{line}: this is not UTF-8; save the file as UTF-8") from error
             shutil.copyfile(work / name, tree / place)
         return tree
 
