@@ -202,7 +202,8 @@ def test_dragging_zooms_in_and_a_double_click_follows_again(run_page: Page) -> N
     run_page.wait_for_timeout(300)
     # the newest frames lie outside
     assert run_page.evaluate(picture) == zoomed
-    chart.dblclick()
+    # not with the mouse: its first click opens a decision if one is there
+    chart.dispatch_event("dblclick")
     run_page.wait_for_function(f"zoomed => {picture} !== zoomed", arg=zoomed, timeout=WAIT_MS)
 
 
