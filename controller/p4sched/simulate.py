@@ -335,11 +335,27 @@ def _run(scenario: Scenario | Mapping[str, Any] | str | Path, programs: bool, ch
     return _outcome(ended.returncode, ended.stderr, folder)
 
 
+def _json(told: object) -> str:
+    """The scenario's file; numpy's numbers are numbers. Raises P4schedError."""
+
+    def plain(value: object) -> object:
+        if isinstance(value, np.generic):
+            return value.item()
+        raise TypeError(f"{value!r} is no part of a scenario")
+
+    try:
+        return json.dumps(told, indent=1, default=plain)
+    except (TypeError, ValueError) as error:
+        raise P4schedError(f"the scenario cannot be written: {error}") from error
+    except RecursionError as error:
+        raise P4schedError("the scenario is too deeply nested") from error
+
+
 def _words(scenario: Scenario | Mapping[str, Any] | str | Path, programs: bool, check: bool, folder: Path) -> list[str]:
     """The command. It is to be started in the project's folder, where the programs are found."""
     path = Path(scenario) if isinstance(scenario, str | Path) else folder / SCENARIO
     if not isinstance(scenario, str | Path):
-        path.write_text(json.dumps(_to_write(scenario, folder), indent=1) + "\n")
+        path.write_text(_json(_to_write(scenario, folder)) + "\n")
     words = [str(rust_binary(BINARY)), str(path.absolute()), "--output", str(folder.absolute())]
     words += ["--parent", str(os.getpid())]
     return words + (["--with", "p4"] if programs else []) + (["--check"] if check else [])

@@ -48,6 +48,10 @@ def test_results_are_arrays_with_a_row_for_each_flow_and_port() -> None:
         result.port("s1", 9)
 
 
+def test_numbers_of_numpy_are_numbers() -> None:
+    assert np.array_equal(simulate.run(PAIR.with_(seed=np.int64(3))).flows, simulate.run(PAIR.with_(seed=3)).flows)
+
+
 def test_a_flow_that_does_not_end_has_no_time() -> None:
     result = simulate.run(PAIR.with_(end_ns=100_000))
     assert list(np.isnan(result.flows["completion_s"])) == [False, True]
@@ -89,6 +93,8 @@ def test_programs_decide_as_the_models_do() -> None:
         (PAIR.with_(topology=simulate.FatTree(3, ACCESS, FABRIC)), "topology: "),
         (PAIR.with_(topology={"ring": {}}), "ring"),
         (PAIR.with_(ports=Ports("aifo", parameters={"size": 3})), "ports: aifo has no parameter size"),
+        (PAIR.with_(ports=Ports("packs", queues=10**9)), "1000000000 queues at a port: at most 65536"),
+        (PAIR.with_(topology={"ring": {1, 2}}), "the scenario cannot be written: {1, 2}"),
     ],
 )
 def test_what_is_wrong_is_told_in_the_simulators_own_sentence(scenario: Scenario, says: str) -> None:

@@ -104,6 +104,7 @@ def test_points_are_the_product_with_the_seeds_innermost(sweep: Path) -> None:
     ("text", "says"),
     [
         ("schemes = [", "is not TOML"),
+        ("schemes = " + "[" * 5000, "too deeply nested"),
         ("scheme = 3" + SCENARIO, "no setting 'scheme'; did you mean 'schemes'?"),
         ('schemes = ["wfq"]' + SCENARIO, "scheme wfq, load 0.5, seed 1: ports.scheme: there is no scheme wfq"),
         ("schemes = []" + SCENARIO, "schemes is empty"),

@@ -121,6 +121,12 @@ def test_an_experiment_with_its_own_network_says_so(capsys: pytest.CaptureFixtur
     assert "the network of fdpa_fairness follows from its own options; p4sched run leaf_spine takes one" in words
 
 
+def test_a_file_that_is_too_deeply_nested_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "net.json").write_text("[" * 200_000)
+    with pytest.raises(UsageError, match="too deeply nested"):
+        topology_file.read(tmp_path / "net.json")
+
+
 @pytest.mark.skipif(missing() is not None, reason=str(missing()))
 def test_leaf_spine_runs_on_a_network_from_a_file(tmp_path: Path) -> None:
     path, out = written(triangle(), tmp_path), tmp_path / "out"

@@ -117,6 +117,8 @@ def read(path: Path) -> DescribedFabric:
         raise UsageError(f"{path}: {error}") from error
     except KeyError as error:
         raise UsageError(f"{path}: a switch, host or link has no {error}") from error
+    except RecursionError as error:
+        raise UsageError(f"{path}: too deeply nested") from error
     except (ValueError, TypeError, AttributeError) as error:
         raise UsageError(f"{path}: is no description of a network: {error}") from error
     found.check()

@@ -68,8 +68,9 @@ def _panel(axes: Axes, groups: Sequence[Group], across: str, name: str) -> None:
             [group["where"][across] for group in points],
             [group[name][0] for group in points],
             yerr=[
-                [group[name][0] - group[name][1] for group in points],
-                [group[name][2] - group[name][0] for group in points],
+                # a rounded mean may lie beside equal values
+                [max(group[name][0] - group[name][1], 0) for group in points],
+                [max(group[name][2] - group[name][0], 0) for group in points],
             ],
             color=SCHEME_COLOURS.get(label, figures.CYCLE[number % len(figures.CYCLE)]),
             marker="o",

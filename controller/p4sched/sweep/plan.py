@@ -71,6 +71,8 @@ def read(path: Path) -> Plan:
         raise UsageError(f"{path}: cannot be read: {error.strerror}") from error
     except ValueError as error:
         raise UsageError(f"{path} is not TOML: {error}") from error
+    except RecursionError as error:
+        raise UsageError(f"{path}: too deeply nested") from error
     except UsageError as error:
         raise UsageError(f"{path}: {error}") from error
 

@@ -33,6 +33,9 @@ const AFQ: &str = "afq";
 /// AFQ's round unless a scenario has another one: the smallest power of two that a full frame fits into.
 const LOG_BYTES_PER_ROUND: u32 = 11;
 
+/// More queues at a port only take memory.
+const MOST_QUEUES: usize = 65_536;
+
 /// What is wrong with a scenario.
 #[derive(Debug, thiserror::Error)]
 pub enum ScenarioError {
@@ -291,7 +294,7 @@ impl Ports {
             return Err("afq has queues, queue_size and log_bytes_per_round only".to_owned());
         }
         let config = AfqConfig {
-            queues: self.queues.unwrap_or(Sizes::PAPER.queues),
+            queues: self.queues(Sizes::PAPER.queues)?,
             queue_size: self.queue_size.unwrap_or(Sizes::PAPER.queue_size),
             log_bytes_per_round: self.log_bytes_per_round.unwrap_or(LOG_BYTES_PER_ROUND),
             sketch: None,
@@ -300,11 +303,18 @@ impl Ports {
         Ok(config)
     }
 
+    fn queues(&self, otherwise: usize) -> Result<usize, String> {
+        match self.queues {
+            Some(queues) if queues > MOST_QUEUES => Err(format!("{queues} queues at a port: at most {MOST_QUEUES}")),
+            queues => Ok(queues.unwrap_or(otherwise)),
+        }
+    }
+
     fn sized(&self, scheme: Scheme) -> Result<Config, String> {
         let paper = Sizes::PAPER;
         let headroom = Headroom::new(self.headroom_256.unwrap_or(0), 8);
         let sizes = Sizes {
-            queues: self.queues.unwrap_or(paper.queues),
+            queues: self.queues(paper.queues)?,
             queue_size: self.queue_size.unwrap_or(paper.queue_size),
             window: self.window.unwrap_or(paper.window),
             headroom: headroom.map_err(|error| error.to_string())?,
