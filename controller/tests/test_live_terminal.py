@@ -64,10 +64,14 @@ class Terminal:
 
 
 class Interrupted(Terminal):
-    """Ctrl-C as soon as the queues are shown."""
+    """Ctrl-C, once, as soon as the queues are shown."""
+
+    done = False
 
     def seen(self) -> None:
-        self.process.send_signal(signal.SIGINT)
+        if not self.done:
+            self.done = True
+            self.process.send_signal(signal.SIGINT)
 
 
 @contextmanager
@@ -90,9 +94,9 @@ def contents(folder: Path) -> dict[str, bytes]:
 def test_watching_in_a_terminal_and_on_a_page_changes_no_byte_of_the_results(tmp_path: Path) -> None:
     alone, seen = tmp_path / "alone", tmp_path / "seen"
     plain = subprocess.run(
-        [P4SCHED, *RUN, "--duration", "2s", "--out", alone], check=True, capture_output=True, cwd=ROOT
+        [P4SCHED, *RUN, "--duration", "100s", "--out", alone], check=True, capture_output=True, cwd=ROOT
     )
-    terminal = Terminal(*RUN, "--duration", "2s", "--out", str(seen))
+    terminal = Terminal(*RUN, "--duration", "100s", "--out", str(seen))
     with watched(terminal.process):
         status, _ = terminal.ended()
     assert status == 0
@@ -109,7 +113,7 @@ def test_watching_in_a_terminal_and_on_a_page_changes_no_byte_of_the_results(tmp
 
 @IN_VIRTUAL_TIME
 def test_an_interrupt_leaves_the_terminal_as_it_was(tmp_path: Path) -> None:
-    terminal = Interrupted(*RUN, "--out", str(tmp_path))
+    terminal = Interrupted(*RUN, "--duration", "1000s", "--out", str(tmp_path))
     status, settings = terminal.ended()
     assert status != 0
     assert settings == terminal.before
