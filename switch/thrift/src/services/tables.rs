@@ -117,6 +117,13 @@ pub fn call(method: &str, args: Fields<'_>, runtime: &mut Runtime<'_>) -> Option
 
 type Found = Result<Option<Outcome>, Failure>;
 
+/// Adds an entry; `options` is the field with its priority.
+fn add(args: Fields<'_>, runtime: &mut Runtime<'_>, action: &RowAction, options: i16) -> Result<Outcome, Failure> {
+    let (table, key) = (args.text(2)?, key_of(args, 3)?);
+    let handle = runtime.add(table, &key, action, priority_of(args, options))?;
+    Ok(Ok(handle_value(handle)))
+}
+
 /// The methods; field 2 of each is the table.
 fn entries(method: &str, args: Fields<'_>, runtime: &mut Runtime<'_>) -> Found {
     let table = || args.text(2);
@@ -127,33 +134,9 @@ fn entries(method: &str, args: Fields<'_>, runtime: &mut Runtime<'_>) -> Found {
             runtime.clear(table()?, args.bool(3)?)?;
             done
         }
-        "bm_mt_add_entry" => {
-            let (key, priority) = (key_of(args, 3)?, priority_of(args, 6));
-            Ok(handle_value(runtime.add(
-                table()?,
-                &key,
-                &action_of(args, 4)?,
-                priority,
-            )?))
-        }
-        "bm_mt_indirect_add_entry" => {
-            let (key, action) = (key_of(args, 3)?, RowAction::Member(args.handle(4)?));
-            Ok(handle_value(runtime.add(
-                table()?,
-                &key,
-                &action,
-                priority_of(args, 5),
-            )?))
-        }
-        "bm_mt_indirect_ws_add_entry" => {
-            let (key, action) = (key_of(args, 3)?, RowAction::Group(args.handle(4)?));
-            Ok(handle_value(runtime.add(
-                table()?,
-                &key,
-                &action,
-                priority_of(args, 5),
-            )?))
-        }
+        "bm_mt_add_entry" => add(args, runtime, &action_of(args, 4)?, 6)?,
+        "bm_mt_indirect_add_entry" => add(args, runtime, &RowAction::Member(args.handle(4)?), 5)?,
+        "bm_mt_indirect_ws_add_entry" => add(args, runtime, &RowAction::Group(args.handle(4)?), 5)?,
         "bm_mt_modify_entry" => {
             runtime.modify(table()?, args.handle(3)?, &action_of(args, 4)?)?;
             done
