@@ -49,5 +49,12 @@ index!(/// A field of the packet's headers or metadata.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct EntryHandle {
     pub(crate) slot: u32,
-    pub(crate) generation: u32,
+    pub(crate) number: u64,
+}
+
+impl EntryHandle {
+    /// How many entries its table had been given before it.
+    pub fn number(self) -> u64 {
+        self.number
+    }
 }

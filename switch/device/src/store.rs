@@ -14,7 +14,6 @@ pub(crate) struct TableStore {
     by_key: HashMap<Key, u64>,
     /// In the order of insertion.
     entries: BTreeMap<u64, Stored>,
-    next: u64,
     pub default: DefaultEntry,
 }
 
@@ -87,9 +86,9 @@ impl TableStore {
     }
 
     pub fn add(&mut self, key: Key, stored: Stored) {
-        self.by_key.insert(key, self.next);
-        self.entries.insert(self.next, stored);
-        self.next += 1;
+        let sequence = stored.handle.number();
+        self.by_key.insert(key, sequence);
+        self.entries.insert(sequence, stored);
     }
 
     pub fn remove(&mut self, key: &Key) -> Option<Stored> {

@@ -43,7 +43,8 @@ pub(crate) struct Entry {
 
 #[derive(Debug)]
 struct Slot {
-    generation: u32,
+    /// Of its last entry: how many the table had been given before.
+    number: u64,
     entry: Option<Entry>,
 }
 
@@ -80,6 +81,8 @@ pub(crate) struct Entries {
     /// In a scanned table, the words compared as an interval.
     ranges: Vec<std::ops::Range<usize>>,
     live: usize,
+    /// Entries since the program was loaded, with those that are gone.
+    inserted: u64,
 }
 
 impl Entries {
@@ -116,6 +119,7 @@ impl Entries {
             keys,
             ranges,
             live: 0,
+            inserted: 0,
         }
     }
 
@@ -239,7 +243,7 @@ impl Entries {
     /// The slot of a handle, if its entry still exists.
     pub fn resolve(&self, handle: EntryHandle) -> Result<u32, TableError> {
         match self.slots.get(handle.slot as usize) {
-            Some(slot) if slot.generation == handle.generation && slot.entry.is_some() => Ok(handle.slot),
+            Some(slot) if slot.number == handle.number && slot.entry.is_some() => Ok(handle.slot),
             _ => Err(TableError::NoEntry(self.table.clone())),
         }
     }
@@ -260,7 +264,7 @@ impl Entries {
     pub fn handle(&self, slot: u32) -> EntryHandle {
         EntryHandle {
             slot,
-            generation: self.slots[slot as usize].generation,
+            number: self.slots[slot as usize].number,
         }
     }
 
@@ -307,13 +311,12 @@ impl Entries {
             });
         }
         let slot = self.free.pop().unwrap_or_else(|| {
-            self.slots.push(Slot {
-                generation: 0,
-                entry: None,
-            });
+            self.slots.push(Slot { number: 0, entry: None });
             self.keys.resize(self.slots.len() * self.key_stride(), 0);
             self.slots.len() as u32 - 1
         });
+        self.slots[slot as usize].number = self.inserted;
+        self.inserted += 1;
         self.slots[slot as usize].entry = Some(Entry {
             priority,
             call,
@@ -393,7 +396,6 @@ impl Entries {
         }
         let freed = &mut self.slots[slot as usize];
         if freed.entry.take().is_some() {
-            freed.generation = freed.generation.wrapping_add(1);
             self.free.push(slot);
             self.live -= 1;
         }
