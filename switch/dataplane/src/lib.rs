@@ -7,6 +7,7 @@ mod bits;
 mod compile;
 mod control;
 mod errors;
+mod events;
 mod ids;
 mod load;
 mod packet;
@@ -14,6 +15,7 @@ mod run;
 mod values;
 
 pub use errors::*;
+pub use events::*;
 pub use ids::*;
 pub use packet::*;
 pub use run::pipeline::Pipeline;

@@ -1,5 +1,6 @@
 //! What enters and leaves the pipeline: packets between ingress and egress, outcomes, queueing metadata.
 
+use crate::events::PacketId;
 use crate::ids::{DigestId, Nanos, Port};
 
 /// A packet between ingress and egress: its header fields and metadata, and the bytes the parser left alone.
@@ -16,6 +17,14 @@ pub struct Packet {
     pub(crate) frame: Vec<u8>,
     /// Offset in `frame` of the first byte the parser did not extract.
     pub(crate) payload: usize,
+    pub(crate) id: PacketId,
+}
+
+impl Packet {
+    /// Its number in the log of packets; means nothing while there is none.
+    pub fn id(&self) -> PacketId {
+        self.id
+    }
 }
 
 /// What the traffic manager knows about a packet that leaves its queue.
@@ -58,6 +67,11 @@ impl Recirculated {
     /// The port that led it back: it spent time on this port's link. `None` in v1model, where no port does.
     pub fn port(&self) -> Option<Port> {
         self.port
+    }
+
+    /// Its number in the log of packets; means nothing while there is none.
+    pub fn id(&self) -> PacketId {
+        self.packet.id
     }
 
     /// Bytes of the frame.

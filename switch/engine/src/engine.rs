@@ -3,7 +3,9 @@
 use std::collections::BTreeMap;
 use std::ops::Range;
 
-use p4sched_dataplane::{Enqueue, Nanos, Outcomes, Packet, Pipeline, Port, Queueing, Recirculated, RegisterId};
+use p4sched_dataplane::{
+    Data, Enqueue, Loss, Nanos, Outcomes, Packet, PacketId, Pipeline, Port, Queueing, Recirculated, RegisterId, What,
+};
 use p4sched_traffic_manager::{Departure, Enqueued, Offered, PortStats, QUEUES, TrafficManager};
 use thiserror::Error;
 
@@ -11,6 +13,7 @@ use crate::delay_line::DelayLine;
 use crate::loading::length_registers;
 use crate::ports::{Fields, check};
 use crate::recirculation::Recirculation;
+use crate::trace::{EventSink, Trace};
 use crate::{Balance, LoadError, Output, PortError, PortSettings, Traffic};
 
 /// A packet from the controller, and no port for it to come from.
@@ -56,6 +59,7 @@ pub struct Engine {
     recirculation: Recirculation,
     cpu_port: Option<Port>,
     interprets: bool,
+    trace: Option<Trace>,
     clock: Nanos,
     outcomes: Outcomes,
     balance: Balance,
@@ -90,6 +94,7 @@ impl Engine {
             recirculation: Recirculation::new(Engine::MAX_RECIRCULATING),
             cpu_port: None,
             interprets: false,
+            trace: None,
             clock: 0,
             outcomes: Outcomes::default(),
             balance: Balance::default(),
@@ -124,6 +129,10 @@ impl Engine {
         if self.interprets {
             pipeline.interpret();
         }
+        self.end_trace();
+        if let Some(trace) = &self.trace {
+            trace.begin(&mut pipeline);
+        }
         let mut program = Program {
             pipeline,
             length_registers,
@@ -138,12 +147,34 @@ impl Engine {
     /// Takes the program out, and drops what waits.
     pub fn unload(&mut self) -> Option<Pipeline> {
         self.flush();
+        self.end_trace();
         self.program.take().map(|program| program.pipeline)
     }
 
     /// Interprets all programs that are loaded from now on, also those that were compiled.
     pub fn interpret(&mut self) {
         self.interprets = true;
+    }
+
+    /// Tells what happens to packets from now on. Programs are interpreted meanwhile.
+    pub fn trace(&mut self, sink: EventSink) {
+        let trace = self.trace.insert(Trace::new(sink));
+        if let Some(program) = &mut self.program {
+            trace.begin(&mut program.pipeline);
+        }
+    }
+
+    fn end_trace(&mut self) {
+        if let (Some(trace), Some(program)) = (&mut self.trace, &self.program) {
+            trace.end(&program.pipeline);
+        }
+    }
+
+    /// Tells what happens to a packet now, if anybody asks.
+    fn tell(&mut self, id: PacketId, what: impl FnOnce() -> What) {
+        if let Some(trace) = &mut self.trace {
+            trace.tell(self.clock, id, what());
+        }
     }
 
     /// The loaded program.
@@ -312,7 +343,7 @@ impl Engine {
             return;
         };
         program.pipeline.ingress(self.clock, port, frame, &mut self.outcomes);
-        self.balance.ingress_dropped += self.settle(0, None, out);
+        self.balance.ingress_dropped += self.settle(0, PacketId::default(), None, out);
     }
 
     /// The packet that has recirculated longest goes through ingress again.
@@ -326,7 +357,7 @@ impl Engine {
             self.traffic[usize::from(port)].received.add(packet.frame_len());
         }
         program.pipeline.reingress(self.clock, packet, &mut self.outcomes);
-        self.balance.ingress_dropped += self.settle(0, None, out);
+        self.balance.ingress_dropped += self.settle(0, PacketId::default(), None, out);
     }
 
     /// The packet whose transmission starts at `at` leaves its queue and goes through egress.
@@ -347,6 +378,13 @@ impl Engine {
             ..
         } = departure;
         self.length_changed(port, queue);
+        let id = item.packet.id();
+        self.tell(id, || What::Dequeued {
+            port,
+            queue,
+            length: length_after,
+            waited_ns: start_ns.saturating_sub(enq_ns),
+        });
         let Some(program) = &mut self.program else { return };
         let queueing = Queueing {
             port,
@@ -365,13 +403,17 @@ impl Engine {
         {
             arrival_ns = self.queues.resize_departure(port, bytes);
         }
-        self.balance.egress_dropped += self.settle(item.clone_depth + 1, Some(arrival_ns), out);
+        self.balance.egress_dropped += self.settle(item.clone_depth + 1, id, Some(arrival_ns), out);
     }
 
     /// Passes on what a call of the pipeline produced. Returns 1 if the packet itself was dropped, else 0.
     ///
-    /// `clone_depth`: of the packets it produced. `arrival_ns`: when a frame is at the far end of its link.
-    fn settle(&mut self, clone_depth: u8, arrival_ns: Option<Nanos>, out: &mut impl Output) -> u64 {
+    /// `clone_depth`: of the packets it produced. `id`: of the packet that a frame belongs to. `arrival_ns`: when a frame is at
+    /// the far end of its link.
+    fn settle(&mut self, clone_depth: u8, id: PacketId, arrival_ns: Option<Nanos>, out: &mut impl Output) -> u64 {
+        if let (Some(trace), Some(program)) = (&mut self.trace, &mut self.program) {
+            trace.pass_on(&mut program.pipeline);
+        }
         let mut outcomes = std::mem::take(&mut self.outcomes);
         self.balance.parser_errors += u64::from(outcomes.parser_error);
         let produced = outcomes.enqueue.len() + outcomes.recirculate.len() + usize::from(outcomes.frame.is_some());
@@ -390,14 +432,24 @@ impl Engine {
                 leaves_ns = arrival_ns.unwrap_or(self.clock);
                 self.traffic[usize::from(port)].transmitted.add(packet.frame_len());
             }
+            let id = packet.id();
             if !self.recirculation.push(leaves_ns, packet) {
                 self.balance.recirculation_dropped += 1;
+                self.tell(id, || What::Dropped {
+                    why: Loss::Recirculation,
+                });
             }
         }
         if let Some(transmit) = outcomes.frame.take() {
             let arrival_ns = arrival_ns.unwrap_or(self.clock);
+            self.tell(id, || What::Transmitted {
+                port: transmit.port,
+                bytes: transmit.frame.len(),
+                data: Data(transmit.frame.clone()),
+            });
             if let Err(frame) = self.delay_line.push(transmit.port, arrival_ns, transmit.frame) {
                 self.balance.delay_dropped += 1;
+                self.tell(id, || What::Dropped { why: Loss::LinkFull });
                 self.recycle_frame(frame);
             }
         }
@@ -414,10 +466,11 @@ impl Engine {
             frame_len,
         } = enqueue;
         let Some(program) = &mut self.program else { return };
+        let id = packet.id();
         if clone_depth > Engine::MAX_CLONE_DEPTH {
             self.balance.clone_depth_dropped += 1;
             program.pipeline.recycle(packet);
-            return;
+            return self.tell(id, || What::Dropped { why: Loss::CloneDepth });
         }
         let fields = self.fields.get(usize::from(port)).copied().unwrap_or_default();
         let (user, rank) = fields.classify(&program.pipeline, &packet);
@@ -437,14 +490,25 @@ impl Engine {
             Enqueued::Dropped { item, .. } => {
                 self.balance.queue_dropped += 1;
                 program.pipeline.recycle(item.packet);
-                return;
+                return self.tell(id, || What::Dropped { why: Loss::QueueFull });
             }
             Enqueued::PushedOut { victim, .. } => {
                 self.balance.pushed_out += 1;
-                program.pipeline.recycle(victim.item.packet);
+                let victim = victim.item.packet;
+                let id = victim.id();
+                program.pipeline.recycle(victim);
+                self.tell(id, || What::Dropped { why: Loss::PushedOut });
             }
         }
         self.length_changed(port, priority);
+        if self.trace.is_some() {
+            let length = self.queues.length(port, priority);
+            self.tell(id, || What::Enqueued {
+                port,
+                queue: priority,
+                length,
+            });
+        }
     }
 
     /// Tells the program the length of a queue: its ghost control, and the registers that hold lengths.

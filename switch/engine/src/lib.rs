@@ -20,13 +20,15 @@ mod loading;
 mod output;
 mod ports;
 mod recirculation;
+mod trace;
 
 pub use balance::{Balance, Traffic};
 pub use engine::{Engine, NoCpuPort};
 pub use loading::LoadError;
 pub use output::{FrameSink, Output};
-pub use p4sched_dataplane::{DigestMessage, Nanos, Pipeline, Port};
+pub use p4sched_dataplane::{DigestMessage, Event, Nanos, Pipeline, Port};
 pub use p4sched_traffic_manager::{
     ConfigError, Count, DEFAULT_QUANTUM_BYTES, Discipline, PortConfig, PortStats, QUEUES, QueueConfig, QueueStats,
 };
 pub use ports::{PortError, PortSettings};
+pub use trace::EventSink;

@@ -17,8 +17,11 @@ use crate::run::pipeline::Pipeline;
 
 impl Pipeline {
     /// Translates the program to code for the processor. From now on packets run that; they get the same treatment, in less time.
-    /// False if that is not possible on this machine: then the program is interpreted as before.
+    /// False if that is not possible on this machine, or packets are traced: then the program is interpreted as before.
     pub fn compile(&mut self) -> bool {
+        if self.is_traced() {
+            return false;
+        }
         let (core, parts) = self.parts();
         match translate(&core.program.code, &mut core.state, &parts) {
             Ok(native) => {

@@ -5,9 +5,10 @@ use std::collections::HashMap;
 use num_bigint::BigInt;
 
 use crate::bits::words;
+use crate::run::code::Mark;
 use crate::run::exact::Int;
 use crate::run::layout::Layout;
-use crate::run::ops::{Op, Word};
+use crate::run::ops::{Address, Op, Word};
 
 /// What code needs to know of a register array.
 #[derive(Clone, Copy, Debug)]
@@ -47,6 +48,8 @@ pub(crate) struct Builder<'a> {
     pub lists: Vec<Vec<u32>>,
     list_index: HashMap<Vec<u32>, u32>,
     pub registers: &'a [RegisterShape],
+    /// What the log of packets tells of operations, in the order of their addresses but for copies.
+    pub marks: Vec<(Address, Mark)>,
 }
 
 impl<'a> Builder<'a> {
@@ -64,6 +67,14 @@ impl<'a> Builder<'a> {
             lists: Vec::new(),
             list_index: HashMap::new(),
             registers,
+            marks: Vec::new(),
+        }
+    }
+
+    /// Marks the operation at an address, if one was written there.
+    pub fn mark(&mut self, at: Address, mark: Mark) {
+        if at < self.address() {
+            self.marks.push((at, mark));
         }
     }
 

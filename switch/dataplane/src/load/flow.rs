@@ -140,6 +140,8 @@ impl Loader<'_, '_> {
         let scope = Scope::new(self.builder.layout, self.registers, &[]);
         let truth = scope.bool(&json.get("expression")?)?;
         Ok(Node::Condition {
+            name: json.get("name")?.str()?.to_string(),
+            source: json.source(),
             truth,
             yes: find(json.opt("true_next"))?,
             no: find(json.opt("false_next"))?,

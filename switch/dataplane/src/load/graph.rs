@@ -1,11 +1,16 @@
 //! Control flow as a graph: tables, conditions and action calls, and what follows each.
 
+use std::sync::Arc;
+
+use crate::events::Source;
 use crate::run::expr::Bool;
 
 #[derive(Clone, Debug)]
 pub(crate) enum Node {
     Table(u32),
     Condition {
+        name: String,
+        source: Option<Arc<Source>>,
         truth: Bool,
         yes: Option<u32>,
         no: Option<u32>,

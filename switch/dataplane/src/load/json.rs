@@ -1,8 +1,11 @@
 //! Reads JSON. Every error names its path.
 
+use std::sync::Arc;
+
 use serde_json::Value;
 
 use crate::LoadError;
+use crate::events::Source;
 
 pub(crate) type Load<T> = Result<T, LoadError>;
 
@@ -58,6 +61,16 @@ impl<'a> Json<'a> {
             Some(member) => Ok(member),
             None => self.error(format!("no '{key}'")),
         }
+    }
+
+    /// Where it stands in the source of the program, if the compiler says so.
+    pub fn source(&self) -> Option<Arc<Source>> {
+        let source = self.value.get("source_info")?;
+        Some(Arc::new(Source {
+            file: source.get("filename")?.as_str()?.to_owned(),
+            line: source.get("line")?.as_u64()?.try_into().ok()?,
+            text: source.get("source_fragment")?.as_str()?.to_owned(),
+        }))
     }
 
     /// An element of an array.

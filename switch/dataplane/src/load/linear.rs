@@ -5,6 +5,7 @@
 
 use super::builder::Builder;
 use super::graph::{Following, Node};
+use crate::run::code::Mark;
 use crate::run::entries::Call;
 use crate::run::ops::{Address, Op};
 use crate::run::table::{Action, TableProgram};
@@ -79,21 +80,29 @@ impl<'a, 'l> Linear<'a, 'l> {
             }
             self.addresses[node as usize] = Some(self.builder.address());
             next = match &self.nodes[node as usize] {
-                Node::Condition { truth, yes, no } => {
+                Node::Condition {
+                    name,
+                    source,
+                    truth,
+                    yes,
+                    no,
+                } => {
                     let a = self.builder.truth(truth);
                     let op = self.builder.fuse_jump(a);
                     self.builder.end_statement();
+                    let at = self.builder.address();
                     self.jump(op, *no);
+                    self.builder.mark(at, Mark::Condition(name.clone(), source.clone()));
                     pending.extend(no);
                     *yes
                 }
                 Node::Action { action, next } => {
-                    self.inline(*action, &[]);
+                    self.inline(*action, &[], None);
                     *next
                 }
                 Node::Table(table) => match self.statement(*table) {
                     Some((action, params, next)) => {
-                        self.inline(action, &params);
+                        self.inline(action, &params, Some(*table));
                         next
                     }
                     None => {
@@ -127,8 +136,9 @@ impl<'a, 'l> Linear<'a, 'l> {
         fixed.then(|| (*action, params.to_vec(), next))
     }
 
-    fn inline(&mut self, action: u32, params: &[u64]) {
-        let action = &self.actions[action as usize];
+    /// Writes an action where a table stands that does nothing else, or a call of the action.
+    fn inline(&mut self, index: u32, params: &[u64], table: Option<u32>) {
+        let action = &self.actions[index as usize];
         for (index, &value) in params.iter().enumerate() {
             let (a, m) = (self.builder.constant(value), self.builder.constant(u64::MAX));
             self.builder.push(Op::Move {
@@ -137,10 +147,22 @@ impl<'a, 'l> Linear<'a, 'l> {
                 m,
             });
         }
+        let moved = self.builder.address();
+        // An action without code has no address of its own to be told at.
+        if action.end > action.start {
+            let table = table.map(Mark::Table);
+            let marks = table.into_iter().chain([Mark::Action(index)]);
+            self.builder.marks.extend(marks.map(|mark| (moved, mark)));
+        }
         if action.end - action.start > MAX_COPIED {
             return self.builder.push(Op::Call { to: action.start });
         }
-        let moved = self.builder.address();
+        let within = |(at, _): &&(Address, Mark)| (action.start..action.end).contains(at);
+        let copied = self.builder.marks.iter().filter(within);
+        let copied: Vec<_> = copied
+            .map(|(at, mark)| (at - action.start + moved, mark.clone()))
+            .collect();
+        self.builder.marks.extend(copied);
         for at in action.start..action.end {
             let mut op = self.builder.code[at as usize].clone();
             if let Some(target) = op.target() {

@@ -35,7 +35,7 @@ impl Errors {
             );
         }
         let mut free = names.values().max().map_or(0, |&max| max.saturating_add(1));
-        let mut number = |index: usize| match names.get(CORE_ERRORS[index]) {
+        let number = |index: usize| match names.get(CORE_ERRORS[index]) {
             Some(&number) => number,
             None if names.is_empty() => index as u32,
             None => {
@@ -43,12 +43,21 @@ impl Errors {
                 free - 1
             }
         };
+        // Those that the switch itself finds.
+        let found = [1, 3, 4, 5, 6];
+        let numbers = found.map(number);
+        let core = numbers
+            .into_iter()
+            .zip(found.map(|index| CORE_ERRORS[index].to_owned()));
         Ok(Errors {
-            packet_too_short: number(1),
-            stack_out_of_bounds: number(3),
-            header_too_short: number(4),
-            timeout: number(5),
-            invalid_argument: number(6),
+            packet_too_short: numbers[0],
+            stack_out_of_bounds: numbers[1],
+            header_too_short: numbers[2],
+            timeout: numbers[3],
+            invalid_argument: numbers[4],
+            names: core
+                .chain(names.iter().map(|(name, &number)| (number, name.clone())))
+                .collect(),
         })
     }
 }
@@ -93,6 +102,7 @@ impl<'l> Loader<'_, 'l> {
         };
         let start = find(json.opt("init_state"))?;
         let mut parser = Parser {
+            name: json.get("name")?.str()?.to_string(),
             number,
             states: Vec::new(),
             start,
@@ -105,7 +115,10 @@ impl<'l> Loader<'_, 'l> {
     }
 
     fn state<'j>(&mut self, json: &Json<'j>, find: &dyn Fn(Option<Json<'j>>) -> Load<Option<u32>>) -> Load<ParseState> {
-        let mut state = ParseState::default();
+        let mut state = ParseState {
+            name: json.get("name")?.str()?.to_string(),
+            ..ParseState::default()
+        };
         for op in json.list("parser_ops")? {
             let op = self.op(&op)?;
             state.ops.push(op);
@@ -133,6 +146,7 @@ impl<'l> Loader<'_, 'l> {
             let case = self.case(&transition, kind, &widths, next)?;
             state.cases.push(case);
         }
+        state.widths = widths;
         Ok(state)
     }
 

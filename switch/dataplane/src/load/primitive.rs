@@ -9,6 +9,7 @@ use super::json::{Json, Load};
 use super::statement::Statement;
 use crate::bits::mask;
 use crate::ids::DROP_PORT;
+use crate::run::code::Mark;
 use crate::run::expr::{Arithmetic, Bool, Data, HeaderExpr};
 use crate::run::intrinsic::UNWRITTEN;
 use crate::run::layout::register;
@@ -41,9 +42,13 @@ pub(crate) fn lower_all(
     };
     let mut addresses = Vec::new();
     for primitive in primitives {
-        addresses.push(lowering.code.builder.address());
+        let at = lowering.code.builder.address();
+        addresses.push(at);
         lowering.primitive(primitive)?;
         lowering.code.builder.end_statement();
+        if let Some(source) = primitive.source() {
+            lowering.code.builder.mark(at, Mark::Statement(source));
+        }
     }
     addresses.push(lowering.code.builder.address());
     for (at, target, json) in std::mem::take(&mut lowering.jumps) {

@@ -1,5 +1,7 @@
 //! Loads a whole program: what every architecture has, in its order. The parts that differ are in `v1model.rs` and `tna.rs`.
 
+use std::collections::HashMap;
+
 use serde_json::Value;
 
 use super::arrays::Arrays;
@@ -87,6 +89,10 @@ fn load(root: &Json, identity: u64) -> Load<Pipeline> {
     words.resize(base, 0);
     words.extend(&builder.pool);
     let constants = builder.constants();
+    let mut marks: HashMap<_, Vec<_>> = HashMap::new();
+    for (at, mark) in builder.marks {
+        marks.entry(at).or_default().push(mark);
+    }
     let (ops, lists) = (builder.code, builder.lists);
     let crcs = calculations.custom_crcs();
     let state = State {
@@ -115,6 +121,7 @@ fn load(root: &Json, identity: u64) -> Load<Pipeline> {
         param_base,
         param_end: base,
         constants,
+        marks,
         native: None,
     };
     let program = Program {

@@ -1,15 +1,30 @@
 //! A program as flat code, with what the code refers to.
 
 use std::collections::HashMap;
+use std::sync::Arc;
 
 use super::calculation::Calculation;
 use super::exact::Env;
 use super::layout::Layout;
 use super::native::{self, Native};
-use super::ops::{Op, Word};
+use super::ops::{Address, Op, Word};
 use super::state::State;
 use super::table::{Action, TableProgram};
 use super::wire::Plan;
+use crate::events::Source;
+
+/// What an operation is the first of; the log of packets tells it.
+#[derive(Clone, Debug)]
+pub(crate) enum Mark {
+    /// A jump that is taken if the condition of this name does not hold.
+    Condition(String, Option<Arc<Source>>),
+    /// A primitive.
+    Statement(Arc<Source>),
+    /// A table whose only action stands here.
+    Table(u32),
+    /// An action that stands here.
+    Action(u32),
+}
 
 /// The immutable half of a program, as far as flat code needs it.
 #[derive(Debug)]
@@ -28,6 +43,7 @@ pub(crate) struct Code {
     pub param_end: usize,
     /// Words whose values never change.
     pub constants: HashMap<Word, u64>,
+    pub marks: HashMap<Address, Vec<Mark>>,
     /// The same code for the processor, once it is compiled.
     pub native: Option<Native>,
 }

@@ -5,12 +5,14 @@ use std::collections::HashMap;
 use super::layout::{Place, register};
 use super::machine::run;
 use super::native;
+use super::observer::Observer;
 use super::ops::Address;
 use super::parser::ValueSet;
 use super::program::{MetadataWord, Program};
 use super::state::State;
 use super::wire::write_header;
 use crate::bits::to_bytes;
+use crate::events::{Loss, What};
 use crate::ids::{DigestId, Port};
 use crate::packet::{DigestMessage, Outcomes, Packet};
 use crate::values::CloneSession;
@@ -60,9 +62,24 @@ impl Core {
 
     /// Runs a control to its end; an `exit` ends this control only.
     #[inline]
-    pub fn run(&mut self, control: Address) {
-        run(&self.program.code, &mut self.state, control);
+    pub fn run<O: Observer>(&mut self, control: Address, name: &'static str, seen: &mut O) {
+        seen.see(|| What::ControlStarted { control: name });
+        run(&self.program.code, &mut self.state, control, seen);
         self.state.words[register::EXIT as usize] = 0;
+        seen.see(|| What::ControlEnded { control: name });
+    }
+
+    /// Tells which headers the deparser writes into a frame of this length.
+    pub fn tell_deparsed<O: Observer>(&self, headers: &[u32], bytes: usize, seen: &mut O) {
+        seen.see(|| {
+            let layout = &self.program.code.layout;
+            let headers = headers.iter().map(|&header| &layout.headers[header as usize]);
+            let valid = headers.filter(|header| self.state.words[header.valid as usize] != 0);
+            What::Deparsed {
+                headers: valid.map(|header| header.name.clone()).collect(),
+                bytes,
+            }
+        });
     }
 
     /// Valid headers in order, then the rest of the packet. `number`: of the parser that has read it.
@@ -111,7 +128,7 @@ impl Core {
     }
 
     /// The digest that the program asked for, if it did.
-    pub fn send_digest(&mut self, out: &mut Outcomes) {
+    pub fn send_digest<O: Observer>(&mut self, out: &mut Outcomes, seen: &mut O) {
         let id = self.state.words[register::DIGEST as usize];
         if id == 0 {
             return;
@@ -130,6 +147,9 @@ impl Core {
             Place::Valid(header) => vec![words[layout.headers[header as usize].valid as usize] as u8],
         };
         let fields = self.program.digests[index].fields.iter().map(bytes).collect();
+        seen.see(|| What::Digest {
+            digest: self.program.digests[index].name.clone(),
+        });
         out.digests.push(DigestMessage {
             digest: DigestId(index as u32),
             fields,
@@ -207,6 +227,12 @@ impl Core {
         phv.extend_from_slice(&self.state.words[..self.program.blank.len()]);
         phv
     }
+}
+
+/// The packet goes no further.
+pub(crate) fn lose<O: Observer>(why: Loss, out: &mut Outcomes, seen: &mut O) {
+    out.dropped = true;
+    seen.see(|| What::Dropped { why });
 }
 
 /// Stores a value in a metadata field, cut to its width, if the program has the field.

@@ -167,6 +167,16 @@ impl Layout {
         })
     }
 
+    /// A field's name, with its header's. What the compiler keeps in `scalars` (metadata, variables) has a whole name of its
+    /// own.
+    pub fn field_name(&self, field: u32) -> String {
+        let field = &self.fields[field as usize];
+        match self.headers[field.header as usize].name.as_str() {
+            "scalars" => field.name.clone(),
+            header => format!("{header}.{}", field.name),
+        }
+    }
+
     /// A field under any of the names that programmers use for it.
     pub fn find_p4(&self, name: &str) -> Option<u32> {
         let name = name.strip_prefix("hdr.").unwrap_or(name);

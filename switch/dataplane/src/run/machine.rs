@@ -7,6 +7,7 @@ use super::expr::Arithmetic;
 use super::header_ops;
 use super::layout::register;
 use super::native;
+use super::observer::Observer;
 use super::ops::{Address, LogMessage, Op, Target, Word};
 use super::state::State;
 use super::table::{TableProgram, TableState};
@@ -20,17 +21,18 @@ const MAX_LOG: usize = 1024;
 
 /// Runs from an address to `End`, or to `Exit`: compiled code where there is some.
 #[inline]
-pub(crate) fn run(code: &Code, state: &mut State, start: Address) {
+pub(crate) fn run<O: Observer>(code: &Code, state: &mut State, start: Address, seen: &mut O) {
     match code.native.as_ref().and_then(|native| native.entry(start)) {
         Some(entry) => native::call(entry, code, state),
-        None => interpret(code, state, start),
+        None => interpret(code, state, start, seen),
     }
 }
 
-fn interpret(code: &Code, state: &mut State, start: Address) {
+fn interpret<O: Observer>(code: &Code, state: &mut State, start: Address, seen: &mut O) {
     let mut pc = start as usize;
     let mut loops = 0;
     while let Some(op) = code.ops.get(pc) {
+        seen.comes_to(code, state, pc as Address);
         pc += 1;
         let w = &state.words;
         let (jumps, to) = match *op {
@@ -46,14 +48,14 @@ fn interpret(code: &Code, state: &mut State, start: Address) {
             Op::JumpUnlessLess { a, b, to } => (get(w, a) >= get(w, b), to),
             Op::JumpUnlessLessOrEqual { a, b, to } => (get(w, a) > get(w, b), to),
             Op::Apply { table } => {
-                let next = apply(code, state, table);
+                let next = apply(code, state, table, seen);
                 if state.words[register::EXIT as usize] != 0 {
                     return;
                 }
                 (true, next)
             }
             Op::Call { to } => {
-                run(code, state, to);
+                run(code, state, to, seen);
                 if state.words[register::EXIT as usize] != 0 {
                     return;
                 }
@@ -61,9 +63,11 @@ fn interpret(code: &Code, state: &mut State, start: Address) {
             }
             _ => {
                 step(code, state, op);
+                seen.did(code, state, op);
                 continue;
             }
         };
+        seen.decided(code, pc as Address - 1, !jumps);
         if jumps {
             if (to as usize) < pc {
                 loops += 1;
@@ -87,26 +91,29 @@ pub(crate) enum Following {
 }
 
 /// Looks the packet up in a table and runs the action; returns where to go on.
-pub(crate) fn apply(code: &Code, state: &mut State, index: u32) -> Address {
+pub(crate) fn apply<O: Observer>(code: &Code, state: &mut State, index: u32, seen: &mut O) -> Address {
     let table = &code.tables[index as usize];
-    let (hit, following) = look_up(code, state, index);
+    let (slot, following) = look_up(code, state, index);
+    seen.applied(code, state, index, slot);
     let following = match following {
         Following::Action { action, choice } => {
-            run(code, state, code.actions[action as usize].start);
+            seen.acts(code, state, action, None);
+            run(code, state, code.actions[action as usize].start, seen);
             table.actions[choice as usize].1
         }
-        Following::Indirect(call) => apply_indirect(code, state, table, &call),
+        Following::Indirect(call) => apply_indirect(code, state, table, &call, seen),
         Following::Nothing => table.otherwise,
     };
-    match (table.hit_miss, hit) {
+    match (table.hit_miss, slot.is_some()) {
         (Some((hit, _)), true) => hit,
         (Some((_, miss)), false) => miss,
         (None, _) => following,
     }
 }
 
-/// Looks the packet up in a table: whether an entry matched, and what it or the default says. Counts, and charges the meter.
-pub(crate) fn look_up(code: &Code, state: &mut State, index: u32) -> (bool, Following) {
+/// Looks the packet up in a table: the slot of the entry that matched, and what it or the default says. Counts, and charges
+/// the meter.
+pub(crate) fn look_up(code: &Code, state: &mut State, index: u32) -> (Option<u32>, Following) {
     let table = &code.tables[index as usize];
     let TableState { entries, default } = &mut state.tables[index as usize];
     entries.prepare();
@@ -145,11 +152,17 @@ pub(crate) fn look_up(code: &Code, state: &mut State, index: u32) -> (bool, Foll
         Some(indirect) => Following::Indirect(indirect.clone()),
         None => Following::Nothing,
     };
-    (slot.is_some(), following)
+    (slot, following)
 }
 
 /// Runs the action behind a member or a group; an empty group has none.
-fn apply_indirect(code: &Code, state: &mut State, table: &TableProgram, call: &Call) -> Address {
+fn apply_indirect<O: Observer>(
+    code: &Code,
+    state: &mut State,
+    table: &TableProgram,
+    call: &Call,
+    seen: &mut O,
+) -> Address {
     let Some(profile) = table.profile.map(|profile| profile as usize) else {
         return table.otherwise;
     };
@@ -176,7 +189,8 @@ fn apply_indirect(code: &Code, state: &mut State, table: &TableProgram, call: &C
     };
     state.words[code.param_base..code.param_base + params.len()].copy_from_slice(params);
     let action = *action;
-    run(code, state, code.actions[action as usize].start);
+    seen.acts(code, state, action, Some((call, member)));
+    run(code, state, code.actions[action as usize].start, seen);
     table
         .actions
         .iter()

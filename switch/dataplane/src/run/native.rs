@@ -8,6 +8,7 @@ use std::fmt;
 
 use super::code::Code;
 use super::machine::{self, Following};
+use super::observer::Nobody;
 use super::ops::Address;
 use super::parser::{Parser, ValueSet};
 use super::state::State;
@@ -179,12 +180,12 @@ pub(crate) const NO_ACTION: u32 = u32::MAX;
 pub(crate) unsafe extern "C" fn choose(context: *mut Context, table: u64) -> u64 {
     // SAFETY: As in `step`.
     let context = unsafe { &mut *context };
-    let (hit, following) = machine::look_up(context.code, context.state, table as u32);
+    let (slot, following) = machine::look_up(context.code, context.state, table as u32);
     let choice = match following {
         Following::Action { choice, .. } => choice,
         Following::Indirect(_) | Following::Nothing => NO_ACTION,
     };
-    u64::from(choice) | if hit { HIT } else { 0 }
+    u64::from(choice) | if slot.is_some() { HIT } else { 0 }
 }
 
 /// Applies a table with all that belongs to it. Returns where to go on.
@@ -194,7 +195,7 @@ pub(crate) unsafe extern "C" fn choose(context: *mut Context, table: u64) -> u64
 pub(crate) unsafe extern "C" fn apply(context: *mut Context, table: u64) -> u64 {
     // SAFETY: As in `step`.
     let context = unsafe { &mut *context };
-    u64::from(machine::apply(context.code, context.state, table as u32))
+    u64::from(machine::apply(context.code, context.state, table as u32, &mut Nobody))
 }
 
 /// One operation of the parser, as the interpreter does it: state (upper half) and operation, and where the parser is. Returns where
@@ -208,7 +209,7 @@ pub(crate) unsafe extern "C" fn parse_op(context: *mut Context, place: u64, at: 
     let Some((parser, _)) = context.parser else { return at };
     let op = &parser.states[(place >> 32) as usize].ops[place as u32 as usize];
     let mut place = at as usize;
-    match parser.execute(context.code, context.state, op, &mut place) {
+    match parser.execute(context.code, context.state, op, &mut place, &mut Nobody) {
         Ok(()) => place as u64,
         Err(error) => packed_error(error) | at,
     }
@@ -223,7 +224,7 @@ pub(crate) unsafe extern "C" fn parse_next(context: *mut Context, current: u64, 
     let context = unsafe { &mut *context };
     let Some((parser, sets)) = context.parser else { return 0 };
     let current = &parser.states[current as usize];
-    match parser.next(context.code, sets, context.state, current, at as usize) {
+    match parser.next(context.code, sets, context.state, current, at as usize, &mut Nobody) {
         Ok(next) => next.map_or(0, |state| u64::from(state) + 1),
         Err(error) => packed_error(error) | at,
     }

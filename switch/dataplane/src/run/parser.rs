@@ -1,13 +1,17 @@
 //! The parser: states that extract headers and choose the next state by a key.
 
+use std::collections::HashMap;
+
 use super::code::Code;
 use super::header_ops::mark_valid;
 use super::layout::Layout;
 use super::machine::run;
 use super::native;
+use super::observer::Observer;
 use super::ops::{Address, Word};
 use super::state::State;
 use crate::bits::{self, words};
+use crate::events::What;
 
 /// States one packet may visit, so that a loop that extracts nothing ends.
 pub(crate) const MAX_STEPS: usize = 4096;
@@ -20,9 +24,18 @@ pub(crate) struct Errors {
     pub header_too_short: u32,
     pub timeout: u32,
     pub invalid_argument: u32,
+    /// The names of all errors of the program.
+    pub names: HashMap<u32, String>,
 }
 
 impl Errors {
+    /// The name of an error; of one that the program does not know, its number.
+    pub fn name(&self, error: u32) -> String {
+        self.names
+            .get(&error)
+            .map_or_else(|| format!("error {error}"), String::clone)
+    }
+
     /// The bits of `parser_err` for an error. What the chip has no bit for is a packet that no state matches.
     pub fn tofino_flags(&self, error: u32) -> u64 {
         const NO_MATCH: u64 = 0x01;
@@ -42,6 +55,7 @@ impl Errors {
 
 #[derive(Debug)]
 pub(crate) struct Parser {
+    pub name: String,
     /// 0, or 1 for the second parser of a Tofino.
     pub number: usize,
     pub states: Vec<ParseState>,
@@ -51,8 +65,11 @@ pub(crate) struct Parser {
 
 #[derive(Debug, Default)]
 pub(crate) struct ParseState {
+    pub name: String,
     pub ops: Vec<ParserOp>,
     pub key: Vec<KeyPart>,
+    /// Of the parts of the key, in bits.
+    pub widths: Vec<u32>,
     pub cases: Vec<Case>,
     pub otherwise: Option<u32>,
 }
@@ -183,10 +200,13 @@ impl Parser {
 
     /// Parses `state.frame` from its beginning; leaves the start of the rest in `state.payload`.
     /// Returns the number of the error that stopped it, if one did.
-    pub fn parse(&self, code: &Code, sets: &[ValueSet], state: &mut State) -> Option<u32> {
+    pub fn parse<O: Observer>(&self, code: &Code, sets: &[ValueSet], state: &mut State, seen: &mut O) -> Option<u32> {
         if let Some(entry) = code.native.as_ref().and_then(|native| native.parser(self.number)) {
             return native::parse(entry, code, state, (self, sets));
         }
+        seen.see(|| What::ParserStarted {
+            parser: self.name.clone(),
+        });
         let mut next = self.start;
         let mut at = 0;
         let mut steps = 0;
@@ -196,49 +216,63 @@ impl Parser {
             let outcome = if steps > MAX_STEPS {
                 Err(self.errors.timeout)
             } else {
-                self.visit(code, sets, state, &self.states[current as usize], &mut at)
+                self.visit(code, sets, state, &self.states[current as usize], &mut at, seen)
             };
             match outcome {
                 Ok(following) => next = following,
                 Err(number) => {
                     error = Some(number);
+                    seen.see(|| What::ParserFailed {
+                        error: self.errors.name(number),
+                    });
                     break;
                 }
             }
         }
         state.payload = at;
+        seen.see(|| What::ParserEnded {
+            parser: self.name.clone(),
+            bytes: at,
+        });
         error
     }
 
-    fn visit(
+    fn visit<O: Observer>(
         &self,
         code: &Code,
         sets: &[ValueSet],
         state: &mut State,
         current: &ParseState,
         at: &mut usize,
+        seen: &mut O,
     ) -> Result<Option<u32>, u32> {
+        seen.see(|| What::State {
+            state: current.name.clone(),
+        });
         for op in &current.ops {
-            self.execute(code, state, op, at)?;
+            self.execute(code, state, op, at, seen)?;
         }
-        self.next(code, sets, state, current, *at)
+        let next = self.next(code, sets, state, current, *at, seen)?;
+        seen.selected(self, current, state, next);
+        Ok(next)
     }
 
     /// The state after this one.
-    pub fn next(
+    pub fn next<O: Observer>(
         &self,
         code: &Code,
         sets: &[ValueSet],
         state: &mut State,
         current: &ParseState,
         at: usize,
+        seen: &mut O,
     ) -> Result<Option<u32>, u32> {
         if current.cases.is_empty() {
             return Ok(current.otherwise);
         }
         let mut key = std::mem::take(&mut state.key);
         key.clear();
-        let built = self.build_key(code, state, &current.key, at, &mut key);
+        let built = self.build_key(code, state, &current.key, at, &mut key, seen);
         let next = built.map(|()| {
             let case = current.cases.iter().find(|case| matches(case, &key, sets));
             case.map_or(current.otherwise, |case| case.next)
@@ -247,13 +281,14 @@ impl Parser {
         next
     }
 
-    fn build_key(
+    fn build_key<O: Observer>(
         &self,
         code: &Code,
         state: &mut State,
         parts: &[KeyPart],
         at: usize,
         key: &mut Vec<u64>,
+        seen: &mut O,
     ) -> Result<(), u32> {
         for part in parts {
             match *part {
@@ -261,7 +296,7 @@ impl Parser {
                     key.extend_from_slice(&state.words[first as usize..(first + count) as usize]);
                 }
                 KeyPart::Computed { code: start, word } => {
-                    run(code, state, start);
+                    run(code, state, start, seen);
                     key.push(state.words[word as usize]);
                 }
                 KeyPart::Lookahead { offset, width } => {
@@ -283,17 +318,24 @@ impl Parser {
         Ok(())
     }
 
-    pub fn execute(&self, code: &Code, state: &mut State, op: &ParserOp, at: &mut usize) -> Result<(), u32> {
+    pub fn execute<O: Observer>(
+        &self,
+        code: &Code,
+        state: &mut State,
+        op: &ParserOp,
+        at: &mut usize,
+        seen: &mut O,
+    ) -> Result<(), u32> {
         match op {
-            ParserOp::Extract(header) => self.extract(code, state, *header, 0, at),
+            ParserOp::Extract(header) => self.extract(code, state, *header, 0, at, seen),
             ParserOp::ExtractVarbit {
                 header,
                 code: start,
                 bits,
             } => {
-                run(code, state, *start);
+                run(code, state, *start, seen);
                 let bits = state.words[*bits as usize];
-                self.extract(code, state, *header, bits, at)
+                self.extract(code, state, *header, bits, at, seen)
             }
             ParserOp::ExtractNext { headers, next, varbit } => {
                 let position = state.words[*next as usize];
@@ -302,15 +344,15 @@ impl Parser {
                 };
                 let mut bits = 0;
                 if let Some((start, word)) = varbit {
-                    run(code, state, *start);
+                    run(code, state, *start, seen);
                     bits = state.words[*word as usize];
                 }
-                self.extract(code, state, header, bits, at)?;
+                self.extract(code, state, header, bits, at, seen)?;
                 state.words[*next as usize] = position + 1;
                 Ok(())
             }
             ParserOp::Run(start) => {
-                run(code, state, *start);
+                run(code, state, *start, seen);
                 Ok(())
             }
             ParserOp::Lookahead {
@@ -322,7 +364,7 @@ impl Parser {
                 let to = *to as usize;
                 let out = &mut state.words[to..to + words(*width)];
                 self.peek(&state.frame, *at, *offset, *width, out)?;
-                run(code, state, *start);
+                run(code, state, *start, seen);
                 Ok(())
             }
             ParserOp::Verify {
@@ -330,14 +372,14 @@ impl Parser {
                 holds,
                 error,
             } => {
-                run(code, state, *start);
+                run(code, state, *start, seen);
                 if state.words[*holds as usize] == 0 {
                     return Err(state.words[*error as usize] as u32);
                 }
                 Ok(())
             }
             ParserOp::Advance { code: start, bits } => {
-                run(code, state, *start);
+                run(code, state, *start, seen);
                 let bits = state.words[*bits as usize];
                 if !bits.is_multiple_of(8) {
                     return Err(self.errors.invalid_argument);
@@ -346,6 +388,9 @@ impl Parser {
                     return Err(self.errors.packet_too_short);
                 }
                 *at += (bits / 8) as usize;
+                seen.see(|| What::Advanced {
+                    bytes: (bits / 8) as usize,
+                });
                 Ok(())
             }
         }
@@ -353,8 +398,17 @@ impl Parser {
 
     /// Extracts a header whose variable-length field, if it has one, takes `bits`.
     #[inline]
-    fn extract(&self, code: &Code, state: &mut State, header: u32, bits: u64, at: &mut usize) -> Result<(), u32> {
+    fn extract<O: Observer>(
+        &self,
+        code: &Code,
+        state: &mut State,
+        header: u32,
+        bits: u64,
+        at: &mut usize,
+        seen: &mut O,
+    ) -> Result<(), u32> {
         let layout = &code.layout;
+        let begin = *at;
         if let Some(plan) = &code.plans[header as usize] {
             let rest = &state.frame[*at..];
             if rest.len() < plan.bytes {
@@ -366,6 +420,7 @@ impl Parser {
             self.extract_bits(layout, state, header, bits, at)?;
         }
         mark_valid(layout, state, header);
+        seen.extracted(code, state, header, *at - begin);
         Ok(())
     }
 

@@ -2,11 +2,14 @@
 
 use super::core::{Core, Names};
 use super::native::Parts;
+use super::observer::Nobody;
 use super::parser::ValueSet;
 use super::program::Program;
 use super::state::State;
 use super::tna::Tna;
+use super::tracer::Tracer;
 use super::v1model::V1model;
+use crate::events::Event;
 use crate::ids::{FieldRef, Nanos, Port};
 use crate::packet::{Outcomes, Packet, Queueing, Recirculated};
 
@@ -15,6 +18,8 @@ use crate::packet::{Outcomes, Packet, Queueing, Recirculated};
 pub struct Pipeline {
     pub(crate) core: Core,
     architecture: Architecture,
+    /// Writes down what happens to packets.
+    tracer: Option<Box<Tracer>>,
 }
 
 /// The way of a packet: which parts of a program it passes, and what happens between them.
@@ -35,6 +40,7 @@ impl Pipeline {
         Pipeline {
             core: Core::new(program, state, sets, names),
             architecture,
+            tracer: None,
         }
     }
 
@@ -45,6 +51,28 @@ impl Pipeline {
             Architecture::Tna(way) => way.parts(),
         };
         (&mut self.core, parts)
+    }
+
+    /// Writes down what happens to packets from now on, for [`events`](Self::events) to hand out. The program is interpreted:
+    /// compiled code tells nothing. `frames`: the number of the first frame.
+    pub fn trace(&mut self, frames: u64) {
+        self.interpret();
+        self.tracer = Some(Box::new(Tracer::new(frames)));
+    }
+
+    /// What has happened since the last call; nothing without [`trace`](Self::trace).
+    pub fn events(&mut self) -> impl Iterator<Item = Event> + '_ {
+        self.tracer.iter_mut().flat_map(|tracer| tracer.events.drain(..))
+    }
+
+    /// Whether events are written down.
+    pub(crate) fn is_traced(&self) -> bool {
+        self.tracer.is_some()
+    }
+
+    /// Frames numbered so far; 0 without [`trace`](Self::trace).
+    pub fn frames_traced(&self) -> u64 {
+        self.tracer.as_ref().map_or(0, |tracer| tracer.frames())
     }
 
     /// Registers, counters, meters, filters and `random()` are what they were when the program was loaded. Entries, default
@@ -68,25 +96,34 @@ impl Pipeline {
     /// Resubmission happens inside: at most 16 times for one packet in v1model, once in TNA. What becomes of the packet is
     /// added to `out`.
     pub fn ingress(&mut self, now: Nanos, port: Port, frame: &[u8], out: &mut Outcomes) {
-        match &self.architecture {
-            Architecture::V1model(way) => way.ingress(&mut self.core, now, port, frame, out),
-            Architecture::Tna(way) => way.ingress(&mut self.core, now, port, frame, out),
+        let (core, frame) = (&mut self.core, (port, frame));
+        match (&self.architecture, &mut self.tracer) {
+            (Architecture::V1model(way), None) => way.ingress(core, now, frame, out, &mut Nobody),
+            (Architecture::Tna(way), None) => way.ingress(core, now, frame, out, &mut Nobody),
+            (Architecture::V1model(way), Some(tracer)) => way.ingress(core, now, frame, out, &mut **tracer),
+            (Architecture::Tna(way), Some(tracer)) => way.ingress(core, now, frame, out, &mut **tracer),
         }
     }
 
     /// As [`ingress`](Self::ingress), for a recirculated packet.
     pub fn reingress(&mut self, now: Nanos, packet: Recirculated, out: &mut Outcomes) {
-        match &self.architecture {
-            Architecture::V1model(way) => way.reingress(&mut self.core, now, packet, out),
-            Architecture::Tna(way) => way.reingress(&mut self.core, now, packet, out),
+        let core = &mut self.core;
+        match (&self.architecture, &mut self.tracer) {
+            (Architecture::V1model(way), None) => way.reingress(core, now, packet, out, &mut Nobody),
+            (Architecture::Tna(way), None) => way.reingress(core, now, packet, out, &mut Nobody),
+            (Architecture::V1model(way), Some(tracer)) => way.reingress(core, now, packet, out, &mut **tracer),
+            (Architecture::Tna(way), Some(tracer)) => way.reingress(core, now, packet, out, &mut **tracer),
         }
     }
 
     /// Egress and deparser for a packet that left its queue.
     pub fn egress(&mut self, now: Nanos, packet: Packet, queueing: Queueing, out: &mut Outcomes) {
-        match &self.architecture {
-            Architecture::V1model(way) => way.egress(&mut self.core, now, packet, queueing, out),
-            Architecture::Tna(way) => way.egress(&mut self.core, now, packet, queueing, out),
+        let core = &mut self.core;
+        match (&self.architecture, &mut self.tracer) {
+            (Architecture::V1model(way), None) => way.egress(core, now, packet, queueing, out, &mut Nobody),
+            (Architecture::Tna(way), None) => way.egress(core, now, packet, queueing, out, &mut Nobody),
+            (Architecture::V1model(way), Some(tracer)) => way.egress(core, now, packet, queueing, out, &mut **tracer),
+            (Architecture::Tna(way), Some(tracer)) => way.egress(core, now, packet, queueing, out, &mut **tracer),
         }
     }
 

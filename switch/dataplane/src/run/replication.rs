@@ -1,15 +1,25 @@
 //! Multicast and clones of v1model: one packet becomes several.
 
-use super::core::{Core, set, set_in};
+use super::core::{Core, lose, set, set_in};
 use super::layout::register;
+use super::observer::{Nobody, Observer};
 use super::v1model::{V1model, instance};
+use crate::events::{Loss, PacketId, What};
 use crate::ids::Port;
 use crate::packet::{Enqueue, Outcomes, Packet};
 use crate::values::CloneSession;
 
 impl V1model {
-    /// Hands a copy of the packet at work to the traffic manager.
-    pub fn enqueue(&self, core: &mut Core, port: Port, frame: Vec<u8>, class_of_service: u8, out: &mut Outcomes) {
+    /// Hands a copy of the packet at work to the traffic manager, for a port and under a number.
+    pub fn enqueue<O: Observer>(
+        &self,
+        core: &mut Core,
+        (port, id): (Port, PacketId),
+        frame: Vec<u8>,
+        class_of_service: u8,
+        out: &mut Outcomes,
+        seen: &mut O,
+    ) {
         let frame_len = self.frame_len(core, &frame);
         let mut phv = core.copy_phv();
         for register in [
@@ -34,12 +44,12 @@ impl V1model {
             phv,
             frame,
             payload: core.state.payload,
+            id,
         };
         if priority > 7 {
             // simple_switch drops it: "priority out of range".
             core.recycle(packet);
-            out.dropped = true;
-            return;
+            return lose(Loss::NoSuchQueue, out, seen);
         }
         out.enqueue.push(Enqueue {
             packet,
@@ -50,21 +60,35 @@ impl V1model {
     }
 
     /// Copies of the packet at work to all ports of a group.
-    pub fn multicast(&self, core: &mut Core, group: u64, out: &mut Outcomes) {
+    pub fn multicast<O: Observer>(&self, core: &mut Core, group: u64, out: &mut Outcomes, seen: &mut O) {
         if let Ok(group) = u16::try_from(group) {
-            self.copy_to_group(core, group, 0, out);
+            self.copy_to_group(core, group, 0, out, seen);
         }
     }
 
-    fn copy_to_group(&self, core: &mut Core, group: u16, class_of_service: u8, out: &mut Outcomes) {
+    fn copy_to_group<O: Observer>(
+        &self,
+        core: &mut Core,
+        group: u16,
+        class_of_service: u8,
+        out: &mut Outcomes,
+        seen: &mut O,
+    ) {
         // Taken out while the copies are made.
         if let Some(replicas) = core.groups.remove(&group) {
-            self.replicate(core, &replicas, class_of_service, out);
+            self.replicate(core, &replicas, class_of_service, out, seen);
             core.groups.insert(group, replicas);
         }
     }
 
-    fn replicate(&self, core: &mut Core, replicas: &[(Port, u16)], class_of_service: u8, out: &mut Outcomes) {
+    fn replicate<O: Observer>(
+        &self,
+        core: &mut Core,
+        replicas: &[(Port, u16)],
+        class_of_service: u8,
+        out: &mut Outcomes,
+        seen: &mut O,
+    ) {
         // What ingress asked for is about the original, not about the copies.
         for register in [register::RECIRCULATE, register::EXIT] {
             core.state.words[register as usize] = 0;
@@ -74,12 +98,23 @@ impl V1model {
             set(&mut core.state, field, u64::from(rid));
             let mut frame = core.spare_frame();
             frame.extend_from_slice(&core.state.frame);
-            self.enqueue(core, port, frame, class_of_service, out);
+            let id = seen.copy();
+            seen.see(|| What::Copied {
+                to: id.copy,
+                port,
+                instance: rid,
+            });
+            self.enqueue(core, (port, id), frame, class_of_service, out, seen);
         }
     }
 
-    /// The session of a clone call, if there was one and the session is configured.
-    fn requested_clone(&self, core: &mut Core) -> Option<(u16, CloneSession, u64)> {
+    /// The session of a clone call at ingress or egress, if there was one and the session is configured.
+    fn requested_clone<O: Observer>(
+        &self,
+        core: &mut Core,
+        at: &'static str,
+        seen: &mut O,
+    ) -> Option<(u16, CloneSession, u64)> {
         let request = core.state.words[register::CLONE as usize];
         if request == 0 {
             return None;
@@ -88,13 +123,18 @@ impl V1model {
         core.state.words[register::CLONE as usize] = 0;
         core.state.words[register::CLONE_FIELDS as usize] = 0;
         let id = (request & !register::REQUESTED) as u16;
+        seen.see(|| What::Cloned {
+            at,
+            session: id,
+            known: core.sessions.contains_key(&id),
+        });
         // Taken out while the copies are made; the caller puts it back.
         Some((id, core.sessions.remove(&id)?, list))
     }
 
     /// Ingress to egress: the packet as it arrived, parsed again.
-    pub fn clone_at_ingress(&self, core: &mut Core, out: &mut Outcomes) {
-        let Some((id, session, list)) = self.requested_clone(core) else {
+    pub fn clone_at_ingress<O: Observer>(&self, core: &mut Core, out: &mut Outcomes, seen: &mut O) {
+        let Some((id, session, list)) = self.requested_clone(core, "ingress", seen) else {
             return;
         };
         let (saved, payload) = self.save(core);
@@ -104,35 +144,37 @@ impl V1model {
         core.state.words[register::ARRIVED as usize] = arrived;
         core.state.words[register::LENGTH as usize] = arrived;
         set(&mut core.state, Some(self.metadata.ingress_port), port);
-        self.parser.parse(&core.program.code, &core.sets, &mut core.state);
+        // The same states as before.
+        self.parser
+            .parse(&core.program.code, &core.sets, &mut core.state, &mut Nobody);
         self.forget_metadata(core, &saved, list, instance::INGRESS_CLONE);
-        self.emit_clones(core, &session, out);
+        self.emit_clones(core, &session, out, seen);
         self.restore(core, saved, payload);
         core.sessions.insert(id, session);
     }
 
     /// Egress to egress: the packet with its headers as they are now.
-    pub fn clone_at_egress(&self, core: &mut Core, out: &mut Outcomes) {
-        let Some((id, session, list)) = self.requested_clone(core) else {
+    pub fn clone_at_egress<O: Observer>(&self, core: &mut Core, out: &mut Outcomes, seen: &mut O) {
+        let Some((id, session, list)) = self.requested_clone(core, "egress", seen) else {
             return;
         };
         let (saved, payload) = self.save(core);
         self.forget_metadata(core, &saved, list, instance::EGRESS_CLONE);
         core.state.words[register::RECIRCULATE as usize] = 0;
         core.state.words[register::TRUNCATE as usize] = u64::MAX;
-        self.emit_clones(core, &session, out);
+        self.emit_clones(core, &session, out, seen);
         self.restore(core, saved, payload);
         core.sessions.insert(id, session);
     }
 
-    fn emit_clones(&self, core: &mut Core, session: &CloneSession, out: &mut Outcomes) {
+    fn emit_clones<O: Observer>(&self, core: &mut Core, session: &CloneSession, out: &mut Outcomes, seen: &mut O) {
         if let Some(bytes) = session.truncate_to {
             core.state.words[register::TRUNCATE as usize] = u64::from(bytes);
         }
         let class_of_service = session.class_of_service.min(7);
-        self.replicate(core, &session.replicas, class_of_service, out);
+        self.replicate(core, &session.replicas, class_of_service, out, seen);
         if let Some(group) = session.group {
-            self.copy_to_group(core, group, class_of_service, out);
+            self.copy_to_group(core, group, class_of_service, out, seen);
         }
     }
 

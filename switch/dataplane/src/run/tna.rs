@@ -9,15 +9,17 @@
 use std::collections::HashMap;
 
 use super::calculation::Input;
-use super::core::{Core, set};
+use super::core::{Core, lose, set};
 use super::intrinsic::{Chip, EgressMetadata, INGRESS_BYTES, UNWRITTEN};
 use super::layout::{Layout, register};
 use super::native::Parts;
+use super::observer::{Nobody, Observer};
 use super::ops::Address;
 use super::parser::Parser;
 use super::program::MetadataWord;
 use super::wire::write_field;
 use crate::bits::Writer;
+use crate::events::{Data, Loss, PacketId, What};
 use crate::ids::{DROP_PORT, Nanos, Port};
 use crate::packet::{Enqueue, Outcomes, Packet, Queueing, Recirculated, Transmit};
 use crate::values::CloneSession;
@@ -133,36 +135,71 @@ impl Tna {
     }
 
     /// A frame that arrived: at most two passes, the second for a resubmitted packet.
-    pub fn ingress(&self, core: &mut Core, now: Nanos, port: Port, frame: &[u8], out: &mut Outcomes) {
+    pub fn ingress<O: Observer>(
+        &self,
+        core: &mut Core,
+        now: Nanos,
+        (port, frame): (Port, &[u8]),
+        out: &mut Outcomes,
+        seen: &mut O,
+    ) {
+        let id = seen.number();
+        seen.take_up(now, id);
+        seen.see(|| What::Received {
+            port,
+            bytes: frame.len(),
+            data: Data(frame.to_vec()),
+        });
+        self.passes(core, now, (port, frame), out, seen);
+    }
+
+    fn passes<O: Observer>(
+        &self,
+        core: &mut Core,
+        now: Nanos,
+        (port, frame): (Port, &[u8]),
+        out: &mut Outcomes,
+        seen: &mut O,
+    ) {
         core.state.now = now;
-        if let Some(data) = self.pass(core, port, frame, None, out) {
-            self.pass(core, port, frame, Some(&data), out);
+        if let Some(data) = self.pass(core, port, frame, None, out, seen) {
+            seen.see(|| What::Resubmitted {});
+            self.pass(core, port, frame, Some(&data), out, seen);
             core.recycle_frame(data);
         }
     }
 
     /// A packet that left by a recirculation port comes back by it, as any frame that arrives.
-    pub fn reingress(&self, core: &mut Core, now: Nanos, packet: Recirculated, out: &mut Outcomes) {
+    pub fn reingress<O: Observer>(
+        &self,
+        core: &mut Core,
+        now: Nanos,
+        packet: Recirculated,
+        out: &mut Outcomes,
+        seen: &mut O,
+    ) {
+        seen.take_up(now, packet.packet.id);
         let (Some(port), Packet { layout, frame, .. }) = (packet.port, packet.packet) else {
-            out.dropped = true;
-            return;
+            return lose(Loss::OtherProgram, out, seen);
         };
         if layout == core.program.identity {
-            self.ingress(core, now, port, &frame, out);
+            seen.see(|| What::Reentered { bytes: frame.len() });
+            self.passes(core, now, (port, &frame), out, seen);
         } else {
-            out.dropped = true;
+            lose(Loss::OtherProgram, out, seen);
         }
         core.recycle_frame(frame);
     }
 
     /// Once through ingress. Returns the data for a resubmission, if there is one.
-    fn pass(
+    fn pass<O: Observer>(
         &self,
         core: &mut Core,
         port: Port,
         frame: &[u8],
         resubmitted: Option<&[u8]>,
         out: &mut Outcomes,
+        seen: &mut O,
     ) -> Option<Vec<u8>> {
         let now = core.state.now;
         let mut buffer = core.spare_frame();
@@ -170,16 +207,16 @@ impl Tna {
         buffer.extend_from_slice(frame);
         core.state.frame = buffer;
         core.reset_words();
-        let went_well = self.parse(core, &self.ingress, frame.len(), out);
+        let went_well = self.parse(core, &self.ingress, frame.len(), out, seen);
         if !went_well && !self.parser_errors_read {
-            out.dropped = true;
+            lose(Loss::ParserError, out, seen);
             core.finish();
             return None;
         }
-        core.run(self.ingress.control);
-        core.run(self.ingress.deparser);
+        core.run(self.ingress.control, "ingress", seen);
+        core.run(self.ingress.deparser, "ingress_deparser", seen);
         out.log.append(&mut core.state.log);
-        core.send_digest(out);
+        core.send_digest(out, seen);
         let drops = core.read_word(self.ingress.drop_ctl);
         if resubmitted.is_none() && drops & DROP_PACKET == 0 {
             let request = core.state.words[register::RESUBMIT as usize];
@@ -191,37 +228,49 @@ impl Tna {
             }
         }
         // Nothing else is made of a packet that is resubmitted (TNA 5.6).
-        self.mirror_at_ingress(core, out);
-        self.leave_ingress(core, drops, out);
+        self.mirror_at_ingress(core, out, seen);
+        self.leave_ingress(core, drops, out, seen);
         core.finish();
         None
     }
 
     /// Parses `state.frame`, which holds metadata and `length` bytes of the packet; false if the parser found an error.
-    fn parse(&self, core: &mut Core, gress: &Gress, length: usize, out: &mut Outcomes) -> bool {
+    fn parse<O: Observer>(
+        &self,
+        core: &mut Core,
+        gress: &Gress,
+        length: usize,
+        out: &mut Outcomes,
+        seen: &mut O,
+    ) -> bool {
         core.state.words[register::LENGTH as usize] = length as u64;
         core.state.words[register::ARRIVED as usize] = length as u64;
         let now = core.state.now;
         set(&mut core.state, Some(gress.timestamp), now);
-        let error = gress.parser.parse(&core.program.code, &core.sets, &mut core.state);
+        seen.accept(&core.state);
+        let error = gress
+            .parser
+            .parse(&core.program.code, &core.sets, &mut core.state, seen);
         if let Some(error) = error {
             out.parser_error = true;
             let flags = gress.parser.errors.tofino_flags(error);
             set(&mut core.state, Some(gress.parser_error), flags);
+            seen.compare(&core.program.code, &core.state);
         }
         error.is_none()
     }
 
     /// What the traffic manager does with the packet that the ingress deparser made.
-    fn leave_ingress(&self, core: &mut Core, drops: u64, out: &mut Outcomes) {
+    fn leave_ingress<O: Observer>(&self, core: &mut Core, drops: u64, out: &mut Outcomes, seen: &mut O) {
         let metadata = &self.metadata;
         let frame = core.emit(&self.ingress.emit, self.ingress.parser.number);
+        core.tell_deparsed(&self.ingress.emit, frame.len(), seen);
         let before = out.enqueue.len();
         let queue = core.read_word(metadata.queue) as u8 & 7;
         if drops & DROP_PACKET == 0 {
             for group in metadata.groups {
                 let group = core.read_word(group) as u16;
-                self.multicast(core, group, queue, &frame, out);
+                self.multicast(core, group, queue, &frame, out, seen);
             }
         }
         if drops & DROP_COPY_TO_CPU == 0
@@ -231,29 +280,44 @@ impl Tna {
             let queue = core.read_word(metadata.cpu_cos) as u8 & 7;
             let copy = core.copy_frame(&frame);
             let phv = self.copy_phv(core, register::REPLICA_FIRST);
-            enqueue(core, port, queue, copy, phv, out);
+            let id = copied(port, 0, seen);
+            enqueue(core, (port, id), queue, copy, phv, out);
         }
         // Neither no value nor the value for no port.
         let port = core.read_word(metadata.port);
         if drops & DROP_PACKET == 0 && port < u64::from(DROP_PORT) {
             let phv = self.copy_phv(core, 0);
-            enqueue(core, port as Port, queue, frame, phv, out);
+            enqueue(core, (port as Port, seen.id()), queue, frame, phv, out);
         } else {
             core.recycle_frame(frame);
         }
-        out.dropped |= out.enqueue.len() == before;
+        if out.enqueue.len() == before {
+            lose(Loss::Ingress, out, seen);
+        }
     }
 
     /// Copies for the members of a multicast group; none for a group that does not exist.
-    fn multicast(&self, core: &mut Core, group: u16, queue: u8, frame: &[u8], out: &mut Outcomes) {
+    fn multicast<O: Observer>(
+        &self,
+        core: &mut Core,
+        group: u16,
+        queue: u8,
+        frame: &[u8],
+        out: &mut Outcomes,
+        seen: &mut O,
+    ) {
         let Some(replicas) = core.groups.remove(&group) else {
             return;
         };
+        seen.see(|| What::Multicast {
+            group: u64::from(group),
+        });
         for (index, &(port, rid)) in replicas.iter().enumerate() {
             let first = if index == 0 { register::REPLICA_FIRST } else { 0 };
             let phv = self.copy_phv(core, u64::from(rid) | first);
             let copy = core.copy_frame(frame);
-            enqueue(core, port, queue, copy, phv, out);
+            let id = copied(port, rid, seen);
+            enqueue(core, (port, id), queue, copy, phv, out);
         }
         core.groups.insert(group, replicas);
     }
@@ -268,8 +332,8 @@ impl Tna {
     }
 
     /// A copy of the frame as it arrived goes to egress, with the mirror's header in front.
-    fn mirror_at_ingress(&self, core: &mut Core, out: &mut Outcomes) {
-        let Some((id, session, list)) = mirror_request(core) else {
+    fn mirror_at_ingress<O: Observer>(&self, core: &mut Core, out: &mut Outcomes, seen: &mut O) {
+        let Some((id, session, list)) = mirror_request(core, "ingress", seen) else {
             return;
         };
         let mut copy = core.spare_frame();
@@ -279,7 +343,7 @@ impl Tna {
         let mut phv = self.copy_phv(core, 0);
         // Only the packet itself and its copies bypass egress.
         phv[self.metadata.bypass_egress.word as usize] = 0;
-        mirror(core, &session, copy, phv, out);
+        mirror(core, &session, copy, phv, out, seen);
         core.sessions.insert(id, session);
     }
 
@@ -290,16 +354,26 @@ impl Tna {
     }
 
     /// Egress for a packet that left its queue.
-    pub fn egress(&self, core: &mut Core, now: Nanos, packet: Packet, queueing: Queueing, out: &mut Outcomes) {
+    pub fn egress<O: Observer>(
+        &self,
+        core: &mut Core,
+        now: Nanos,
+        packet: Packet,
+        queueing: Queueing,
+        out: &mut Outcomes,
+        seen: &mut O,
+    ) {
         core.state.now = now;
-        let Packet { layout, phv, frame, .. } = packet;
+        let Packet {
+            layout, phv, frame, id, ..
+        } = packet;
+        seen.take_up(now, id);
         if layout != core.program.identity || phv.len() != core.program.blank.len() {
-            out.dropped = true;
-            return;
+            return lose(Loss::OtherProgram, out, seen);
         }
         if phv[self.metadata.bypass_egress.word as usize] != 0 {
             core.keep_phv(phv);
-            return self.send(core, queueing.port, frame, out);
+            return self.send(core, queueing.port, frame, out, seen);
         }
         core.state.words[..phv.len()].copy_from_slice(&phv);
         let replica = phv[register::REPLICA as usize];
@@ -320,32 +394,41 @@ impl Tna {
         buffer.extend_from_slice(&frame);
         core.state.frame = buffer;
         // An error does not stop a packet at egress.
-        self.parse(core, &self.egress, frame.len(), out);
+        self.parse(core, &self.egress, frame.len(), out, seen);
         core.recycle_frame(frame);
-        core.run(self.egress.control);
-        core.run(self.egress.deparser);
+        core.run(self.egress.control, "egress", seen);
+        core.run(self.egress.deparser, "egress_deparser", seen);
         out.log.append(&mut core.state.log);
         let drops = core.read_word(self.egress.drop_ctl);
         let frame = core.emit(&self.egress.emit, self.egress.parser.number);
+        core.tell_deparsed(&self.egress.emit, frame.len(), seen);
         core.finish();
-        self.mirror_at_egress(core, drops, &frame, phv, out);
+        self.mirror_at_egress(core, drops, &frame, phv, out, seen);
         if drops & DROP_PACKET == 0 {
-            self.send(core, queueing.port, frame, out);
+            self.send(core, queueing.port, frame, out, seen);
         } else {
             core.recycle_frame(frame);
-            out.dropped = true;
+            lose(Loss::Egress, out, seen);
         }
     }
 
     /// A copy of the frame as egress made it goes to egress, with the mirror's header in front. `phv`: the packet's of ingress.
-    fn mirror_at_egress(&self, core: &mut Core, drops: u64, frame: &[u8], mut phv: Vec<u64>, out: &mut Outcomes) {
-        match mirror_request(core) {
+    fn mirror_at_egress<O: Observer>(
+        &self,
+        core: &mut Core,
+        drops: u64,
+        frame: &[u8],
+        mut phv: Vec<u64>,
+        out: &mut Outcomes,
+        seen: &mut O,
+    ) {
+        match mirror_request(core, "egress", seen) {
             Some((id, session, list)) if drops & DROP_MIRROR == 0 => {
                 let mut copy = core.spare_frame();
                 self.write_prefix(core, list, &mut copy);
                 copy.extend_from_slice(frame);
                 phv[register::REPLICA as usize] = 0;
-                mirror(core, &session, copy, phv, out);
+                mirror(core, &session, copy, phv, out, seen);
                 core.sessions.insert(id, session);
             }
             Some((id, session, _)) => {
@@ -357,11 +440,13 @@ impl Tna {
     }
 
     /// The frame goes out by its port, which may lead back to ingress.
-    fn send(&self, core: &mut Core, port: Port, frame: Vec<u8>, out: &mut Outcomes) {
+    fn send<O: Observer>(&self, core: &mut Core, port: Port, frame: Vec<u8>, out: &mut Outcomes, seen: &mut O) {
         if self.chip.recirculates(port) {
+            seen.see(|| What::Recirculated {});
             let packet = Packet {
                 layout: core.program.identity,
                 frame,
+                id: seen.id(),
                 ..Packet::default()
             };
             let port = Some(port);
@@ -387,13 +472,14 @@ impl Tna {
             u64::from(port) << 3 | u64::from(queue),
         );
         set(&mut core.state, Some(ghost.pipe), u64::from(port >> 7));
-        core.run(ghost.control);
+        // No packet is at work.
+        core.run(ghost.control, "ghost", &mut Nobody);
     }
 }
 
 /// The session and the field list of a mirror call, if there was one and the session is configured. The session is taken out
 /// while the copies are made; the caller puts it back.
-fn mirror_request(core: &mut Core) -> Option<(u16, CloneSession, u64)> {
+fn mirror_request<O: Observer>(core: &mut Core, at: &'static str, seen: &mut O) -> Option<(u16, CloneSession, u64)> {
     let request = core.state.words[register::CLONE as usize];
     let list = core.state.words[register::CLONE_FIELDS as usize];
     core.state.words[register::CLONE as usize] = 0;
@@ -401,11 +487,23 @@ fn mirror_request(core: &mut Core) -> Option<(u16, CloneSession, u64)> {
         return None;
     }
     let id = request as u16;
+    seen.see(|| What::Cloned {
+        at,
+        session: id,
+        known: core.sessions.contains_key(&id),
+    });
     Some((id, core.sessions.remove(&id)?, list))
 }
 
 /// Enqueues a mirrored frame for each replica of its session.
-fn mirror(core: &mut Core, session: &CloneSession, mut frame: Vec<u8>, phv: Vec<u64>, out: &mut Outcomes) {
+fn mirror<O: Observer>(
+    core: &mut Core,
+    session: &CloneSession,
+    mut frame: Vec<u8>,
+    phv: Vec<u64>,
+    out: &mut Outcomes,
+    seen: &mut O,
+) {
     if let Some(bytes) = session.truncate_to {
         frame.truncate(bytes as usize);
     }
@@ -414,19 +512,32 @@ fn mirror(core: &mut Core, session: &CloneSession, mut frame: Vec<u8>, phv: Vec<
         replica.extend_from_slice(&phv);
         replica[register::REPLICA as usize] = u64::from(rid);
         let copy = core.copy_frame(&frame);
-        enqueue(core, port, session.class_of_service & 7, copy, replica, out);
+        let id = copied(port, rid, seen);
+        enqueue(core, (port, id), session.class_of_service & 7, copy, replica, out);
     }
     core.keep_phv(phv);
     core.recycle_frame(frame);
 }
 
-fn enqueue(core: &Core, port: Port, priority: u8, frame: Vec<u8>, phv: Vec<u64>, out: &mut Outcomes) {
+/// A number for a copy of the packet at work.
+fn copied<O: Observer>(port: Port, instance: u16, seen: &mut O) -> PacketId {
+    let id = seen.copy();
+    seen.see(|| What::Copied {
+        to: id.copy,
+        port,
+        instance,
+    });
+    id
+}
+
+fn enqueue(core: &Core, (port, id): (Port, PacketId), priority: u8, frame: Vec<u8>, phv: Vec<u64>, out: &mut Outcomes) {
     let frame_len = frame.len() as u32;
     let packet = Packet {
         layout: core.program.identity,
         phv,
         frame,
         payload: 0,
+        id,
     };
     out.enqueue.push(Enqueue {
         packet,

@@ -3,15 +3,17 @@
 
 use std::collections::HashMap;
 
-use super::core::{Core, set, set_in};
+use super::core::{Core, lose, set, set_in};
 use super::layout::register;
 use super::machine::run;
 use super::native::Parts;
+use super::observer::Observer;
 use super::ops::{Address, Word};
 use super::parser::Parser;
 use super::program::MetadataWord;
 use super::wire::header_bytes;
 use crate::bits::mask;
+use crate::events::{Data, Loss, PacketId, What};
 use crate::ids::{DROP_PORT, Nanos, Port};
 use crate::packet::{Outcomes, Packet, Queueing, Recirculated, Transmit};
 
@@ -98,8 +100,22 @@ impl V1model {
     /// Parser, checksum verification and ingress for a frame that arrived on `port`.
     ///
     /// Resubmission happens inside, at most 16 times for one packet. What becomes of the packet is added to `out`.
-    pub fn ingress(&self, core: &mut Core, now: Nanos, port: Port, frame: &[u8], out: &mut Outcomes) {
+    pub fn ingress<O: Observer>(
+        &self,
+        core: &mut Core,
+        now: Nanos,
+        (port, frame): (Port, &[u8]),
+        out: &mut Outcomes,
+        seen: &mut O,
+    ) {
         core.state.now = now;
+        let id = seen.number();
+        seen.take_up(now, id);
+        seen.see(|| What::Received {
+            port,
+            bytes: frame.len(),
+            data: Data(frame.to_vec()),
+        });
         let mut buffer = core.spare_frame();
         buffer.extend_from_slice(frame);
         core.state.frame = buffer;
@@ -108,37 +124,54 @@ impl V1model {
         let metadata = &self.metadata;
         set(&mut core.state, Some(metadata.ingress_port), u64::from(port));
         set(&mut core.state, metadata.ingress_timestamp, now / NANOS_PER_MICRO);
-        self.run_ingress(core, out);
+        self.run_ingress(core, out, seen);
     }
 
     /// As [`ingress`](Self::ingress), for a recirculated packet (`instance_type` 4).
-    pub fn reingress(&self, core: &mut Core, now: Nanos, packet: Recirculated, out: &mut Outcomes) {
+    pub fn reingress<O: Observer>(
+        &self,
+        core: &mut Core,
+        now: Nanos,
+        packet: Recirculated,
+        out: &mut Outcomes,
+        seen: &mut O,
+    ) {
         core.state.now = now;
+        seen.take_up(now, packet.packet.id);
         if !core.take(packet.packet) {
-            out.dropped = true;
-            return;
+            return lose(Loss::OtherProgram, out, seen);
         }
-        let length = core.state.frame.len() as u64;
-        self.set_length(core, length);
-        self.run_ingress(core, out);
+        let length = core.state.frame.len();
+        seen.see(|| What::Reentered { bytes: length });
+        self.set_length(core, length as u64);
+        self.run_ingress(core, out, seen);
     }
 
     /// Egress, checksum update and deparser for a packet that left its queue.
-    pub fn egress(&self, core: &mut Core, now: Nanos, packet: Packet, queueing: Queueing, out: &mut Outcomes) {
+    pub fn egress<O: Observer>(
+        &self,
+        core: &mut Core,
+        now: Nanos,
+        packet: Packet,
+        queueing: Queueing,
+        out: &mut Outcomes,
+        seen: &mut O,
+    ) {
         core.state.now = now;
+        seen.take_up(now, packet.id);
         if !core.take(packet) {
-            out.dropped = true;
-            return;
+            return lose(Loss::OtherProgram, out, seen);
         }
         self.prepare_egress(core, now, &queueing);
-        core.run(self.egress);
-        self.clone_at_egress(core, out);
+        seen.accept(&core.state);
+        core.run(self.egress, "egress", seen);
+        self.clone_at_egress(core, out, seen);
         out.log.append(&mut core.state.log);
         if core.read_word(self.metadata.egress_spec) == u64::from(DROP_PORT) {
-            out.dropped = true;
+            lose(Loss::Egress, out, seen);
             return core.finish();
         }
-        let frame = self.deparse(core);
+        let frame = self.deparse(core, seen);
         let list = core.state.words[register::RECIRCULATE as usize];
         if list == 0 {
             out.frame = Some(Transmit {
@@ -146,7 +179,8 @@ impl V1model {
                 frame,
             });
         } else {
-            out.recirculate.push(self.recirculated(core, frame, list));
+            seen.see(|| What::Recirculated {});
+            out.recirculate.push(self.recirculated(core, frame, list, seen.id()));
         }
         core.finish();
     }
@@ -168,26 +202,28 @@ impl V1model {
     }
 
     /// Parser to traffic manager, again for every resubmission.
-    fn run_ingress(&self, core: &mut Core, out: &mut Outcomes) {
+    fn run_ingress<O: Observer>(&self, core: &mut Core, out: &mut Outcomes, seen: &mut O) {
         let arrived = core.state.words[register::ARRIVED as usize];
         for _ in 0..=MAX_RESUBMITS {
-            self.parse(core, out);
-            core.run(self.ingress);
+            seen.accept(&core.state);
+            self.parse(core, out, seen);
+            core.run(self.ingress, "ingress", seen);
             out.log.append(&mut core.state.log);
-            self.clone_at_ingress(core, out);
-            core.send_digest(out);
+            self.clone_at_ingress(core, out, seen);
+            core.send_digest(out, seen);
             let list = core.state.words[register::RESUBMIT as usize];
             if list == 0 {
-                return self.leave_ingress(core, out);
+                return self.leave_ingress(core, out, seen);
             }
+            seen.see(|| What::Resubmitted {});
             self.keep_only(core, list, instance::RESUBMITTED);
             self.set_length(core, arrived);
         }
-        out.dropped = true;
+        lose(Loss::Resubmissions, out, seen);
         core.finish();
     }
 
-    fn leave_ingress(&self, core: &mut Core, out: &mut Outcomes) {
+    fn leave_ingress<O: Observer>(&self, core: &mut Core, out: &mut Outcomes, seen: &mut O) {
         let metadata = &self.metadata;
         let group = metadata.mcast_grp.map_or(0, |field| core.read_word(field));
         let port = core.read_word(metadata.egress_spec);
@@ -195,21 +231,25 @@ impl V1model {
         if group != 0 {
             set(&mut core.state, instance_type, instance::REPLICATION);
             let before = out.enqueue.len();
-            self.multicast(core, group, out);
-            out.dropped |= out.enqueue.len() == before;
+            seen.see(|| What::Multicast { group });
+            self.multicast(core, group, out, seen);
+            if out.enqueue.len() == before {
+                lose(Loss::EmptyGroup, out, seen);
+            }
         } else if port == u64::from(DROP_PORT) {
-            out.dropped = true;
+            lose(Loss::Ingress, out, seen);
         } else {
             set(&mut core.state, instance_type, instance::NORMAL);
             let frame = std::mem::take(&mut core.state.frame);
-            self.enqueue(core, port as Port, frame, 0, out);
+            let id = seen.id();
+            self.enqueue(core, (port as Port, id), frame, 0, out, seen);
         }
         core.finish();
     }
 
     /// Parses `state.frame`, verifies checksums, and notes errors in the metadata.
-    fn parse(&self, core: &mut Core, out: &mut Outcomes) {
-        let error = self.parser.parse(&core.program.code, &core.sets, &mut core.state);
+    fn parse<O: Observer>(&self, core: &mut Core, out: &mut Outcomes, seen: &mut O) {
+        let error = self.parser.parse(&core.program.code, &core.sets, &mut core.state, seen);
         out.parser_error |= error.is_some();
         set(
             &mut core.state,
@@ -221,31 +261,39 @@ impl V1model {
             let layout = &core.program.code.layout;
             let field = &layout.fields[checksum.field as usize];
             let (slot, valid) = (field.slot, layout.headers[field.header as usize].valid);
-            if core.state.words[valid as usize] == 0 || !holds(core, checksum.condition) {
+            if core.state.words[valid as usize] == 0 || !holds(core, checksum.condition, seen) {
                 continue;
             }
             let computed = core.program.code.compute(checksum.calculation, &mut core.state);
-            wrong |= computed != core.state.words[slot as usize];
+            let right = computed == core.state.words[slot as usize];
+            seen.see(|| What::Verified {
+                field: core.program.code.layout.field_name(checksum.field),
+                right,
+            });
+            wrong |= !right;
         }
         set(&mut core.state, self.metadata.checksum_error, u64::from(wrong));
+        seen.compare(&core.program.code, &core.state);
     }
 
     /// The frame as it goes out: updated checksums, valid headers in order, the rest of the packet.
-    fn deparse(&self, core: &mut Core) -> Vec<u8> {
+    fn deparse<O: Observer>(&self, core: &mut Core, seen: &mut O) -> Vec<u8> {
         for checksum in &self.update {
-            if !holds(core, checksum.condition) {
+            if !holds(core, checksum.condition, seen) {
                 continue;
             }
             let computed = core.program.code.compute(checksum.calculation, &mut core.state);
             let field = &core.program.code.layout.fields[checksum.field as usize];
             core.state.words[field.slot as usize] = computed & mask(field.width);
         }
+        seen.compare(&core.program.code, &core.state);
         if let Some(code) = self.deparser_code {
-            run(&core.program.code, &mut core.state, code);
+            run(&core.program.code, &mut core.state, code, seen);
         }
         let mut frame = core.emit(&self.emit, self.parser.number);
         let keep = core.state.words[register::TRUNCATE as usize];
         frame.truncate(usize::try_from(keep).unwrap_or(usize::MAX));
+        core.tell_deparsed(&self.emit, frame.len(), seen);
         frame
     }
 
@@ -263,7 +311,7 @@ impl V1model {
         length.min(usize::try_from(words[register::TRUNCATE as usize]).unwrap_or(usize::MAX)) as u32
     }
 
-    fn recirculated(&self, core: &mut Core, frame: Vec<u8>, list: u64) -> Recirculated {
+    fn recirculated(&self, core: &mut Core, frame: Vec<u8>, list: u64, id: PacketId) -> Recirculated {
         let mut phv = core.spare_phv();
         phv.extend_from_slice(&core.program.blank);
         self.copy_fields(core, list, &mut phv);
@@ -274,6 +322,7 @@ impl V1model {
                 phv,
                 frame,
                 payload: 0,
+                id,
             },
             port: None,
         }
@@ -308,9 +357,9 @@ impl V1model {
 }
 
 /// Whether a checksum's condition holds; no condition does.
-fn holds(core: &mut Core, condition: Option<(u32, u32)>) -> bool {
+fn holds<O: Observer>(core: &mut Core, condition: Option<(u32, u32)>, seen: &mut O) -> bool {
     condition.is_none_or(|(code, word)| {
-        run(&core.program.code, &mut core.state, code);
+        run(&core.program.code, &mut core.state, code, seen);
         core.state.words[word as usize] != 0
     })
 }

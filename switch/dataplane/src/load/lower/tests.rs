@@ -15,6 +15,7 @@ use crate::run::code::Code;
 use crate::run::layout::Layout;
 use crate::run::machine::run;
 use crate::run::native::Parts;
+use crate::run::observer::Nobody;
 use crate::run::state::{RegisterArray, Registers, State};
 
 /// Widths and signedness of the fields of the one header.
@@ -175,14 +176,14 @@ proptest! {
 fn run_twice(mut code: Code, state: &mut State) -> Result<(), TestCaseError> {
     let mut second = self::state(state.words.clone());
     second.registers.0[0].cells.copy_from_slice(&state.registers.0[0].cells);
-    run(&code, state, 0);
+    run(&code, state, 0, &mut Nobody);
     let parts = Parts {
         entries: vec![0],
         ..Parts::default()
     };
     let native = compile::translate(&code, &mut second, &parts);
     code.native = Some(native.expect("code for this processor"));
-    run(&code, &mut second, 0);
+    run(&code, &mut second, 0, &mut Nobody);
     prop_assert_eq!(&state.words, &second.words);
     Ok(())
 }
@@ -200,6 +201,7 @@ fn code(layout: Layout, ops: Vec<Op>, lists: Vec<Vec<u32>>, constants: HashMap<W
         param_base,
         param_end: param_base,
         constants,
+        marks: HashMap::new(),
         native: None,
     }
 }

@@ -1,0 +1,408 @@
+//! What happens to a packet, as the log of packets tells it.
+
+use std::fmt;
+
+use serde::{Serialize, Serializer};
+
+use crate::ids::{EntryHandle, Nanos, Port};
+use crate::values::MatchKey;
+
+/// Which packet. Frames are numbered as they arrive, from 0; copies of one are numbered too, the frame itself is 0.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
+pub struct PacketId {
+    /// Of the frame that arrived.
+    pub packet: u64,
+    /// Of the copy.
+    pub copy: u16,
+}
+
+/// Something that happened to a packet.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Event {
+    /// When, on the switch's clock.
+    pub time_ns: Nanos,
+    /// To which packet.
+    #[serde(flatten)]
+    pub id: PacketId,
+    /// What.
+    #[serde(flatten)]
+    pub what: What,
+}
+
+/// A number as wide as its field.
+#[derive(Clone, PartialEq, Eq)]
+pub struct Number {
+    /// In bits.
+    pub width: u32,
+    /// Big-endian, as many as the width needs.
+    pub bytes: Vec<u8>,
+}
+
+impl fmt::Display for Number {
+    /// `0x` and a digit for each four bits.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let digits: String = self.bytes.iter().map(|byte| format!("{byte:02x}")).collect();
+        let wanted = (self.width.div_ceil(4) as usize).clamp(1, digits.len().max(1));
+        write!(f, "0x{}", &digits[digits.len().saturating_sub(wanted)..])
+    }
+}
+
+impl fmt::Debug for Number {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
+    }
+}
+
+impl Serialize for Number {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
+    }
+}
+
+/// A field, a part of a key or a parameter, and its value.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Named {
+    /// Its name in the program.
+    pub name: String,
+    /// Its value.
+    pub value: Number,
+}
+
+/// Bytes of a frame.
+#[derive(Clone, Default, PartialEq, Eq)]
+pub struct Data(pub Vec<u8>);
+
+impl fmt::Display for Data {
+    /// Two digits a byte.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.iter().try_for_each(|byte| write!(f, "{byte:02x}"))
+    }
+}
+
+impl fmt::Debug for Data {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
+    }
+}
+
+impl Serialize for Data {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
+    }
+}
+
+/// A place in the source of the program.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Source {
+    /// The file.
+    pub file: String,
+    /// The line, from 1.
+    pub line: u32,
+    /// The text.
+    pub text: String,
+}
+
+/// The entry that a packet matched.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Matched {
+    /// Its handle, as `simple_switch_CLI` knows it.
+    pub handle: u64,
+    /// The fields of its key: a value, `VALUE/BITS`, `VALUE&&&MASK`, `LOW..HIGH`, or `*` for anything.
+    pub key: Vec<String>,
+    /// In tables with priorities: the larger wins.
+    pub priority: i32,
+}
+
+impl Matched {
+    pub(crate) fn new(handle: EntryHandle, key: &[MatchKey], priority: i32) -> Matched {
+        let hex = |bytes: &[u8]| format!("0x{}", Data(bytes.to_vec()));
+        let written = |field: &MatchKey| match field {
+            MatchKey::Exact(value) | MatchKey::Optional(Some(value)) => hex(value),
+            MatchKey::Lpm(value, bits) => format!("{}/{bits}", hex(value)),
+            MatchKey::Ternary(_, mask) if mask.iter().all(|&byte| byte == 0) => "*".to_owned(),
+            MatchKey::Ternary(value, mask) => format!("{}&&&{}", hex(value), hex(mask)),
+            MatchKey::Range(low, high) => format!("{}..{}", hex(low), hex(high)),
+            MatchKey::Optional(None) => "*".to_owned(),
+            MatchKey::Valid(valid) => valid.to_string(),
+        };
+        Matched {
+            handle: handle.number(),
+            key: key.iter().map(written).collect(),
+            priority,
+        }
+    }
+}
+
+/// Why a packet goes no further.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Loss {
+    /// The program dropped it at ingress.
+    Ingress,
+    /// The program dropped it at egress.
+    Egress,
+    /// Ingress of a Tofino stopped at a parser error.
+    ParserError,
+    /// Its group has no members, or there is no such group.
+    EmptyGroup,
+    /// Its priority names no queue.
+    NoSuchQueue,
+    /// It was resubmitted too often.
+    Resubmissions,
+    /// It was made by another program than the one that is loaded now.
+    OtherProgram,
+    /// The queue is full.
+    QueueFull,
+    /// The queue gave it up for another packet.
+    PushedOut,
+    /// It is a clone of a clone of a clone, and so on.
+    CloneDepth,
+    /// Too many packets recirculate.
+    Recirculation,
+    /// The link's delay holds no more.
+    LinkFull,
+}
+
+/// What happened. The names of the variants are the values of `event` in JSON lines.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(tag = "event", rename_all = "snake_case")]
+pub enum What {
+    /// A frame arrived.
+    Received {
+        /// By this port.
+        port: Port,
+        /// Its length.
+        bytes: usize,
+        /// Its bytes.
+        data: Data,
+    },
+    /// A recirculated packet is at ingress again.
+    Reentered {
+        /// Its length.
+        bytes: usize,
+    },
+    /// A parser begins.
+    ParserStarted {
+        /// Which.
+        parser: String,
+    },
+    /// A parser comes to a state.
+    State {
+        /// Its name.
+        state: String,
+    },
+    /// A header was read from the frame.
+    Extracted {
+        /// Its name.
+        header: String,
+        /// Its length.
+        bytes: usize,
+        /// Its fields.
+        fields: Vec<Named>,
+    },
+    /// The parser went over bytes without reading them.
+    Advanced {
+        /// How many.
+        bytes: usize,
+    },
+    /// The parser chose the next state.
+    Selected {
+        /// The state that chose.
+        state: String,
+        /// The key, if the state selects by one.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        key: Option<Number>,
+        /// The next state; none: the parser accepts the packet.
+        next: Option<String>,
+    },
+    /// The parser stopped.
+    ParserFailed {
+        /// With this error.
+        error: String,
+    },
+    /// A parser has ended.
+    ParserEnded {
+        /// Which.
+        parser: String,
+        /// Bytes read.
+        bytes: usize,
+    },
+    /// A checksum was compared with the header's.
+    Verified {
+        /// The field that holds it.
+        field: String,
+        /// Whether they are equal.
+        right: bool,
+    },
+    /// A control begins.
+    ControlStarted {
+        /// Which.
+        control: &'static str,
+    },
+    /// A control has ended.
+    ControlEnded {
+        /// Which.
+        control: &'static str,
+    },
+    /// A condition was evaluated.
+    Condition {
+        /// Its name.
+        condition: String,
+        /// Where it stands.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        source: Option<Source>,
+        /// What it said.
+        holds: bool,
+    },
+    /// A table was applied.
+    Table {
+        /// Its name.
+        table: String,
+        /// What it looked up.
+        key: Vec<Named>,
+        /// Whether an entry matched.
+        hit: bool,
+        /// That entry.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        entry: Option<Matched>,
+    },
+    /// An action runs.
+    Action {
+        /// Its name.
+        action: String,
+        /// Its arguments.
+        arguments: Vec<Named>,
+        /// The group of the action profile that chose it.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        group: Option<u32>,
+        /// The member of the action profile.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        member: Option<u32>,
+    },
+    /// A statement of the program runs.
+    Statement {
+        /// Where it stands.
+        source: Source,
+    },
+    /// A field has another value.
+    Changed {
+        /// Which.
+        field: String,
+        /// What it was.
+        before: Number,
+        /// What it is.
+        after: Number,
+    },
+    /// A header became valid or invalid.
+    Validity {
+        /// Which.
+        header: String,
+        /// What it is now.
+        valid: bool,
+    },
+    /// A register was read.
+    RegisterRead {
+        /// Which.
+        register: String,
+        /// The cell.
+        index: u64,
+        /// What it holds; none: there is no such cell.
+        value: Option<Number>,
+    },
+    /// A register was written.
+    RegisterWritten {
+        /// Which.
+        register: String,
+        /// The cell.
+        index: u64,
+        /// What it holds now; none: there is no such cell.
+        value: Option<Number>,
+    },
+    /// A counter counted the packet.
+    Counted {
+        /// Which.
+        counter: String,
+        /// The cell.
+        index: u64,
+    },
+    /// `log_msg` of the program.
+    Log {
+        /// Its text.
+        message: String,
+    },
+    /// An `assert` or `assume` did not hold.
+    AssertionFailed {},
+    /// The program sends a digest.
+    Digest {
+        /// Which.
+        digest: String,
+    },
+    /// The program asked for a clone.
+    Cloned {
+        /// `ingress` or `egress`.
+        at: &'static str,
+        /// The session.
+        session: u16,
+        /// Whether there is such a session.
+        known: bool,
+    },
+    /// The program asked for another pass through ingress.
+    Resubmitted {},
+    /// The packet goes to the members of a group.
+    Multicast {
+        /// The group.
+        group: u64,
+    },
+    /// A copy was made, for this port.
+    Copied {
+        /// The number of the copy.
+        to: u16,
+        /// The port.
+        port: Port,
+        /// `egress_rid`.
+        instance: u16,
+    },
+    /// The packet waits in a queue.
+    Enqueued {
+        /// Of this port.
+        port: Port,
+        /// 0 to 7, 7 the most urgent.
+        queue: u8,
+        /// Packets in it, with this one.
+        length: u32,
+    },
+    /// The packet left its queue.
+    Dequeued {
+        /// Of this port.
+        port: Port,
+        /// 0 to 7, 7 the most urgent.
+        queue: u8,
+        /// Packets that stay in it.
+        length: u32,
+        /// How long it was there.
+        waited_ns: Nanos,
+    },
+    /// The deparser wrote the frame.
+    Deparsed {
+        /// The headers, in order.
+        headers: Vec<String>,
+        /// Length of the frame.
+        bytes: usize,
+    },
+    /// The packet goes back to ingress.
+    Recirculated {},
+    /// The frame is on the link.
+    Transmitted {
+        /// Of this port.
+        port: Port,
+        /// Its length.
+        bytes: usize,
+        /// Its bytes.
+        data: Data,
+    },
+    /// The packet ends here.
+    Dropped {
+        /// Why.
+        why: Loss,
+    },
+}
