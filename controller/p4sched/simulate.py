@@ -201,9 +201,16 @@ NEW_RENO: Mapping[str, Mapping[str, Any]] = {"tcp": {"control": "new_reno"}}
 
 
 def flow_list(start_ns: Array, source: Array, destination: Array, size: Array) -> Array:
-    """Flows as one array, sorted by their start. Hosts are numbers from 0; `size` is in bytes."""
+    """Flows as one array, sorted by their start. Hosts are numbers from 0; `size` is in bytes.
+
+    Raises P4schedError for arrays of different lengths, and for other than whole numbers.
+    """
     found = np.empty(len(start_ns), [(name, np.int64) for name in LISTED])
-    for name, values in zip(LISTED, (start_ns, source, destination, size), strict=True):
+    for name, values in zip(LISTED, map(np.asarray, (start_ns, source, destination, size)), strict=True):
+        if values.shape != found.shape:
+            raise P4schedError(f"{name}: its shape is {values.shape}, that of start_ns {found.shape}")
+        if not np.issubdtype(values.dtype, np.integer):
+            raise P4schedError(f"{name}: it holds {values.dtype}, not whole numbers")
         found[name] = values
     return found[np.argsort(found["start_ns"], kind="stable")]
 
@@ -353,6 +360,8 @@ def _json(told: object) -> str:
 
 def _words(scenario: Scenario | Mapping[str, Any] | str | Path, programs: bool, check: bool, folder: Path) -> list[str]:
     """The command. It is to be started in the project's folder, where the programs are found."""
+    if not isinstance(scenario, Scenario | Mapping | str | Path):
+        raise P4schedError(f"a scenario is a Scenario, a mapping or a file, not {scenario!r}")
     path = Path(scenario) if isinstance(scenario, str | Path) else folder / SCENARIO
     if not isinstance(scenario, str | Path):
         path.write_text(_json(_to_write(scenario, folder)) + "\n")

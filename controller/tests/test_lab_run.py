@@ -14,7 +14,7 @@ import pytest
 from lab import P4SCHED, on_embedded
 
 from p4sched.cli.main import run_command
-from p4sched.errors import P4schedError
+from p4sched.errors import P4schedError, UsageError
 from p4sched.lab import experiment, frame, run
 from p4sched.lab.emulated import network
 from p4sched.lab.errors import LabError
@@ -237,6 +237,19 @@ def test_a_run_that_is_refused_does_not_begin(tmp_path: Path, holder: subprocess
     holder.wait()
     with run.clean_run("third", tmp_path, begin=lambda: begun.append("third")):
         assert begun == ["third"]
+
+
+def test_two_runs_do_not_write_into_one_folder(tmp_path: Path) -> None:
+    with run.result_folder(tmp_path / "x"):
+        with (
+            pytest.raises(UsageError, match="x: another run writes its results there"),
+            run.result_folder(tmp_path / "x"),
+        ):
+            pass
+        with run.result_folder(tmp_path / "y"):
+            pass
+    with run.result_folder(tmp_path / "x"):
+        assert left_in(tmp_path) == {"x", "y"}
 
 
 def left_in(folder: Path) -> set[str]:

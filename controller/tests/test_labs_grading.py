@@ -281,6 +281,13 @@ def test_a_place_where_no_marks_can_be_written_is_told_before_any_work(
     assert "cannot be made: Not a directory" in " ".join(capsys.readouterr().err.split())
 
 
+def test_marks_beside_the_submissions_are_none_of_them(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "anna").mkdir()
+    for _ in range(2):
+        assert set(graded("09", tmp_path, tmp_path / "grades.csv", "--trusted")) == {"anna"}
+    assert "left out" not in capsys.readouterr().out
+
+
 def test_gradescope_says_why_a_submission_could_not_be_checked(tmp_path: Path) -> None:
     results = tmp_path / "results.json"
     (tmp_path / "empty").mkdir()

@@ -1,6 +1,7 @@
 """`p4sched run --all`: every experiment in turn, whatever becomes of one of them."""
 
 import json
+import re
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -90,7 +91,9 @@ def test_an_interrupt_stops_all_and_still_says_what_was_done(tmp_path: Path) -> 
     code, text = shown(runs, tmp_path)
     assert code == 130
     assert [arguments[1] for arguments in runs.asked] == ["one", "two"]
-    assert "one" in text.split("All experiments")[1]
+    table = text.split("All experiments")[1]
+    assert "one" in table
+    assert re.search(r"two .* failed .* interrupted", table)
 
 
 def test_an_interrupt_before_anything_has_ended_points_to_no_results(tmp_path: Path) -> None:

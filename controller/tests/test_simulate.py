@@ -6,6 +6,7 @@ import os
 import signal
 import stat
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -70,6 +71,18 @@ def test_a_list_an_array_and_a_file_of_flows_are_the_same(tmp_path: Path, monkey
     assert from_file.summary == listed.summary
 
 
+@pytest.mark.parametrize(
+    ("source", "size", "says"),
+    [
+        ([1], [30_000, 1], r"source: its shape is \(1,\), that of start_ns \(2,\)"),
+        ([1, 0], [30_000.5, 1], "bytes: it holds float64, not whole numbers"),
+    ],
+)
+def test_an_array_of_flows_has_a_whole_number_for_each(source: list[int], size: list[float], says: str) -> None:
+    with pytest.raises(P4schedError, match=says):
+        simulate.flow_list(np.array([1000, 0]), np.array(source), np.array([4, 3]), np.array(size))
+
+
 def test_a_scenario_may_be_a_mapping_or_a_file_and_its_results_may_be_kept(tmp_path: Path) -> None:
     path = tmp_path / "mine.json"
     path.write_text(json.dumps(PAIR.told()))
@@ -95,9 +108,10 @@ def test_programs_decide_as_the_models_do() -> None:
         (PAIR.with_(ports=Ports("aifo", parameters={"size": 3})), "ports: aifo has no parameter size"),
         (PAIR.with_(ports=Ports("packs", queues=10**9)), "1000000000 queues at a port: at most 65536"),
         (PAIR.with_(topology={"ring": {1, 2}}), "the scenario cannot be written: {1, 2}"),
+        (None, "a scenario is a Scenario, a mapping or a file, not None"),
     ],
 )
-def test_what_is_wrong_is_told_in_the_simulators_own_sentence(scenario: Scenario, says: str) -> None:
+def test_what_is_wrong_is_told_in_the_simulators_own_sentence(scenario: Any, says: str) -> None:
     with pytest.raises(P4schedError) as raised:
         simulate.run(scenario)
     message = str(raised.value)

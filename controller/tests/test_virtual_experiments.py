@@ -7,7 +7,7 @@ import signal
 import subprocess
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +20,7 @@ from p4sched.control.replay import replay
 from p4sched.lab.virtual.client import Client
 from p4sched.lab.virtual.process import virtual_process
 from p4sched.lab.virtual.topology import described
+from p4sched.labs import catalogue, workspace
 from p4sched.p4rt.compile import compile_program
 from p4sched.paths import P4_DIR
 from p4sched.results import summaries
@@ -105,16 +106,21 @@ def test_programs_for_a_tofino_run_in_virtual_time_too(name: str, tmp_path: Path
     assert summaries.verdict(summaries.read(tmp_path).content) == "exact"
 
 
-@contextmanager
-def running(out: Path) -> Iterator[tuple[subprocess.Popen[str], int]]:
+def running(out: Path) -> AbstractContextManager[tuple[subprocess.Popen[str], int]]:
     """A long run in virtual time, and the process of its network."""
-    words = [str(P4SCHED), "run", "fdpa_fairness", "--virtual", "--schemes", "fifo", "--duration", "10000s"]
+    words = ("run", "fdpa_fairness", "--virtual", "--schemes", "fifo", "--duration", "10000s")
+    return with_network(*words, "--out", str(out))
+
+
+@contextmanager
+def with_network(*words: str) -> Iterator[tuple[subprocess.Popen[str], int]]:
+    """A command that has a network in virtual time by now, and the process of that."""
     environment = os.environ | {"COLUMNS": "200"}
     process = subprocess.Popen(
-        [*words, "--out", str(out)], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment
+        [str(P4SCHED), *words], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment
     )
     deadline = time.monotonic() + 60
-    while not (found := [pid for pid in living("p4sched-virtual") if parent(pid) == process.pid]):
+    while not (found := [pid for pid in living("p4sched-virtual") if process.pid in ancestors(pid)]):
         assert process.poll() is None
         assert time.monotonic() < deadline
         time.sleep(0.05)
@@ -125,12 +131,12 @@ def running(out: Path) -> Iterator[tuple[subprocess.Popen[str], int]]:
         process.communicate()
 
 
-def parent(pid: int) -> int | None:
-    """The process that started this one; None if it has ended."""
-    try:
-        return int(Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[1])
-    except (FileNotFoundError, ProcessLookupError):
-        return None
+def ancestors(pid: int) -> Iterator[int]:
+    """The process that started this one, and so on; none if it has ended."""
+    with suppress(FileNotFoundError, ProcessLookupError):
+        while pid > 1:
+            pid = int(Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[1])
+            yield pid
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
@@ -142,6 +148,15 @@ def test_an_interrupted_run_leaves_no_process_and_no_results(number: signal.Sign
     assert said.strip().endswith("p4sched: interrupted")
     assert network not in living("p4sched-virtual")
     assert not (tmp_path / "summary.json").exists()
+
+
+def test_a_check_that_is_ended_leaves_no_process_of_its_run(tmp_path: Path) -> None:
+    workspace.start(catalogue.find("03"), tmp_path / "mine")
+    with with_network("lab", "check", str(tmp_path / "mine")) as (process, network):
+        process.send_signal(signal.SIGTERM)
+        process.communicate(timeout=30)
+    assert process.returncode == 130
+    assert network not in living("p4sched-virtual")
 
 
 def test_a_network_that_dies_ends_the_run_with_a_sentence(tmp_path: Path) -> None:

@@ -15,6 +15,7 @@ from typer.core import TyperGroup
 
 from p4sched.cli.given import folder
 from p4sched.errors import P4schedError, UsageError
+from p4sched.lab.run import interruptible
 from p4sched.labs import catalogue, checking, export, grading, told, workspace
 from p4sched.labs.export import Service
 from p4sched.labs.page import page
@@ -97,7 +98,8 @@ def check(
         return _check_task(work, task)
     results = where / RESULTS
     (results / FIGURE).unlink(missing_ok=True)
-    checked, problem = checking.check(work.entry, where, Sandbox(), figures=None if no_tcp else results, live=live)
+    with interruptible():
+        checked, problem = checking.check(work.entry, where, Sandbox(), figures=None if no_tcp else results, live=live)
     typer.echo(told.text(checked))
     results.mkdir(exist_ok=True)
     report = results / "report.html"
@@ -181,9 +183,7 @@ def grade(
         raise UsageError("grading needs bubblewrap (Debian: apt-get install bubblewrap), or --trusted for no sandbox")
     if out.suffix != ".csv":
         raise UsageError(f"--out {out}: the file ends in .csv")
-    found = [where] if results is not None else grading.submissions(where, entry.load().files)
-    if results is None:
-        grading.pages_of(out)
+    found = [where] if results is not None else grading.submissions(where, entry.load().files, grading.pages_of(out))
     limits = Limits(seconds, seconds * WAITING, memory * MEGABYTE)
     graded = grading.grade(entry, found, jobs or len(os.sched_getaffinity(0)), limits, closed=not trusted)
     if results is not None:
@@ -198,7 +198,8 @@ def grade(
             escape("; ".join(filter(None, (one.remark, one.mistakes)))),
         )
     Console().print(table)
-    others = [path.name for path in sorted(where.iterdir()) if path not in found and not path.name.startswith(".")]
+    known = {*found, *(where / name for name in (out.name, out.with_suffix(".xml").name, pages.name))}
+    others = [path.name for path in sorted(where.iterdir()) if path not in known and not path.name.startswith(".")]
     if others:
         typer.echo(f"left out, for it is neither a folder nor an archive nor a file of the lab: {', '.join(others)}")
     typer.echo(f"marks: {out}   JUnit: {out.with_suffix('.xml')}   pages: {pages}")

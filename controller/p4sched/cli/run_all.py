@@ -46,7 +46,11 @@ def run_all(names: Sequence[str], invoke: Invoke, out: Path, options: Options, c
 
     Returns the exit code: 1 if one failed. INVALID runs are listed, and are no failure: they say so themselves.
     """
-    result_folder(out)
+    with result_folder(out):
+        return _run_all(names, invoke, out, options, console)
+
+
+def _run_all(names: Sequence[str], invoke: Invoke, out: Path, options: Options, console: Console) -> int:
     outcomes: list[Outcome] = []
     for place, name in enumerate(names, start=1):
         console.print(f"\n[bold]{place}/{len(names)}  {name}[/]")
@@ -55,7 +59,7 @@ def run_all(names: Sequence[str], invoke: Invoke, out: Path, options: Options, c
         code, error = _guarded(invoke, arguments, console)
         if code == INTERRUPTED:
             if outcomes:
-                _print_end(outcomes, out, console)
+                _print_end([*outcomes, Outcome(name, time.monotonic() - begun, "interrupted")], out, console)
             return INTERRUPTED
         outcomes.append(_outcome(name, time.monotonic() - begun, code, error, out / name))
         if outcomes[-1].error:

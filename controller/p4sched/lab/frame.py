@@ -102,8 +102,7 @@ def run(
         beside = text
     if ControllerKind.ONOS in asked.controllers:
         onos.require_onos()
-    with _naming_a_full_folder(asked.out):
-        result_folder(asked.out)
+    with _naming_a_full_folder(asked.out), result_folder(asked.out):
         console = Console()
         pace = None
         if experiment.base is not None and experiment.in_lab(setting) and not asked.virtual:

@@ -135,14 +135,25 @@ def clean(folder: Path = FOLDER) -> list[str]:
         return folders + ([] if crashed is None else crashed.undo())
 
 
-def result_folder(path: Path) -> None:
-    """Makes the folder for results. Raises UsageError when it cannot be written to."""
+@contextmanager
+def result_folder(path: Path) -> Iterator[None]:
+    """Makes the folder for results, which nobody else writes to meanwhile. Raises UsageError when another run does, and
+    when it cannot be written to."""
     try:
         path.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryFile(dir=path):
             pass
+        folder = os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
     except OSError as error:
         raise UsageError(f"--out {path}: cannot write results there: {error.strerror}") from error
+    try:
+        try:
+            fcntl.flock(folder, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            raise UsageError(f"--out {path}: another run writes its results there") from None
+        yield
+    finally:
+        os.close(folder)
 
 
 def interruptible() -> AbstractContextManager[None]:

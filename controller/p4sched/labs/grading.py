@@ -48,10 +48,11 @@ class Graded:
         return "; ".join(dict.fromkeys(marks.mistake or marks.says[0] for marks in wrong))
 
 
-def submissions(folder: Path, files: Sequence[str]) -> list[Path]:
+def submissions(folder: Path, files: Sequence[str], pages: Path | None = None) -> list[Path]:
     """The folders and archives in a folder, by name. What is named as an archive counts, also if it is none.
 
     A file alone counts if it is of the kind of one of `files`, which students hand in: `carl.py` for `controller.py`.
+    `pages` is the folder of pages from an earlier time, and no submission.
 
     Raises:
         UsageError: there are none.
@@ -60,6 +61,8 @@ def submissions(folder: Path, files: Sequence[str]) -> list[Path]:
         raise UsageError(f"'{folder}' is no folder with submissions")
     kinds = _kinds(files)
     found = sorted(path for path in folder.iterdir() if path.is_dir() or _is_archive(path) or path.suffix in kinds)
+    if pages is not None:
+        found = [path for path in found if path.resolve() != pages.resolve()]
     if not found:
         alone = " or ".join(sorted(kinds))
         raise UsageError(f"'{folder}' holds no submissions: each is a folder, a .zip or .tar file, or a {alone} file")

@@ -109,11 +109,13 @@ class Sandbox:
         """The exit code; ends the whole group when the time is over."""
         try:
             code = process.wait(self.limits.wall_seconds)
-        except subprocess.TimeoutExpired as error:
+        except (subprocess.TimeoutExpired, KeyboardInterrupt) as error:
             # an emulated run takes its network with it
             process.terminate()
             with suppress(subprocess.TimeoutExpired):
                 process.wait(ENDING_S)
+            if isinstance(error, KeyboardInterrupt):
+                raise
             raise SubmissionError(
                 f"{what} took longer than {self.limits.wall_seconds:g} s, and was ended. It computed for less than "
                 f"{self.limits.seconds:g} s of them: either it waits for something, or the machine is busy; try again"

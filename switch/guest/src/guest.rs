@@ -11,6 +11,7 @@ use std::fs::{self, File};
 use std::io::{ErrorKind, Read, Write};
 use std::os::fd::{AsFd, AsRawFd as _, BorrowedFd};
 use std::os::unix::net::{UnixListener, UnixStream};
+use std::os::unix::process::ExitStatusExt as _;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
@@ -479,14 +480,18 @@ impl Guest {
     }
 
     /// The guest has ended; why, from what its kernel said.
-    fn ended(&self) -> GuestError {
+    fn ended(&mut self) -> GuestError {
         let log = self.folder.join(KERNEL_LOG);
         let text = fs::read(&log)
             .map(|bytes| String::from_utf8_lossy(&bytes).into_owned())
             .unwrap_or_default();
         let panic = text.lines().find(|line| line.contains("Kernel panic"));
         let last = text.lines().rfind(|line| !line.trim().is_empty());
-        let line = panic.or(last).unwrap_or("it said nothing").trim();
+        let status = self.process.try_wait().ok().flatten();
+        let killed = status
+            .and_then(|status| status.signal())
+            .map(|signal| format!("signal {signal} killed it"));
+        let line = panic.or(killed.as_deref()).or(last).unwrap_or("it said nothing").trim();
         GuestError::Ended {
             name: self.name.clone(),
             reason: format!("{line} ({} has all that it said)", log.display()),

@@ -71,43 +71,68 @@ fn source(user: u32) -> [u8; 4] {
     [10, 0, user as u8, 1]
 }
 
-/// Answers one request: `program`, `model` (or null) and `lengths` have an item for each packet. A decision is the priority of
-/// the queue, `"refused"`, `"full"`, `"pushed out"`, or null if the counters do not tell of exactly one decision. `lengths` are
-/// those of the eight queues before the packet, by priority.
-///
-/// # Errors
-/// A sentence, if the request makes no sense, or the program does not compile or load, or lacks a table or a counter.
-pub fn answer(request: &Request) -> Result<Value, String> {
-    let scheme = Scheme::ALL.iter().find(|scheme| scheme.name() == request.scheme);
-    let &scheme = scheme.ok_or_else(|| format!("no scheme {}", request.scheme))?;
-    let config = scheme.from_arguments(&request.parameters);
-    let parameters = Parameters::new(config.map_err(|error| error.to_string())?, request.target);
-    let mut before = 0;
-    for &Arrives(at, _, user, len) in &request.packets {
-        if at < before || user > 255 || !(MIN_FRAME..=MAX_FRAME).contains(&len) {
-            return Err("packets are in order of time, users are 0 to 255, a frame has 54 to 1514 bytes".to_owned());
-        }
-        before = at;
+/// Answers requests. Those that ask for the same program one after the other have it compiled once.
+#[derive(Debug, Default)]
+pub struct Decisions {
+    compiled: Option<((PathBuf, Target), Program)>,
+}
+
+impl Decisions {
+    /// The program, to be interpreted: a trace is shorter than what the translation to machine code takes.
+    fn program(&mut self, request: &Request) -> Result<&Program, String> {
+        let key = (request.program.clone(), request.target);
+        let program = match self.compiled.take() {
+            Some((of, program)) if of == key => program,
+            _ => {
+                let directory = request.program.parent().unwrap_or(Path::new("."));
+                let name = request.program.file_stem().and_then(|name| name.to_str());
+                let name = name.ok_or("the program has no name")?;
+                let compiled = Program::compile(directory, name, request.target);
+                let mut program = compiled.map_err(|error| error.to_string())?;
+                program.interpret();
+                program
+            }
+        };
+        Ok(&self.compiled.insert((key, program)).1)
     }
-    let directory = request.program.parent().unwrap_or(Path::new("."));
-    let name = request.program.file_stem().and_then(|name| name.to_str());
-    let name = name.ok_or("the program has no name")?;
-    let program = Program::compile(directory, name, request.target).map_err(|error| error.to_string())?;
-    // A table or a counter that is not there is a panic in `switch.rs`, with a sentence.
-    let run = AssertUnwindSafe(|| by_program(&program, scheme, &parameters, request));
-    let (decided, lengths) = catch_unwind(run).map_err(|panic| {
-        let text = panic.downcast_ref::<String>().cloned();
-        text.unwrap_or_else(|| "the program cannot run here".to_owned())
-    })??;
-    let model = match request.model {
-        true => Some(by_model(scheme, &parameters, request)?),
-        false => None,
-    };
-    Ok(json!({
-        "program": decided.into_iter().map(told).collect::<Vec<_>>(),
-        "model": model.map(|model| model.into_iter().map(|decision| told(Some(decision))).collect::<Vec<_>>()),
-        "lengths": lengths,
-    }))
+
+    /// Answers one request: `program`, `model` (or null) and `lengths` have an item for each packet. A decision is the priority of
+    /// the queue, `"refused"`, `"full"`, `"pushed out"`, or null if the counters do not tell of exactly one decision. `lengths` are
+    /// those of the eight queues before the packet, by priority.
+    ///
+    /// # Errors
+    /// A sentence, if the request makes no sense, or the program does not compile or load, or lacks a table or a counter.
+    pub fn answer(&mut self, request: &Request) -> Result<Value, String> {
+        let scheme = Scheme::ALL.iter().find(|scheme| scheme.name() == request.scheme);
+        let &scheme = scheme.ok_or_else(|| format!("no scheme {}", request.scheme))?;
+        let config = scheme.from_arguments(&request.parameters);
+        let parameters = Parameters::new(config.map_err(|error| error.to_string())?, request.target);
+        let mut before = 0;
+        for &Arrives(at, _, user, len) in &request.packets {
+            if at < before || user > 255 || !(MIN_FRAME..=MAX_FRAME).contains(&len) {
+                return Err(
+                    "packets are in order of time, users are 0 to 255, a frame has 54 to 1514 bytes".to_owned(),
+                );
+            }
+            before = at;
+        }
+        let program = self.program(request)?;
+        // A table or a counter that is not there is a panic in `switch.rs`, with a sentence.
+        let run = AssertUnwindSafe(|| by_program(program, scheme, &parameters, request));
+        let (decided, lengths) = catch_unwind(run).map_err(|panic| {
+            let text = panic.downcast_ref::<String>().cloned();
+            text.unwrap_or_else(|| "the program cannot run here".to_owned())
+        })??;
+        let model = match request.model {
+            true => Some(by_model(scheme, &parameters, request)?),
+            false => None,
+        };
+        Ok(json!({
+            "program": decided.into_iter().map(told).collect::<Vec<_>>(),
+            "model": model.map(|model| model.into_iter().map(|decision| told(Some(decision))).collect::<Vec<_>>()),
+            "lengths": lengths,
+        }))
+    }
 }
 
 fn told(decision: Option<Decision>) -> Value {
@@ -183,16 +208,45 @@ mod tests {
     use super::*;
 
     fn request(text: &str) -> Request {
-        let program = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../p4/aifo.p4");
-        let text = text.replace("AIFO", &program.display().to_string());
+        let file = |name| Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").join(name);
+        let text = text.replace("AIFO", &file("p4/aifo.p4").display().to_string());
+        let text = text.replace("ON_CHIP", &file("tofino-port/sp_pifo.p4").display().to_string());
         serde_json::from_str(&text).unwrap()
+    }
+
+    fn answered(request: &Request) -> Result<Value, String> {
+        Decisions::default().answer(request)
+    }
+
+    #[test]
+    fn a_program_for_a_chip_decides_as_the_chips_model() {
+        let text = r#"{"program":"ON_CHIP","target":"tna","scheme":"sp_pifo","parameters":[2,2,0,0,0,0,0,0],
+            "rate_bps":8000000,"packets":[[0,5,0,1000],[0,7,0,1000],[0,6,0,1000],[0,3,0,1000],[0,8,0,1000]]}"#;
+        let found = answered(&request(text)).unwrap();
+        assert_eq!(found["program"], found["model"]);
+        // b_2 rises to 7. So 6 enters queue 1, and 3 is an inversion.
+        assert_eq!(found["program"], json!([6, 6, 7, 7, 6]));
+    }
+
+    #[test]
+    fn one_program_answers_for_one_target_and_then_for_another() {
+        let mut decisions = Decisions::default();
+        let text = r#"{"program":"AIFO","scheme":"aifo","parameters":[3,3,0,1,1],"rate_bps":8000000,"packets":[[0,5,0,1000]]}"#;
+        let first = request(text);
+        let answered = [decisions.answer(&first), decisions.answer(&first)].map(Result::unwrap);
+        assert_eq!(answered[0], answered[1]);
+        let other = Request {
+            target: Target::Tna,
+            ..first
+        };
+        assert!(decisions.answer(&other).unwrap_err().contains("aifo.p4"));
     }
 
     #[test]
     fn program_and_model_decide_alike_and_the_queue_is_told_before_each_packet() {
         // A frame of 1000 bytes leaves each millisecond; C = 3 and a window of one rank.
         let packets = "[[0,5,0,1000],[0,5,0,1000],[0,5,0,1000],[0,9,0,1000],[0,5,0,1000],[1000000,5,0,1000]]";
-        let answered = answer(&request(&format!(
+        let answered = answered(&request(&format!(
             r#"{{"program":"AIFO","scheme":"aifo","parameters":[3,3,0,1,1],"rate_bps":8000000,"packets":{packets}}}"#
         )))
         .unwrap();
@@ -211,7 +265,7 @@ mod tests {
     fn a_request_that_makes_no_sense_is_a_sentence() {
         let wrong = |from: &str, to: &str| {
             let text = r#"{"program":"AIFO","scheme":"aifo","parameters":[3,3,0,1,1],"rate_bps":8000000,"packets":[[0,5,0,1000]]}"#;
-            answer(&request(&text.replace(from, to))).unwrap_err()
+            answered(&request(&text.replace(from, to))).unwrap_err()
         };
         assert!(wrong("[[0,5,0,1000]]", "[[0,5,0,10]]").contains("54 to 1514"));
         assert!(wrong("\"aifo\"", "\"aifos\"").contains("no scheme aifos"));

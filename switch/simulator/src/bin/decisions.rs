@@ -5,7 +5,7 @@ use std::io::{self, BufRead, Write as _};
 use std::process::ExitCode;
 
 use clap::Parser;
-use p4sched_simulator::decisions::{Request, answer};
+use p4sched_simulator::decisions::{Decisions, Request};
 use serde_json::json;
 
 /// What a program and its model decide on each packet of a trace: requests as JSON lines on standard input, answers as JSON
@@ -30,9 +30,10 @@ fn main() -> ExitCode {
 
 fn run() -> io::Result<()> {
     let mut output = io::stdout().lock();
+    let mut decisions = Decisions::default();
     for line in io::stdin().lock().lines() {
         let request = serde_json::from_str::<Request>(&line?).map_err(|error| error.to_string());
-        let answered = request.and_then(|request| answer(&request));
+        let answered = request.and_then(|request| decisions.answer(&request));
         writeln!(output, "{}", answered.unwrap_or_else(|error| json!({"error": error})))?;
         output.flush()?;
     }
