@@ -8,6 +8,7 @@ mod compile;
 mod control;
 mod errors;
 mod events;
+mod frame;
 mod ids;
 mod load;
 mod packet;
@@ -16,6 +17,7 @@ mod values;
 
 pub use errors::*;
 pub use events::*;
+pub use frame::Frame;
 pub use ids::*;
 pub use packet::*;
 pub use run::pipeline::Pipeline;

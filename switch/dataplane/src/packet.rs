@@ -1,6 +1,7 @@
 //! What enters and leaves the pipeline: packets between ingress and egress, outcomes, queueing metadata.
 
 use crate::events::PacketId;
+use crate::frame::Frame;
 use crate::ids::{DigestId, Nanos, Port};
 
 /// A packet between ingress and egress: its header fields and metadata, and the bytes the parser left alone.
@@ -14,7 +15,7 @@ pub struct Packet {
     /// Header fields, validity, metadata, stack positions: see `layout`.
     pub(crate) phv: Vec<u64>,
     /// The frame as the parser saw it; for a Tofino as the ingress deparser made it.
-    pub(crate) frame: Vec<u8>,
+    pub(crate) frame: Frame,
     /// Offset in `frame` of the first byte the parser did not extract.
     pub(crate) payload: usize,
     pub(crate) id: PacketId,
@@ -24,6 +25,11 @@ impl Packet {
     /// Its number in the log of packets; means nothing while there is none.
     pub fn id(&self) -> PacketId {
         self.id
+    }
+
+    /// The bytes that the parser left alone; for a Tofino the whole frame.
+    pub fn payload(&self) -> &[u8] {
+        self.frame.get(self.payload..).unwrap_or(&[])
     }
 }
 
@@ -87,7 +93,7 @@ pub struct Transmit {
     pub port: Port,
     /// Its bytes, from the destination address on. Give the buffer back with
     /// [`Pipeline::recycle_frame`](crate::Pipeline::recycle_frame).
-    pub frame: Vec<u8>,
+    pub frame: Frame,
 }
 
 /// One sample of a digest (`digest()` in P4, a learn list in BMv2 JSON).

@@ -207,3 +207,31 @@ fn a_parser_loop_that_reads_nothing_ends_with_an_error() {
     switch.forward(&[0, 0, 0, 0]);
     assert!(!switch.out.parser_error);
 }
+
+/// BMv2's `exit` in a parser: the parser goes on, and the control behind it ends before it begins.
+#[test]
+fn an_exit_in_a_parser_state_skips_ingress_but_not_egress() {
+    let parts = Parts {
+        parser: "state start { p.extract(hdr.h); transition select(hdr.h.a) { 1: leaving; default: accept; } }
+                 state leaving { hdr.h.b = 5; transition last; }
+                 state last { hdr.h.c = 0x700; transition accept; }",
+        ingress: "action leave() { exit; }
+                  table t { key = { hdr.h.b: exact; } actions = { leave; } default_action = leave(); }",
+        ingress_apply: "sm.egress_spec = 2; hdr.h.b = 9; t.apply(); hdr.h.b = 1;",
+        egress_apply: "hdr.h.c = hdr.h.c + 1;",
+        ..Parts::small()
+    };
+    // A P4 parser has no `exit`; only JSON can have one.
+    let mut program: serde_json::Value = serde_json::from_str(&parts.json()).expect("JSON");
+    let states = program["parsers"][0]["parse_states"].as_array_mut().expect("states");
+    let leaving = states.iter_mut().find(|state| state["name"] == "leaving");
+    let ops = leaving.expect("the state")["parser_ops"]
+        .as_array_mut()
+        .expect("operations");
+    ops.push(serde_json::json!({"op": "primitive", "parameters": [{"op": "exit", "parameters": []}]}));
+    let mut switch = common::Switch::new(&program.to_string());
+    // Port 0, which nobody has chosen.
+    assert_eq!(switch.forward(&[1, 0, 0, 0]), (0, vec![1, 5, 7, 1]));
+    // And the packet after it is not skipped.
+    assert_eq!(switch.forward(&[2, 0, 0, 0]), (2, vec![2, 9, 0, 1]));
+}

@@ -94,7 +94,7 @@ fn metadata_tells_port_length_time_and_queue() {
         qid: 6,
     };
     pipeline.egress(9_500_000, packet.packet, queueing, &mut out);
-    let frame = out.frame.expect("a frame").frame;
+    let frame = out.frame.expect("a frame").frame.to_vec();
     let number = |range: std::ops::Range<usize>| frame[range].iter().fold(0u64, |n, &b| n << 8 | u64::from(b));
     assert_eq!((number(0..2) >> 7, number(2..6), number(6..12)), (258, 100, 7999));
     assert_eq!((number(12..18), number(18..22), number(22..26)), (9500, 1500, 8000));
@@ -164,7 +164,7 @@ fn a_clone_session_truncates_and_chooses_the_queue() {
         ..Queueing::default()
     };
     switch.pipeline.egress(0, clone.packet, queueing, &mut switch.out);
-    assert_eq!(switch.out.frame.take().expect("a frame").frame, [1; 6]);
+    assert_eq!(switch.out.frame.take().expect("a frame").frame[..], [1; 6]);
 }
 
 #[test]
@@ -301,5 +301,30 @@ fn another_programs_packet_is_dropped_and_the_same_programs_is_not() {
         switch.pipeline.egress(0, packet, Queueing::default(), &mut switch.out);
         assert_eq!(switch.out.frame.is_some(), delivered);
         assert_eq!(switch.out.dropped, !delivered);
+    }
+}
+
+#[test]
+fn headers_more_or_less_leave_the_payload_in_its_place() {
+    let parts = Parts {
+        types: "header h_t { bit<8> a; bit<8> b; bit<16> c; } header x_t { bit<64> v; }
+                struct headers_t { x_t x; h_t h; } struct meta_t { bit<8> n; }",
+        parser: "state start { p.extract(hdr.h); transition accept; }",
+        ingress_apply: "sm.egress_spec = 2;
+                        if (hdr.h.a == 1) { hdr.x.setValid(); hdr.x.v = 7; } else { hdr.h.setInvalid(); }",
+        deparser: "p.emit(hdr.x); p.emit(hdr.h);",
+        ..Parts::default()
+    };
+    let mut pipeline = parts.load().pipeline;
+    let mut out = Outcomes::default();
+    for (kind, headers) in [(1, vec![0, 0, 0, 0, 0, 0, 0, 7, 1, 0, 0, 0]), (2, vec![])] {
+        pipeline.ingress(0, 1, &[kind, 0, 0, 0, 7, 8, 9], &mut out);
+        let packet = out.enqueue.pop().expect("a port").packet;
+        let payload = packet.payload().as_ptr_range();
+        pipeline.egress(1, packet, Queueing::default(), &mut out);
+        let frame = out.frame.take().expect("a frame").frame;
+        assert_eq!(frame[..], [headers, vec![7, 8, 9]].concat());
+        assert_eq!(frame[frame.len() - 3..].as_ptr_range(), payload);
+        out.clear();
     }
 }

@@ -399,3 +399,23 @@ fn a_hash_with_a_polynomial_and_a_checksum() {
     let sum: u32 = words.sum();
     assert_eq!((sum & 0xffff) + (sum >> 16), 0xffff);
 }
+
+#[test]
+fn egress_leaves_the_payload_in_its_place() {
+    for t2na in [false, true] {
+        let mut chip = Parts {
+            t2na,
+            egress_apply: "hdr.note.setValid(); hdr.note.mark = 5;",
+            ..Parts::default()
+        }
+        .load();
+        let sent = [frame(1, 2, 3), vec![9; 1000]].concat();
+        chip.pipeline.ingress(0, 1, &sent, &mut chip.out);
+        let packet = chip.out.enqueue.pop().expect("a port").packet;
+        let end = packet.payload().as_ptr_range().end;
+        chip.pipeline.egress(1, packet, chip.queueing, &mut chip.out);
+        let left = chip.out.frame.take().expect("a frame").frame;
+        assert_eq!((left.len(), &left[4..]), (sent.len() + 4, &sent[..]));
+        assert_eq!(left.as_ptr_range().end, end);
+    }
+}

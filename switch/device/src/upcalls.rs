@@ -1,6 +1,6 @@
 //! What the switch tells the controllers by itself.
 
-use p4sched_engine::{DigestMessage, FrameSink, Nanos, Output, Port};
+use p4sched_engine::{DigestMessage, Frame, FrameSink, Nanos, Output, Port};
 use p4sched_proto::p4::v1 as p4rt;
 
 use crate::index::HeaderField;
@@ -55,7 +55,7 @@ pub(crate) struct Sink<'a, S: ?Sized> {
 }
 
 impl<S: FrameSink + ?Sized> FrameSink for Sink<'_, S> {
-    fn transmit(&mut self, port: Port, frame: &[u8], due: Nanos) {
+    fn transmit(&mut self, port: Port, frame: &mut Frame, due: Nanos) {
         self.frames.transmit(port, frame, due);
     }
 }

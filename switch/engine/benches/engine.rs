@@ -5,13 +5,13 @@ use std::hint::black_box;
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 use p4sched_compiler::{EmbeddedIncludes, Input, Options, compile};
 use p4sched_engine::{
-    DigestMessage, Discipline, Engine, FrameSink, Nanos, Output, Pipeline, Port, PortConfig, PortSettings,
+    DigestMessage, Discipline, Engine, Frame, FrameSink, Nanos, Output, Pipeline, Port, PortConfig, PortSettings,
 };
 
 struct Sink;
 
 impl FrameSink for Sink {
-    fn transmit(&mut self, port: Port, frame: &[u8], due: Nanos) {
+    fn transmit(&mut self, port: Port, frame: &mut Frame, due: Nanos) {
         black_box((port, frame.len(), due));
     }
 }

@@ -2,12 +2,12 @@
 
 use std::collections::VecDeque;
 
-use p4sched_dataplane::{Nanos, Port};
+use p4sched_dataplane::{Frame, Nanos, Port};
 
 #[derive(Debug)]
 struct InFlight {
     arrival_ns: Nanos,
-    frame: Vec<u8>,
+    frame: Frame,
 }
 
 /// One line a port. A link keeps order, so each line is sorted by arrival, and the earliest of all is at some head.
@@ -49,7 +49,7 @@ impl DelayLine {
 
     /// Takes a frame that arrives at `arrival_ns`, no earlier than the one before it on this port. Gives it back if there is
     /// no room.
-    pub fn push(&mut self, port: Port, arrival_ns: Nanos, frame: Vec<u8>) -> Result<(), Vec<u8>> {
+    pub fn push(&mut self, port: Port, arrival_ns: Nanos, frame: Frame) -> Result<(), Frame> {
         if self.bytes + frame.len() > self.room_bytes {
             return Err(frame);
         }
@@ -79,7 +79,7 @@ impl DelayLine {
     }
 
     /// The frame with the earliest arrival at or before `now`, of the lower port if two are equal.
-    pub fn pop(&mut self, now: Nanos) -> Option<(Port, Vec<u8>, Nanos)> {
+    pub fn pop(&mut self, now: Nanos) -> Option<(Port, Frame, Nanos)> {
         let (due, at) = self.first;
         if self.packets == 0 || due > now {
             return None;

@@ -4,7 +4,8 @@ use std::collections::BTreeMap;
 use std::ops::Range;
 
 use p4sched_dataplane::{
-    Data, Enqueue, Loss, Nanos, Outcomes, Packet, PacketId, Pipeline, Port, Queueing, Recirculated, RegisterId, What,
+    Data, Enqueue, Frame, Loss, Nanos, Outcomes, Packet, PacketId, Pipeline, Port, Queueing, Recirculated, RegisterId,
+    What,
 };
 use p4sched_traffic_manager::{Departure, Enqueued, Offered, PortStats, QUEUES, TrafficManager};
 use thiserror::Error;
@@ -547,7 +548,7 @@ impl Engine {
 
     /// Hands out the frames that are at the far end of their link by `now`.
     fn deliver(&mut self, now: Nanos, out: &mut impl Output) {
-        while let Some((port, frame, arrival_ns)) = self.delay_line.pop(now) {
+        while let Some((port, mut frame, arrival_ns)) = self.delay_line.pop(now) {
             if let Some(traffic) = self.traffic.get_mut(usize::from(port)) {
                 traffic.transmitted.add(frame.len() as u32);
             }
@@ -556,13 +557,13 @@ impl Engine {
                 out.packet_in(&frame);
             } else {
                 self.balance.transmitted += 1;
-                out.transmit(port, &frame, arrival_ns);
+                out.transmit(port, &mut frame, arrival_ns);
             }
             self.recycle_frame(frame);
         }
     }
 
-    fn recycle_frame(&mut self, frame: Vec<u8>) {
+    fn recycle_frame(&mut self, frame: Frame) {
         if let Some(program) = &mut self.program {
             program.pipeline.recycle_frame(frame);
         }

@@ -26,7 +26,7 @@ pub use balance::{Balance, Traffic};
 pub use engine::{Engine, NoCpuPort};
 pub use loading::LoadError;
 pub use output::{FrameSink, Output};
-pub use p4sched_dataplane::{DigestMessage, Event, Nanos, Pipeline, Port};
+pub use p4sched_dataplane::{DigestMessage, Event, Frame, Nanos, Pipeline, Port};
 pub use p4sched_traffic_manager::{
     ConfigError, Count, DEFAULT_QUANTUM_BYTES, Discipline, PortConfig, PortStats, QUEUES, QueueConfig, QueueStats,
 };

@@ -6,7 +6,8 @@
 //!
 //! Recirculation ports have links of different rates, so packets need not come back in the order in which they are given here.
 
-use std::collections::BTreeMap;
+use std::cmp::{Ordering, Reverse};
+use std::collections::{BTreeMap, BinaryHeap};
 
 use p4sched_dataplane::{Nanos, Port, Recirculated};
 
@@ -20,11 +21,38 @@ const PASSES_PER_CALL: u64 = 64;
 /// Time that must have gone by for each further one.
 const TIME_PER_PASS_NS: Nanos = 4_000;
 
+/// A packet on its way: by the time at which it reaches the parser, and of one time in the order in which they came.
+#[derive(Debug)]
+struct OnItsWay {
+    due: (Nanos, u64),
+    packet: Recirculated,
+}
+
+impl Ord for OnItsWay {
+    fn cmp(&self, other: &Self) -> Ordering {
+        self.due.cmp(&other.due)
+    }
+}
+
+impl PartialOrd for OnItsWay {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl PartialEq for OnItsWay {
+    fn eq(&self, other: &Self) -> bool {
+        self.due == other.due
+    }
+}
+
+impl Eq for OnItsWay {}
+
 /// See the module.
 #[derive(Debug)]
 pub(crate) struct Recirculation {
-    /// By the time at which they reach the parser, and of one time in the order in which they came.
-    packets: BTreeMap<(Nanos, u64), Recirculated>,
+    /// The earliest on top.
+    packets: BinaryHeap<Reverse<OnItsWay>>,
     /// Packets taken so far.
     taken: u64,
     /// When the last packet of each recirculation port is due; v1model has no such port.
@@ -36,7 +64,7 @@ pub(crate) struct Recirculation {
 impl Recirculation {
     pub fn new(room: usize) -> Self {
         Recirculation {
-            packets: BTreeMap::new(),
+            packets: BinaryHeap::new(),
             taken: 0,
             last_due: BTreeMap::new(),
             room,
@@ -61,18 +89,19 @@ impl Recirculation {
         let last_due = self.last_due.entry(packet.port()).or_default();
         let due = leaves_ns.saturating_add(self.latency_ns).max(*last_due);
         *last_due = due;
-        self.packets.insert((due, self.taken), packet);
+        let due = (due, self.taken);
+        self.packets.push(Reverse(OnItsWay { due, packet }));
         self.taken += 1;
         true
     }
 
     /// When the next packet reaches the parser.
     pub fn next(&self) -> Option<Nanos> {
-        self.packets.first_key_value().map(|((due, _), _)| *due)
+        self.packets.peek().map(|Reverse(first)| first.due.0)
     }
 
     pub fn pop(&mut self) -> Option<Recirculated> {
-        self.packets.pop_first().map(|(_, packet)| packet)
+        self.packets.pop().map(|Reverse(first)| first.packet)
     }
 
     /// Passes allowed in a call that comes `elapsed` after the one before.

@@ -4,7 +4,7 @@ mod common;
 
 use common::*;
 use p4sched_dataplane::{ActionCall, CloneSession};
-use p4sched_engine::{Discipline, Engine, NoCpuPort};
+use p4sched_engine::{Discipline, Engine, NoCpuPort, PortConfig, PortSettings};
 use proptest::prelude::*;
 
 const ONE_A_MILLISECOND: u64 = 12_000_000;
@@ -368,6 +368,35 @@ fn another_program_flushes_the_queues_but_not_the_links() {
     switch.receive(2 * MILLISECOND, FULL);
     switch.finish();
     assert_eq!(switch.balance().transmitted, 3);
+}
+
+#[test]
+fn programs_replaced_under_traffic_compiled_and_interpreted_in_turn_lose_no_packet() {
+    let run = |replace: bool| {
+        let config = PortConfig {
+            delay_ns: MILLISECOND,
+            ..PortConfig::default()
+        };
+        let settings = PortSettings {
+            config,
+            ..PortSettings::default()
+        };
+        let mut switch = Switch::with_port(2, settings);
+        for number in 0..1000 {
+            let now = u64::from(number) * 10_000;
+            switch.advance(now);
+            if replace && number % 10 == 0 {
+                let mut program = probe_program();
+                assert!(number % 20 == 0 || program.compile(), "no code for this processor");
+                switch.engine.load(program, &["depths".to_string()]).unwrap();
+            }
+            switch.receive(now, Request { rank: number, ..FULL });
+        }
+        switch.finish();
+        assert_eq!((switch.balance().flushed, switch.out.sent.len()), (0, 1000));
+        switch.out
+    };
+    assert_eq!(run(true), run(false));
 }
 
 #[test]

@@ -6,7 +6,8 @@ mod common;
 use common::tofino::{Program, Steps, assign, binary, eh, field, h, local, number, op, register, tm};
 use p4sched_dataplane::CloneSession;
 use p4sched_engine::{
-    Balance, DigestMessage, Discipline, Engine, FrameSink, Nanos, Output, Port, PortConfig, PortSettings, QueueConfig,
+    Balance, DigestMessage, Discipline, Engine, Frame, FrameSink, Nanos, Output, Port, PortConfig, PortSettings,
+    QueueConfig,
 };
 use proptest::prelude::*;
 use serde_json::{Value, json};
@@ -126,7 +127,7 @@ struct Recorder {
 }
 
 impl FrameSink for Recorder {
-    fn transmit(&mut self, port: Port, frame: &[u8], due: Nanos) {
+    fn transmit(&mut self, port: Port, frame: &mut Frame, due: Nanos) {
         self.sent.push((port, due, frame.to_vec()));
     }
 }

@@ -3,7 +3,7 @@
 use p4sched_dataplane::{
     ActionCall, CloneSession, Count, CounterId, DigestMessage, MatchKey, Pipeline, Port, RegisterId, TableId,
 };
-use p4sched_engine::{Engine, FrameSink, Output, PortSettings};
+use p4sched_engine::{Engine, Frame, FrameSink, Output, PortSettings};
 use p4sched_schedulers::scheme::{self, P4, WINDOW_PARAMETER};
 use p4sched_schedulers::{Nanos, Scheme, Target};
 use p4sched_traffic_manager::{Discipline, PortConfig};
@@ -40,7 +40,7 @@ impl Sent {
 }
 
 impl FrameSink for Sent {
-    fn transmit(&mut self, port: Port, frame: &[u8], due: Nanos) {
+    fn transmit(&mut self, port: Port, frame: &mut Frame, due: Nanos) {
         let mut copy = self.spare.pop().unwrap_or_default();
         copy.clear();
         copy.extend_from_slice(frame);

@@ -1,4 +1,4 @@
-//! Once buffers are warm, a packet takes no memory: neither through compiled code nor through the interpreter.
+//! Once buffers are warm, a packet takes no memory: for no target, neither through compiled code nor through the interpreter.
 #![allow(unsafe_code)] // An allocator that counts.
 
 #[path = "../benches/ready/mod.rs"]
@@ -7,6 +7,7 @@ mod ready;
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
 
+use p4sched_schedulers::Target;
 use ready::{Ready, SCHEMES};
 
 thread_local! {
@@ -41,8 +42,10 @@ static ALLOCATOR: Counting = Counting;
 
 #[test]
 fn a_packet_takes_no_memory() {
-    for (scheme, interpret) in SCHEMES.into_iter().flat_map(|scheme| [(scheme, false), (scheme, true)]) {
-        let mut ready = Ready::new(scheme, interpret);
+    let programs = SCHEMES.into_iter();
+    let programs = programs.flat_map(|scheme| scheme.targets().iter().map(move |&target| (scheme, target)));
+    for ((scheme, target), interpret) in programs.flat_map(|program| [(program, false), (program, true)]) {
+        let mut ready = Ready::new(scheme, target, interpret);
         // Queues fill, and buffers reach their sizes.
         ready.receive(20_000);
         let (before, sent) = (ALLOCATIONS.get(), ready.sink.frames);
@@ -50,8 +53,9 @@ fn a_packet_takes_no_memory() {
         assert_eq!(
             ALLOCATIONS.get() - before,
             0,
-            "{}, interpreted: {interpret}",
-            scheme.name()
+            "{} for {}, interpreted: {interpret}",
+            scheme.name(),
+            target.name()
         );
         assert!(ready.sink.frames > sent + 10_000, "{}: the link is busy", scheme.name());
     }

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, HashMap, VecDeque};
 use p4sched_dataplane::{Count, MeterConfig, Nanos, Port, TableId};
 use p4sched_device::bmv2::{KeyParam, Mirror, RowAction, Runtime};
 use p4sched_device::{Device, Program};
-use p4sched_engine::{Engine, FrameSink};
+use p4sched_engine::{Engine, Frame, FrameSink};
 
 use crate::script::{Call, Line, Pattern, Statement};
 use crate::{names, value};
@@ -32,7 +32,7 @@ struct Wires {
 }
 
 impl FrameSink for Wires {
-    fn transmit(&mut self, port: Port, frame: &[u8], _due: Nanos) {
+    fn transmit(&mut self, port: Port, frame: &mut Frame, _due: Nanos) {
         self.left.entry(port).or_default().push_back(frame.to_vec());
     }
 }

@@ -1,6 +1,7 @@
 //! `p4sched-switch`: the switch on real network interfaces, under the wall clock.
 
 mod clock;
+mod gathering;
 mod lateness;
 mod log;
 mod options;

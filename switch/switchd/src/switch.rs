@@ -8,12 +8,13 @@ use std::sync::mpsc;
 
 use p4sched_dataplane::{Nanos, Port};
 use p4sched_device::{Device, Fidelity, PortCounts, Ports};
-use p4sched_engine::FrameSink;
+use p4sched_engine::{Frame, FrameSink};
 use p4sched_p4runtime::Job;
 use rustix::event::{EventfdFlags, PollFd, PollFlags, eventfd, poll};
 use rustix::time::Timespec;
 
 use crate::clock::{Clock, thread_cpu_time};
+use crate::gathering::Gathering;
 use crate::log;
 use crate::ports::{PortSpec, Qdiscs, Receiver, Transmitter, make_real_time};
 use crate::stalls::Stalls;
@@ -22,13 +23,6 @@ use crate::stalls::Stalls;
 const FRAMES_AT_A_TIME: usize = 32;
 /// Requests handled between two looks at the rings.
 const JOBS_AT_A_TIME: usize = 4;
-/// While traffic flows the thread sleeps between two looks and handles what has gathered: a wake-up costs more than a
-/// frame. No decision depends on it, since events are handled in the order of their own times; but a frame leaves so
-/// much late. So the sleep is this share of the shortest propagation delay, 1 % of a round trip with two equal links,
-/// and within these bounds. At 500 Mbit/s the thread needs 48 % of a CPU with sleeps of 50 µs, and 28 % with 200 µs.
-const GATHER_SHARE_OF_DELAY: Nanos = 50;
-const SHORTEST_GATHER: Nanos = 50_000;
-const LONGEST_GATHER: Nanos = 500_000;
 /// While traffic flows nothing waits on the sockets' errors: an interface that went away is noticed this much later.
 const LOOK_AT_INTERFACES_EVERY: Nanos = 100_000_000;
 /// How late the kernel may end a sleep.
@@ -70,10 +64,7 @@ pub struct Switch {
     waker: Waker,
     clock: Clock,
     stalls: Option<Stalls>,
-    /// How long frames gather while traffic flows.
-    gather: Nanos,
-    /// Whether a frame arrived since the last wait.
-    busy: bool,
+    gathering: Gathering,
     /// When to look at the interfaces next, even if no socket reports an error.
     next_look: Nanos,
 }
@@ -124,8 +115,7 @@ impl Switch {
             waker,
             clock,
             stalls,
-            gather: SHORTEST_GATHER,
-            busy: false,
+            gathering: Gathering::new(),
             next_look: 0,
         }
     }
@@ -172,7 +162,9 @@ impl Switch {
             let taken = receiver.take_oldest(sample, sample.now, |at, port, frame| {
                 device.receive(at, port, frame, transmitter);
             });
-            self.busy |= taken;
+            if taken {
+                self.gathering.count();
+            }
             // A frame finds the queue as it is: what the interface does not take must wait there before the next one comes.
             if taken && transmitter.waits_for_disciplines() {
                 hold(device, transmitter);
@@ -206,15 +198,15 @@ impl Switch {
             job(&mut self.device, &mut self.ports, now);
             self.ports.follow_disciplines(&self.device);
             self.send();
-            self.gather = gather(self.device.engine().shortest_delay());
+            self.gathering.follow_delay(self.device.engine().shortest_delay());
         }
         Ok(false)
     }
 
     /// Waits for a frame, a request, or the next event; follows interfaces that come and go.
     fn wait(&mut self) {
-        if std::mem::take(&mut self.busy) {
-            sleep(self.gather);
+        if let Some(pause) = self.gathering.pause(self.clock.now()) {
+            sleep(pause);
             return self.follow_interfaces(false);
         }
         flush_records(&mut self.ports.receiver, &mut self.ports.transmitter);
@@ -222,7 +214,7 @@ impl Switch {
             .into_iter()
             .flatten()
             .min();
-        let left = next.map(|at| at.saturating_sub(self.clock.now()).max(self.gather));
+        let left = next.map(|at| at.saturating_sub(self.clock.now()).max(self.gathering.sleep()));
         let timeout = left.map(timespec);
         let mut waited: Vec<PollFd<'_>> = Vec::with_capacity(16);
         waited.push(PollFd::new(&*self.waker.event, PollFlags::IN));
@@ -298,12 +290,6 @@ fn flush_records(receiver: &mut Receiver, transmitter: &mut Transmitter) {
     transmitter.flush_records();
 }
 
-/// How long frames gather on a switch whose shortest propagation delay is this.
-fn gather(shortest_delay: Option<Nanos>) -> Nanos {
-    let share = shortest_delay.unwrap_or(0) / GATHER_SHARE_OF_DELAY;
-    share.clamp(SHORTEST_GATHER, LONGEST_GATHER)
-}
-
 /// Waits without any work. An interrupted sleep is a short sleep.
 fn sleep(time: Nanos) {
     let _ = rustix::thread::nanosleep(&timespec(time));
@@ -317,7 +303,7 @@ fn timespec(time: Nanos) -> Timespec {
 }
 
 impl FrameSink for Transmitter {
-    fn transmit(&mut self, port: Port, frame: &[u8], due: Nanos) {
+    fn transmit(&mut self, port: Port, frame: &mut Frame, due: Nanos) {
         self.push(port, frame, due);
     }
 }
@@ -357,7 +343,7 @@ struct Baseline {
 }
 
 impl FrameSink for AttachedPorts {
-    fn transmit(&mut self, port: Port, frame: &[u8], due: Nanos) {
+    fn transmit(&mut self, port: Port, frame: &mut Frame, due: Nanos) {
         self.transmitter.push(port, frame, due);
     }
 }
@@ -437,19 +423,5 @@ impl Ports for AttachedPorts {
             tx_errors: here.tx_errors - since.tx_errors,
             cpu_ns: here.cpu - since.cpu,
         }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn frames_gather_for_a_hundredth_of_a_round_trip_within_bounds() {
-        let half_of_round_trip_ms = [(5, 100_000), (10, 200_000), (1, 50_000), (100, 500_000)];
-        for (half_ms, expected) in half_of_round_trip_ms {
-            assert_eq!(gather(Some(half_ms * 1_000_000)), expected, "{half_ms} ms");
-        }
-        assert_eq!(gather(None), SHORTEST_GATHER);
     }
 }

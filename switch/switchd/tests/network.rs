@@ -72,6 +72,51 @@ fn frames_cross_the_switch_and_are_counted() {
     });
 }
 
+#[test]
+fn a_program_replaced_under_traffic_loses_no_frame() {
+    for way in [&[][..], &["--no-jit"]] {
+        in_lab(if way.is_empty() { "p" } else { "q" }, async move |lab| {
+            const FRAMES: u32 = 2000;
+            let switch = Switch::start(&[&PROGRAM[..], way].concat());
+            let mut controller = Controller::connect(&switch).await;
+            controller.connect_hosts().await;
+            let (sender, receiver) = (lab.socket(1), lab.socket(2));
+            // Each frame waits for one that came back, so that no queue of the kernel is full: 64 are under way.
+            let traffic = std::thread::spawn(move || {
+                let mut received = Vec::new();
+                for number in 0..FRAMES {
+                    sender
+                        .send_to(&number.to_be_bytes(), "10.9.0.2:5000")
+                        .expect("the neighbour is known");
+                    let wanted = if number + 1 < FRAMES {
+                        (number + 1).saturating_sub(64)
+                    } else {
+                        FRAMES
+                    };
+                    while received.len() < wanted as usize {
+                        let mut buffer = [0; 4];
+                        receiver.recv_from(&mut buffer).expect("no frame is lost");
+                        received.push(u32::from_be_bytes(buffer));
+                    }
+                }
+                received
+            });
+            let mut replaced = 0;
+            while !traffic.is_finished() || replaced < 3 {
+                controller.load_again().await;
+                replaced += 1;
+            }
+            let received = traffic.join().expect("all frames arrive");
+            assert!(
+                received.into_iter().eq(0..FRAMES),
+                "in the order in which they were sent"
+            );
+            let (first, second) = (controller.port(1).await, controller.port(2).await);
+            assert_eq!((first.rx_lost, second.tx_errors), (0, 0));
+        });
+    }
+}
+
 /// The frames of a pcap file with nanoseconds, and when each was there in ns since 1970.
 fn recorded(file: &std::path::Path) -> Vec<(u64, Vec<u8>)> {
     let bytes = std::fs::read(file).expect("the switch wrote it");

@@ -138,9 +138,9 @@ impl Function<'_, '_> {
         }
     }
 
-    /// The deparser: writes the valid headers to the start of a frame if they fill exactly what the parser has read. Returns
-    /// whether they do.
-    pub fn write_headers(&mut self, emitted: &[(Word, &Plan)], frame: Value, parsed: Value) {
+    /// The deparser: writes the valid headers in front of a place that has `room` bytes in front of it. Returns how many bytes it
+    /// has written and 1, or 0 if there is no room.
+    pub fn write_headers(&mut self, emitted: &[(Word, &Plan)], end: Value, room: Value) {
         let mut total = self.constant(0);
         for &(valid, plan) in emitted {
             let valid = self.get(valid);
@@ -148,7 +148,7 @@ impl Function<'_, '_> {
             let added = self.builder.ins().select(valid, bytes, nothing);
             total = self.builder.ins().iadd(total, added);
         }
-        let fits = self.builder.ins().icmp(IntCC::Equal, total, parsed);
+        let fits = self.builder.ins().icmp(IntCC::UnsignedLessThanOrEqual, total, room);
         let (write, leave) = (self.block(), self.block());
         self.builder.ins().brif(fits, write, &[], leave, &[]);
         self.builder.switch_to_block(leave);
@@ -156,7 +156,8 @@ impl Function<'_, '_> {
         self.builder.ins().return_(&[no]);
         self.builder.switch_to_block(write);
         let place = self.builder.declare_var(types::I64);
-        self.builder.def_var(place, frame);
+        let start = self.builder.ins().isub(end, total);
+        self.builder.def_var(place, start);
         for &(valid, plan) in emitted {
             let valid = self.get(valid);
             self.only_if(
@@ -170,8 +171,8 @@ impl Function<'_, '_> {
                 |_| {},
             );
         }
-        let yes = self.constant(1);
-        self.builder.ins().return_(&[yes]);
+        let written = self.builder.ins().iadd_imm(total, 1);
+        self.builder.ins().return_(&[written]);
     }
 
     /// The Internet checksum over fields of headers: each plan counts if its header's validity word is not 0, and has chunks of an even

@@ -13,6 +13,7 @@ use super::state::State;
 use super::wire::write_header;
 use crate::bits::to_bytes;
 use crate::events::{Loss, What};
+use crate::frame::Frame;
 use crate::ids::{DigestId, Port};
 use crate::packet::{DigestMessage, Outcomes, Packet};
 use crate::values::CloneSession;
@@ -41,7 +42,7 @@ pub(crate) struct Core {
     pub sessions: HashMap<u16, CloneSession>,
     /// The port of the controller, for programs that copy packets to it.
     pub cpu_port: Option<Port>,
-    spare_frames: Vec<Vec<u8>>,
+    spare_frames: Vec<Frame>,
     spare_phvs: Vec<Vec<u64>>,
 }
 
@@ -60,11 +61,14 @@ impl Core {
         }
     }
 
-    /// Runs a control to its end; an `exit` ends this control only.
+    /// Runs a control to its end; an `exit` ends this control only. One that the parser has met ends it before it begins
+    /// (BMv2's `Pipeline::apply`).
     #[inline]
     pub fn run<O: Observer>(&mut self, control: Address, name: &'static str, seen: &mut O) {
         seen.see(|| What::ControlStarted { control: name });
-        run(&self.program.code, &mut self.state, control, seen);
+        if self.state.words[register::EXIT as usize] == 0 {
+            run(&self.program.code, &mut self.state, control, seen);
+        }
         self.state.words[register::EXIT as usize] = 0;
         seen.see(|| What::ControlEnded { control: name });
     }
@@ -84,47 +88,23 @@ impl Core {
 
     /// Valid headers in order, then the rest of the packet. `number`: of the parser that has read it.
     ///
-    /// Takes the frame at work. Headers as long as those that were read are written in their place; else the frame is copied.
+    /// Takes the frame at work: the headers are written over those that were read, and the rest stays where it is.
     #[inline]
-    pub fn emit(&mut self, headers: &[u32], number: usize) -> Vec<u8> {
-        if self.write_in_place(headers, number) {
-            return std::mem::take(&mut self.state.frame);
-        }
-        let mut frame = self.spare_frame();
-        let (program, state) = (&self.program, &self.state);
-        let layout = &program.code.layout;
-        for &header in headers {
-            if state.words[layout.headers[header as usize].valid as usize] != 0 {
-                write_header(layout, &program.code.plans, &state.words, header, &mut frame);
-            }
-        }
-        frame.extend_from_slice(state.frame.get(state.payload..).unwrap_or(&[]));
-        frame
-    }
-
-    /// Writes the valid headers over those that the parser has read, if they are as long.
-    fn write_in_place(&mut self, headers: &[u32], number: usize) -> bool {
+    pub fn emit(&mut self, headers: &[u32], number: usize) -> Frame {
         let (program, state) = (&self.program, &mut self.state);
-        if program.code.native.is_some() {
-            return native::deparse(&program.code, state, number);
+        if !native::deparse(&program.code, state, number) {
+            let layout = &program.code.layout;
+            let mut written = std::mem::take(&mut state.scratch);
+            written.clear();
+            for &header in headers {
+                if state.words[layout.headers[header as usize].valid as usize] != 0 {
+                    write_header(layout, &program.code.plans, &state.words, header, &mut written);
+                }
+            }
+            state.frame.replace_front(state.payload, &written);
+            state.scratch = written;
         }
-        let layout = &program.code.layout;
-        let words = &state.words;
-        let valid = |&&header: &&u32| words[layout.headers[header as usize].valid as usize] != 0;
-        let plans = || {
-            let valid = headers.iter().filter(valid);
-            valid.map(|&header| program.code.plans[header as usize].as_ref())
-        };
-        let lengths = plans().map(|plan| plan.map(|plan| plan.bytes));
-        if lengths.sum::<Option<usize>>() != Some(state.payload) {
-            return false;
-        }
-        let mut at = 0;
-        for plan in plans().flatten() {
-            plan.write(words, &mut state.frame[at..]);
-            at += plan.bytes;
-        }
-        true
+        std::mem::take(&mut state.frame)
     }
 
     /// The digest that the program asked for, if it did.
@@ -190,8 +170,8 @@ impl Core {
     }
 
     /// Takes back a frame's buffer.
-    pub fn recycle_frame(&mut self, frame: Vec<u8>) {
-        if frame.capacity() > 0 && self.spare_frames.len() < MAX_SPARE {
+    pub fn recycle_frame(&mut self, frame: Frame) {
+        if frame.has_room() && self.spare_frames.len() < MAX_SPARE {
             self.spare_frames.push(frame);
         }
     }
@@ -202,16 +182,16 @@ impl Core {
         }
     }
 
-    pub fn spare_frame(&mut self) -> Vec<u8> {
+    pub fn spare_frame(&mut self) -> Frame {
         let mut frame = self.spare_frames.pop().unwrap_or_default();
         frame.clear();
         frame
     }
 
     /// A copy of a frame.
-    pub fn copy_frame(&mut self, frame: &[u8]) -> Vec<u8> {
+    pub fn copy_frame(&mut self, frame: &[u8]) -> Frame {
         let mut copy = self.spare_frame();
-        copy.extend_from_slice(frame);
+        copy.tail().extend_from_slice(frame);
         copy
     }
 

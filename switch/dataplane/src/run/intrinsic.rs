@@ -8,7 +8,7 @@ use crate::ids::{Nanos, Port};
 pub(crate) const UNWRITTEN: u64 = 1 << 63;
 
 /// `ingress_intrinsic_metadata_t`, in bytes.
-pub(crate) const INGRESS_BYTES: usize = 8;
+const INTRINSIC_BYTES: usize = 8;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Chip {
@@ -19,8 +19,13 @@ pub(crate) enum Chip {
 }
 
 impl Chip {
+    /// Bytes in front of a frame at ingress.
+    pub fn ingress_bytes(self) -> usize {
+        INTRINSIC_BYTES + self.port_metadata_bytes()
+    }
+
     /// Bytes between the ingress metadata and the frame: metadata of the port, or the data of a resubmission.
-    pub fn port_metadata_bytes(self) -> usize {
+    fn port_metadata_bytes(self) -> usize {
         match self {
             Chip::Tofino1 => 8,
             Chip::Tofino2 => 24,

@@ -18,8 +18,9 @@ pub(crate) type Entry = unsafe extern "C" fn(*mut u64, *mut Context);
 
 /// A parser, a deparser or a checksum: also gets bytes and a number, and returns a number.
 ///
-/// A parser gets the frame and its length, and returns what [`packed_error`] says. A deparser gets the frame and how many bytes the
-/// parser has read of it, and returns 1 if it has written the headers. A checksum gets neither.
+/// A parser gets the frame and its length, and returns what [`packed_error`] says. A deparser gets the end of what the parser has
+/// read, and how many bytes there are in front of it. It returns how many it has written there and 1, or 0 if they are too few. A
+/// checksum gets neither.
 pub(crate) type Asked = unsafe extern "C" fn(*mut u64, *mut Context, *mut u8, u64) -> u64;
 
 /// What compiled code hands back to the functions that it calls. It never looks inside.
@@ -126,22 +127,32 @@ pub(crate) fn parse(entry: Asked, code: &Code, state: &mut State, parser: (&Pars
     (result >> FAILED).checked_sub(1).map(|error| error as u32)
 }
 
-/// Writes the valid headers over those that the parser has read, if they are as long. False if nothing was written.
+/// Writes the valid headers in front of what the parser left alone. False if nothing was written.
 pub(crate) fn deparse(code: &Code, state: &mut State, number: usize) -> bool {
     let native = code.native.as_ref();
     let Some(Some(entry)) = native.and_then(|native| native.entries.deparsers.get(number)) else {
         return false;
     };
     let words = state.words.as_mut_ptr();
-    let parsed = state.payload.min(state.frame.len()) as u64;
-    let frame = state.frame.as_mut_ptr();
+    let parsed = state.payload.min(state.frame.len());
+    let end = state.frame.headroom() + parsed;
+    state.frame.begin_at(0);
+    // SAFETY: `end` is in the buffer, which the frame begins at.
+    let place = unsafe { state.frame.as_mut_ptr().add(end) };
     let mut context = Context {
         code,
         state,
         parser: None,
     };
-    // SAFETY: As in `call`. The deparser writes only as many bytes as were read.
-    unsafe { entry(words, &raw mut context, frame, parsed) != 0 }
+    // SAFETY: As in `call`. The deparser writes in front of the place only, and no more bytes than the buffer has there.
+    let written = unsafe { entry(words, &raw mut context, place, end as u64) };
+    let start = if written == 0 {
+        end - parsed
+    } else {
+        end + 1 - written as usize
+    };
+    context.state.frame.begin_at(start);
+    written != 0
 }
 
 /// A checksum over fields, if it was compiled.

@@ -10,6 +10,7 @@ use super::tna::Tna;
 use super::tracer::Tracer;
 use super::v1model::V1model;
 use crate::events::Event;
+use crate::frame::Frame;
 use crate::ids::{FieldRef, Nanos, Port};
 use crate::packet::{Outcomes, Packet, Queueing, Recirculated};
 
@@ -161,7 +162,7 @@ impl Pipeline {
     }
 
     /// Takes back the buffer of a transmitted frame.
-    pub fn recycle_frame(&mut self, frame: Vec<u8>) {
+    pub fn recycle_frame(&mut self, frame: Frame) {
         self.core.recycle_frame(frame);
     }
 

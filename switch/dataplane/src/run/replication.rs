@@ -5,6 +5,7 @@ use super::layout::register;
 use super::observer::{Nobody, Observer};
 use super::v1model::{V1model, instance};
 use crate::events::{Loss, PacketId, What};
+use crate::frame::Frame;
 use crate::ids::Port;
 use crate::packet::{Enqueue, Outcomes, Packet};
 use crate::values::CloneSession;
@@ -15,7 +16,7 @@ impl V1model {
         &self,
         core: &mut Core,
         (port, id): (Port, PacketId),
-        frame: Vec<u8>,
+        frame: Frame,
         class_of_service: u8,
         out: &mut Outcomes,
         seen: &mut O,
@@ -97,7 +98,7 @@ impl V1model {
             let field = self.metadata.egress_rid;
             set(&mut core.state, field, u64::from(rid));
             let mut frame = core.spare_frame();
-            frame.extend_from_slice(&core.state.frame);
+            frame.tail().extend_from_slice(&core.state.frame);
             let id = seen.copy();
             seen.see(|| What::Copied {
                 to: id.copy,

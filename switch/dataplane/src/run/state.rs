@@ -6,6 +6,7 @@ use super::meter::MeterArray;
 use super::profile::Profile;
 use super::table::TableState;
 use crate::bits::words;
+use crate::frame::Frame;
 use crate::ids::Nanos;
 use crate::values::Count;
 
@@ -15,7 +16,7 @@ pub(crate) struct State {
     /// PHV, action parameters, constants and intermediate results.
     pub words: Vec<u64>,
     /// The frame of the packet at work.
-    pub frame: Vec<u8>,
+    pub frame: Frame,
     /// Where its unparsed part begins.
     pub payload: usize,
     pub now: Nanos,
@@ -38,6 +39,13 @@ pub(crate) struct State {
 }
 
 impl State {
+    /// Puts what `write` appends in front of the frame at work.
+    pub fn write_in_front(&mut self, write: impl FnOnce(&mut Vec<u8>)) {
+        self.scratch.clear();
+        write(&mut self.scratch);
+        self.frame.replace_front(0, &self.scratch);
+    }
+
     /// Registers, counters, meters, filters and randomness as they were when the program was loaded.
     pub fn restart(&mut self) {
         for array in &mut self.registers.0 {

@@ -10,7 +10,7 @@ use std::collections::HashMap;
 
 use super::calculation::Input;
 use super::core::{Core, lose, set};
-use super::intrinsic::{Chip, EgressMetadata, INGRESS_BYTES, UNWRITTEN};
+use super::intrinsic::{Chip, EgressMetadata, UNWRITTEN};
 use super::layout::{Layout, register};
 use super::native::Parts;
 use super::observer::{Nobody, Observer};
@@ -20,6 +20,7 @@ use super::program::MetadataWord;
 use super::wire::write_field;
 use crate::bits::Writer;
 use crate::events::{Data, Loss, PacketId, What};
+use crate::frame::Frame;
 use crate::ids::{DROP_PORT, Nanos, Port};
 use crate::packet::{Enqueue, Outcomes, Packet, Queueing, Recirculated, Transmit};
 use crate::values::CloneSession;
@@ -150,6 +151,7 @@ impl Tna {
             bytes: frame.len(),
             data: Data(frame.to_vec()),
         });
+        let frame = core.copy_frame(frame);
         self.passes(core, now, (port, frame), out, seen);
     }
 
@@ -157,16 +159,18 @@ impl Tna {
         &self,
         core: &mut Core,
         now: Nanos,
-        (port, frame): (Port, &[u8]),
+        (port, frame): (Port, Frame),
         out: &mut Outcomes,
         seen: &mut O,
     ) {
         core.state.now = now;
-        if let Some(data) = self.pass(core, port, frame, None, out, seen) {
+        core.state.frame = frame;
+        if let Some(data) = self.pass(core, port, None, out, seen) {
             seen.see(|| What::Resubmitted {});
-            self.pass(core, port, frame, Some(&data), out, seen);
+            self.pass(core, port, Some(&data), out, seen);
             core.recycle_frame(data);
         }
+        core.finish();
     }
 
     /// A packet that left by a recirculation port comes back by it, as any frame that arrives.
@@ -184,33 +188,29 @@ impl Tna {
         };
         if layout == core.program.identity {
             seen.see(|| What::Reentered { bytes: frame.len() });
-            self.passes(core, now, (port, &frame), out, seen);
+            self.passes(core, now, (port, frame), out, seen);
         } else {
             lose(Loss::OtherProgram, out, seen);
+            core.recycle_frame(frame);
         }
-        core.recycle_frame(frame);
     }
 
-    /// Once through ingress. Returns the data for a resubmission, if there is one.
+    /// The frame at work, once through ingress. Returns the data for a resubmission of the same frame, if there is one.
     fn pass<O: Observer>(
         &self,
         core: &mut Core,
         port: Port,
-        frame: &[u8],
         resubmitted: Option<&[u8]>,
         out: &mut Outcomes,
         seen: &mut O,
-    ) -> Option<Vec<u8>> {
-        let now = core.state.now;
-        let mut buffer = core.spare_frame();
-        self.chip.write_ingress(now, port, resubmitted, &mut buffer);
-        buffer.extend_from_slice(frame);
-        core.state.frame = buffer;
+    ) -> Option<Frame> {
+        let (now, length) = (core.state.now, core.state.frame.len());
+        let in_front = |metadata: &mut Vec<u8>| self.chip.write_ingress(now, port, resubmitted, metadata);
+        core.state.write_in_front(in_front);
         core.reset_words();
-        let went_well = self.parse(core, &self.ingress, frame.len(), out, seen);
+        let went_well = self.parse(core, &self.ingress, length, out, seen);
         if !went_well && !self.parser_errors_read {
             lose(Loss::ParserError, out, seen);
-            core.finish();
             return None;
         }
         core.run(self.ingress.control, "ingress", seen);
@@ -222,15 +222,14 @@ impl Tna {
             let request = core.state.words[register::RESUBMIT as usize];
             if request & register::REQUESTED != 0 {
                 let mut data = core.spare_frame();
-                self.write_prefix(core, request & NO_FIELDS, &mut data);
-                core.finish();
+                self.write_prefix(core, request & NO_FIELDS, data.tail());
+                core.state.frame.replace_front(self.chip.ingress_bytes(), &[]);
                 return Some(data);
             }
         }
         // Nothing else is made of a packet that is resubmitted (TNA 5.6).
         self.mirror_at_ingress(core, out, seen);
         self.leave_ingress(core, drops, out, seen);
-        core.finish();
         None
     }
 
@@ -337,14 +336,21 @@ impl Tna {
             return;
         };
         let mut copy = core.spare_frame();
-        self.write_prefix(core, list, &mut copy);
-        let frame = INGRESS_BYTES + self.chip.port_metadata_bytes();
-        copy.extend_from_slice(core.state.frame.get(frame..).unwrap_or(&[]));
+        let frame = core.state.frame.get(self.chip.ingress_bytes()..);
+        self.write_mirrored(core, &session, list, frame.unwrap_or(&[]), &mut copy);
         let mut phv = self.copy_phv(core, 0);
         // Only the packet itself and its copies bypass egress.
         phv[self.metadata.bypass_egress.word as usize] = 0;
         mirror(core, &session, copy, phv, out, seen);
         core.sessions.insert(id, session);
+    }
+
+    /// The mirror's header and the frame, as many bytes as the session wants.
+    fn write_mirrored(&self, core: &Core, session: &CloneSession, list: u64, frame: &[u8], copy: &mut Frame) {
+        let wanted = session.truncate_to.map_or(usize::MAX, |bytes| bytes as usize);
+        self.write_prefix(core, list, copy.tail());
+        copy.tail().extend_from_slice(&frame[..frame.len().min(wanted)]);
+        copy.truncate(wanted);
     }
 
     fn write_prefix(&self, core: &Core, list: u64, out: &mut Vec<u8>) {
@@ -389,20 +395,18 @@ impl Tna {
             cos: core.read_word(self.metadata.cos) as u8,
             bytes: frame.len() as u32,
         };
-        let mut buffer = core.spare_frame();
-        self.chip.write_egress(&metadata, &mut buffer);
-        buffer.extend_from_slice(&frame);
-        core.state.frame = buffer;
+        let length = frame.len();
+        core.state.frame = frame;
+        core.state
+            .write_in_front(|bytes| self.chip.write_egress(&metadata, bytes));
         // An error does not stop a packet at egress.
-        self.parse(core, &self.egress, frame.len(), out, seen);
-        core.recycle_frame(frame);
+        self.parse(core, &self.egress, length, out, seen);
         core.run(self.egress.control, "egress", seen);
         core.run(self.egress.deparser, "egress_deparser", seen);
         out.log.append(&mut core.state.log);
         let drops = core.read_word(self.egress.drop_ctl);
         let frame = core.emit(&self.egress.emit, self.egress.parser.number);
         core.tell_deparsed(&self.egress.emit, frame.len(), seen);
-        core.finish();
         self.mirror_at_egress(core, drops, &frame, phv, out, seen);
         if drops & DROP_PACKET == 0 {
             self.send(core, queueing.port, frame, out, seen);
@@ -425,8 +429,7 @@ impl Tna {
         match mirror_request(core, "egress", seen) {
             Some((id, session, list)) if drops & DROP_MIRROR == 0 => {
                 let mut copy = core.spare_frame();
-                self.write_prefix(core, list, &mut copy);
-                copy.extend_from_slice(frame);
+                self.write_mirrored(core, &session, list, frame, &mut copy);
                 phv[register::REPLICA as usize] = 0;
                 mirror(core, &session, copy, phv, out, seen);
                 core.sessions.insert(id, session);
@@ -440,7 +443,7 @@ impl Tna {
     }
 
     /// The frame goes out by its port, which may lead back to ingress.
-    fn send<O: Observer>(&self, core: &mut Core, port: Port, frame: Vec<u8>, out: &mut Outcomes, seen: &mut O) {
+    fn send<O: Observer>(&self, core: &mut Core, port: Port, frame: Frame, out: &mut Outcomes, seen: &mut O) {
         if self.chip.recirculates(port) {
             seen.see(|| What::Recirculated {});
             let packet = Packet {
@@ -499,24 +502,27 @@ fn mirror_request<O: Observer>(core: &mut Core, at: &'static str, seen: &mut O) 
 fn mirror<O: Observer>(
     core: &mut Core,
     session: &CloneSession,
-    mut frame: Vec<u8>,
-    phv: Vec<u64>,
+    frame: Frame,
+    mut phv: Vec<u64>,
     out: &mut Outcomes,
     seen: &mut O,
 ) {
-    if let Some(bytes) = session.truncate_to {
-        frame.truncate(bytes as usize);
-    }
-    for &(port, rid) in &session.replicas {
+    let queue = session.class_of_service & 7;
+    let Some((&(port, rid), others)) = session.replicas.split_last() else {
+        core.keep_phv(phv);
+        return core.recycle_frame(frame);
+    };
+    for &(port, rid) in others {
         let mut replica = core.spare_phv();
         replica.extend_from_slice(&phv);
         replica[register::REPLICA as usize] = u64::from(rid);
         let copy = core.copy_frame(&frame);
         let id = copied(port, rid, seen);
-        enqueue(core, (port, id), session.class_of_service & 7, copy, replica, out);
+        enqueue(core, (port, id), queue, copy, replica, out);
     }
-    core.keep_phv(phv);
-    core.recycle_frame(frame);
+    phv[register::REPLICA as usize] = u64::from(rid);
+    let id = copied(port, rid, seen);
+    enqueue(core, (port, id), queue, frame, phv, out);
 }
 
 /// A number for a copy of the packet at work.
@@ -530,7 +536,7 @@ fn copied<O: Observer>(port: Port, instance: u16, seen: &mut O) -> PacketId {
     id
 }
 
-fn enqueue(core: &Core, (port, id): (Port, PacketId), priority: u8, frame: Vec<u8>, phv: Vec<u64>, out: &mut Outcomes) {
+fn enqueue(core: &Core, (port, id): (Port, PacketId), priority: u8, frame: Frame, phv: Vec<u64>, out: &mut Outcomes) {
     let frame_len = frame.len() as u32;
     let packet = Packet {
         layout: core.program.identity,

@@ -14,6 +14,7 @@ use super::program::MetadataWord;
 use super::wire::header_bytes;
 use crate::bits::mask;
 use crate::events::{Data, Loss, PacketId, What};
+use crate::frame::Frame;
 use crate::ids::{DROP_PORT, Nanos, Port};
 use crate::packet::{Outcomes, Packet, Queueing, Recirculated, Transmit};
 
@@ -116,9 +117,7 @@ impl V1model {
             bytes: frame.len(),
             data: Data(frame.to_vec()),
         });
-        let mut buffer = core.spare_frame();
-        buffer.extend_from_slice(frame);
-        core.state.frame = buffer;
+        core.state.frame = core.copy_frame(frame);
         core.reset_words();
         self.set_length(core, frame.len() as u64);
         let metadata = &self.metadata;
@@ -277,7 +276,7 @@ impl V1model {
     }
 
     /// The frame as it goes out: updated checksums, valid headers in order, the rest of the packet.
-    fn deparse<O: Observer>(&self, core: &mut Core, seen: &mut O) -> Vec<u8> {
+    fn deparse<O: Observer>(&self, core: &mut Core, seen: &mut O) -> Frame {
         for checksum in &self.update {
             if !holds(core, checksum.condition, seen) {
                 continue;
@@ -311,7 +310,7 @@ impl V1model {
         length.min(usize::try_from(words[register::TRUNCATE as usize]).unwrap_or(usize::MAX)) as u32
     }
 
-    fn recirculated(&self, core: &mut Core, frame: Vec<u8>, list: u64, id: PacketId) -> Recirculated {
+    fn recirculated(&self, core: &mut Core, frame: Frame, list: u64, id: PacketId) -> Recirculated {
         let mut phv = core.spare_phv();
         phv.extend_from_slice(&core.program.blank);
         self.copy_fields(core, list, &mut phv);

@@ -97,27 +97,6 @@ impl Plan {
         }
     }
 
-    /// Writes the fields to the front of `out`, which has room for them.
-    pub fn write(&self, phv: &[u64], out: &mut [u8]) {
-        let mut at = 0;
-        for segment in &self.segments {
-            match segment {
-                Segment::Chunk { bytes, pieces } => {
-                    let value = gather(pieces, phv) << (64 - 8 * bytes);
-                    out[at..at + bytes].copy_from_slice(&value.to_be_bytes()[..*bytes]);
-                    at += bytes;
-                }
-                Segment::Wide { slot, width } => {
-                    let bytes = (*width / 8) as usize;
-                    for (index, byte) in out[at..at + bytes].iter_mut().rev().enumerate() {
-                        *byte = (phv[slot + index / 8] >> (index % 8 * 8)) as u8;
-                    }
-                    at += bytes;
-                }
-            }
-        }
-    }
-
     /// Appends the fields.
     #[inline]
     pub fn store(&self, phv: &[u64], out: &mut Vec<u8>) {

@@ -33,7 +33,7 @@ pub fn send(
         }
         if let Some(transmit) = out.frame.take() {
             assert!(transmit.frame.len() < 1 << 16, "a frame that no port carries");
-            sent.push((transmit.port, queue, transmit.frame));
+            sent.push((transmit.port, queue, transmit.frame.to_vec()));
         }
     }
     panic!("the packet does not leave the switch");

@@ -5,8 +5,8 @@ use std::sync::OnceLock;
 
 use p4sched_compiler::{EmbeddedIncludes, Input, Options, compile};
 use p4sched_engine::{
-    Balance, DigestMessage, Discipline, Engine, FrameSink, Nanos, Output, Pipeline, Port, PortConfig, PortSettings,
-    QueueConfig,
+    Balance, DigestMessage, Discipline, Engine, Frame, FrameSink, Nanos, Output, Pipeline, Port, PortConfig,
+    PortSettings, QueueConfig,
 };
 
 pub const SECOND: Nanos = 1_000_000_000;
@@ -107,7 +107,7 @@ pub struct Recorder {
 }
 
 impl FrameSink for Recorder {
-    fn transmit(&mut self, port: Port, frame: &[u8], due: Nanos) {
+    fn transmit(&mut self, port: Port, frame: &mut Frame, due: Nanos) {
         self.sent.push(Probe::parse(port, frame, due));
     }
 }

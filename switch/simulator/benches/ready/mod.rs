@@ -3,13 +3,12 @@
 use std::path::Path;
 
 use p4sched_dataplane::{DigestMessage, MatchKey, Port};
-use p4sched_engine::{FrameSink, Output};
-use p4sched_schedulers::{Headroom, Nanos, Scheme, Sizes, Target};
+use p4sched_engine::{Frame, FrameSink, Output};
+use p4sched_schedulers::{Config, Headroom, Nanos, Scheme, Sizes, Target};
 use p4sched_simulator::frames::{Datagram, RANKED_PORT};
 use p4sched_simulator::parameters::Parameters;
 use p4sched_simulator::program::Program;
 use p4sched_simulator::switch::Switch;
-use p4sched_simulator::workload::seeded;
 
 pub const SCHEMES: [Scheme; 4] = [Scheme::Fifo, Scheme::Fdpa, Scheme::Aifo, Scheme::Packs];
 /// Between packets of 1100 bytes: 11 Gbit/s over a link of 10 Gbit/s, as in PACKS 6.1.
@@ -26,7 +25,7 @@ pub struct Sink {
 }
 
 impl FrameSink for Sink {
-    fn transmit(&mut self, _port: Port, frame: &[u8], _due: Nanos) {
+    fn transmit(&mut self, _port: Port, frame: &mut Frame, _due: Nanos) {
         self.frames += u64::from(!frame.is_empty());
     }
 }
@@ -38,10 +37,22 @@ impl Output for Sink {
 }
 
 /// The program of a scheme.
-pub fn program(scheme: Scheme) -> Program {
-    let directory = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../p4");
-    let program = Program::compile(&directory, scheme.p4().program, Target::V1model);
+pub fn program(scheme: Scheme, target: Target) -> Program {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let program = Program::compile(&root.join(target.directory()), scheme.p4().program, target);
     program.unwrap_or_else(|error| panic!("{error}"))
+}
+
+/// Edges of FDPA's bands around the fair share: 10 Gbit/s of 20 users are 62,500 bytes in a millisecond.
+const FDPA_EDGES: [u64; 7] = [8000, 16_000, 32_000, 62_500, 70_000, 80_000, 125_000];
+
+fn config(scheme: Scheme, sizes: &Sizes) -> Config {
+    let config = scheme.config(sizes).or_else(|_| {
+        let sizes = vec![sizes.queue_size as u64; sizes.queues];
+        let arguments = [1000].into_iter().chain(FDPA_EDGES).chain([0; 10]).chain(sizes);
+        scheme.from_arguments(&arguments.collect::<Vec<u64>>())
+    });
+    config.unwrap_or_else(|error| panic!("{}: {error}", scheme.name()))
 }
 
 /// A loaded switch, and frames of 20 users with ranks 0 to 99.
@@ -54,8 +65,8 @@ pub struct Ready {
 
 impl Ready {
     /// Eight queues of 10 packets, windows of 16 ranks.
-    pub fn new(scheme: Scheme, interpret: bool) -> Ready {
-        let mut program = program(scheme);
+    pub fn new(scheme: Scheme, target: Target, interpret: bool) -> Ready {
+        let mut program = program(scheme, target);
         if interpret {
             program.interpret();
         }
@@ -65,13 +76,9 @@ impl Ready {
             window: 16,
             headroom: Headroom::new(0, 8).expect("no headroom"),
             window_shift: 0,
-            target: Target::V1model,
+            target,
         };
-        // The edges of FDPA's bands are rates, which do not follow from sizes.
-        let parameters = match scheme.config(&sizes) {
-            Ok(config) => Parameters::new(config, Target::V1model),
-            Err(_) => Parameters::draw(scheme, Target::V1model, &mut seeded(1), None),
-        };
+        let parameters = Parameters::new(config(scheme, &sizes), target);
         let mut switch = Switch::new(&program, scheme).unwrap_or_else(|error| panic!("{error}"));
         switch.set_port(PORT, &parameters, true, RATE_BPS);
         if scheme.p4().ranks {

@@ -4,7 +4,7 @@
 use std::collections::{BTreeMap, HashMap};
 
 use p4sched_dataplane::{DigestMessage, MatchKey, Port as PortNumber};
-use p4sched_engine::{FrameSink, Output};
+use p4sched_engine::{Frame, FrameSink, Output};
 use p4sched_schedulers::fdpa::UNCLASSIFIED;
 use p4sched_schedulers::scheme::P4;
 use p4sched_schedulers::{Config, Nanos, Verdict};
@@ -95,7 +95,7 @@ enum Remembers {
 struct Departures(Vec<(PortNumber, Option<u64>, Nanos, usize)>);
 
 impl FrameSink for Departures {
-    fn transmit(&mut self, port: PortNumber, frame: &[u8], due: Nanos) {
+    fn transmit(&mut self, port: PortNumber, frame: &mut Frame, due: Nanos) {
         self.0.push((port, frames::id(frame), due, frame.len()));
     }
 }

@@ -4,6 +4,8 @@ use std::collections::VecDeque;
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd};
 
+use p4sched_dataplane::Frame;
+
 use super::socket::{SEND_BATCH, TxSocket};
 
 /// A port whose frames go through the queueing discipline of its interface, and so no faster than that lets them.
@@ -12,7 +14,9 @@ use super::socket::{SEND_BATCH, TxSocket};
 /// switch's queues, as they do in BMv2, whose transmitter blocks.
 pub struct QueuedPort {
     socket: TxSocket,
-    waiting: VecDeque<Vec<u8>>,
+    waiting: VecDeque<Frame>,
+    /// Buffers of frames that left.
+    spare: Vec<Frame>,
     /// Whether the engine was told to hold the port.
     held: bool,
 }
@@ -24,13 +28,15 @@ impl QueuedPort {
         Ok(QueuedPort {
             socket: TxSocket::through_discipline()?,
             waiting: VecDeque::new(),
+            spare: Vec::new(),
             held: false,
         })
     }
 
-    /// Takes a frame; it leaves with [`QueuedPort::send`].
-    pub fn push(&mut self, frame: &[u8]) {
-        self.waiting.push_back(frame.to_vec());
+    /// Takes a frame, and leaves one in its place that is done with; it goes with [`QueuedPort::send`].
+    pub fn push(&mut self, frame: &mut Frame) {
+        let spare = self.spare.pop().unwrap_or_default();
+        self.waiting.push_back(std::mem::replace(frame, spare));
     }
 
     /// Hands the discipline what it takes. Tells `sent` every frame that left the switch, and whether the interface took
@@ -38,16 +44,15 @@ impl QueuedPort {
     pub fn send(&mut self, interface: i32, mut sent: impl FnMut(&[u8], bool)) {
         while !self.waiting.is_empty() {
             let batch = self.waiting.iter().take(SEND_BATCH);
-            let taken = match self.socket.send(batch.map(|frame| (interface, frame.as_slice()))) {
+            let taken = match self.socket.send(batch.map(|frame| (interface, &**frame))) {
                 Ok(taken) => taken,
                 Err(error) if error.kind() == io::ErrorKind::WouldBlock => return,
                 Err(_) => 0,
             };
-            self.waiting.drain(..taken).for_each(|frame| sent(&frame, true));
-            if taken == 0
-                && let Some(frame) = self.waiting.pop_front()
-            {
-                sent(&frame, false);
+            // The first frame is the one that the kernel refused, if it took none.
+            for frame in self.waiting.drain(..taken.max(1)) {
+                sent(&frame, taken > 0);
+                self.spare.push(frame);
             }
         }
     }
@@ -64,7 +69,7 @@ impl QueuedPort {
     }
 
     /// The frames that wait, for a port that goes around its discipline from now on.
-    pub fn into_waiting(self) -> impl Iterator<Item = Vec<u8>> {
+    pub fn into_waiting(self) -> impl Iterator<Item = Frame> {
         self.waiting.into_iter()
     }
 }

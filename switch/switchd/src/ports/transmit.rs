@@ -2,7 +2,7 @@
 
 use std::os::fd::{AsFd, BorrowedFd};
 
-use p4sched_dataplane::{Nanos, Port};
+use p4sched_dataplane::{Frame, Nanos, Port};
 
 use super::capture::Capture;
 use super::qdisc::Qdiscs;
@@ -44,9 +44,11 @@ impl TxPort {
     }
 }
 
+/// A frame that waits for the next call of the kernel.
+#[derive(Default)]
 struct Pending {
     port: Port,
-    end: usize,
+    frame: Frame,
     due: Nanos,
 }
 
@@ -56,8 +58,9 @@ pub struct Transmitter {
     socket: Option<TxSocket>,
     /// Indexed by port number; `None`: no interface was ever given for it.
     ports: Vec<Option<TxPort>>,
-    pending: Vec<Pending>,
-    bytes: Vec<u8>,
+    pending: [Pending; SEND_BATCH],
+    /// So many of these wait. The others hold buffers of frames that were sent.
+    waiting: usize,
     clock: Clock,
     lateness: Lateness,
     /// Whether ports record what they send.
@@ -88,8 +91,8 @@ impl Transmitter {
         Transmitter {
             socket: None,
             ports: Vec::new(),
-            pending: Vec::with_capacity(SEND_BATCH),
-            bytes: Vec::with_capacity(SEND_BATCH * 2048),
+            pending: Default::default(),
+            waiting: 0,
             clock,
             lateness: Lateness::default(),
             records: false,
@@ -172,7 +175,7 @@ impl Transmitter {
             .collect();
         for (number, port) in around {
             port.into_waiting()
-                .for_each(|frame| self.push(number, &frame, self.clock.now()));
+                .for_each(|mut frame| self.push(number, &mut frame, self.clock.now()));
             self.freed.push(number);
         }
         for number in 0..self.ports.len() as Port {
@@ -199,8 +202,8 @@ impl Transmitter {
     }
 
     /// Takes a frame that is due on the port; it leaves with the next [`Transmitter::flush`], or at once if the batch
-    /// is full.
-    pub fn push(&mut self, port: Port, frame: &[u8], due: Nanos) {
+    /// is full. The frame that comes back in its place is done with.
+    pub fn push(&mut self, port: Port, frame: &mut Frame, due: Nanos) {
         if self.ports.get(usize::from(port)).is_none_or(Option::is_none) {
             self.without_interface += 1;
             return;
@@ -208,13 +211,11 @@ impl Transmitter {
         if let Some((_, queued)) = self.queued.iter_mut().find(|(number, _)| *number == port) {
             return queued.push(frame);
         }
-        self.bytes.extend_from_slice(frame);
-        self.pending.push(Pending {
-            port,
-            end: self.bytes.len(),
-            due,
-        });
-        if self.pending.len() == SEND_BATCH {
+        let place = &mut self.pending[self.waiting];
+        (place.port, place.due) = (port, due);
+        std::mem::swap(&mut place.frame, frame);
+        self.waiting += 1;
+        if self.waiting == SEND_BATCH {
             self.flush();
         }
     }
@@ -222,31 +223,24 @@ impl Transmitter {
     /// Sends what waits.
     pub fn flush(&mut self) {
         let mut first = 0;
-        while first < self.pending.len() {
-            let start = first.checked_sub(1).map_or(0, |previous| self.pending[previous].end);
-            let mut from = start;
-            let frames = self.pending[first..].iter().map(|pending| {
-                let frame = &self.bytes[from..pending.end];
-                from = pending.end;
-                let interface = self.ports[usize::from(pending.port)]
-                    .as_ref()
-                    .map_or(0, |port| port.interface);
-                (interface, frame)
+        while first < self.waiting {
+            let frames = self.pending[first..self.waiting].iter().map(|pending| {
+                let port = self.ports[usize::from(pending.port)].as_ref();
+                (port.map_or(0, |port| port.interface), &*pending.frame)
             });
             let taken = self
                 .socket
                 .as_ref()
                 .and_then(|socket| socket.send(frames).ok())
                 .unwrap_or(0);
-            self.account_taken(first..first + taken, start);
+            self.account_taken(first..first + taken);
             first += taken;
             if taken == 0 {
                 self.account_refused(first);
                 first += 1;
             }
         }
-        self.pending.clear();
-        self.bytes.clear();
+        self.waiting = 0;
     }
 
     /// Whether any port's frames wait for a queueing discipline.
@@ -271,15 +265,14 @@ impl Transmitter {
         }
     }
 
-    fn account_taken(&mut self, range: std::ops::Range<usize>, mut start: usize) {
+    fn account_taken(&mut self, range: std::ops::Range<usize>) {
         let now = self.clock.now();
         let wall = self.records.then(|| self.clock.sample().wall_time(now));
         for pending in &self.pending[range] {
             self.lateness.record(now.saturating_sub(pending.due));
             if let Some(port) = &mut self.ports[usize::from(pending.port)] {
-                port.account(&self.bytes[start..pending.end], wall);
+                port.account(&pending.frame, wall);
             }
-            start = pending.end;
         }
     }
 

@@ -7,6 +7,7 @@ use std::sync::mpsc;
 use std::time::Duration;
 
 use p4sched_proto::DESCRIPTORS;
+use p4sched_proto::p4::config::v1::P4Info;
 use p4sched_proto::p4::v1 as p4rt;
 use p4sched_proto::p4::v1::p4_runtime_client::P4RuntimeClient;
 use p4sched_proto::p4::v1::stream_message_request::Update as Request;
@@ -189,6 +190,14 @@ impl Drop for Switch {
     }
 }
 
+fn p4info() -> P4Info {
+    let text = std::fs::read_to_string(P4INFO).expect("the program is there");
+    let descriptor = DESCRIPTORS.get_message_by_name("p4.config.v1.P4Info");
+    let descriptor = descriptor.expect("P4Info is a message");
+    let message = DynamicMessage::parse_text_format(descriptor, &text).expect("p4c writes valid text");
+    message.transcode_to().expect("it is a P4Info")
+}
+
 /// The primary controller of a switch with the program `everything.p4`.
 pub struct Controller {
     client: P4RuntimeClient<Channel>,
@@ -233,12 +242,7 @@ impl Controller {
 
     /// Forwards both hosts' frames to each other.
     pub async fn connect_hosts(&mut self) {
-        let text = std::fs::read_to_string(P4INFO).expect("the program is there");
-        let descriptor = DESCRIPTORS
-            .get_message_by_name("p4.config.v1.P4Info")
-            .expect("P4Info is a message");
-        let message = DynamicMessage::parse_text_format(descriptor, &text).expect("p4c writes valid text");
-        let info: p4sched_proto::p4::config::v1::P4Info = message.transcode_to().expect("it is a P4Info");
+        let info = p4info();
         let table = info
             .tables
             .iter()
@@ -284,6 +288,24 @@ impl Controller {
             ..Default::default()
         };
         self.client.write(request).await.expect("the entries are valid");
+    }
+
+    /// Loads the program again, in place of the one at work; what was written stays.
+    pub async fn load_again(&mut self) {
+        let config = p4rt::ForwardingPipelineConfig {
+            p4info: Some(p4info()),
+            p4_device_config: std::fs::read(JSON).expect("the program is there"),
+            cookie: None,
+        };
+        let request = p4rt::SetForwardingPipelineConfigRequest {
+            device_id: 1,
+            election_id: Some(p4rt::Uint128 { high: 0, low: 1 }),
+            action: p4rt::set_forwarding_pipeline_config_request::Action::ReconcileAndCommit.into(),
+            config: Some(config),
+            ..Default::default()
+        };
+        let set = self.client.set_forwarding_pipeline_config(request).await;
+        set.expect("the program is the same");
     }
 
     pub async fn port(&mut self, port: u32) -> tm::PortStats {

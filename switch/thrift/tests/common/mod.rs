@@ -4,7 +4,7 @@
 
 use p4sched_dataplane::{Nanos, Port};
 use p4sched_device::{Device, Fidelity, PortCounts, Ports, Program};
-use p4sched_engine::{Engine, FrameSink};
+use p4sched_engine::{Engine, Frame, FrameSink};
 use p4sched_thrift::answer::{Failure, Outcome};
 use p4sched_thrift::call;
 use p4sched_thrift::value::{Fields, Value, kind};
@@ -19,7 +19,7 @@ pub struct Wires {
 }
 
 impl FrameSink for Wires {
-    fn transmit(&mut self, port: Port, frame: &[u8], _due: Nanos) {
+    fn transmit(&mut self, port: Port, frame: &mut Frame, _due: Nanos) {
         self.sent.push((port, frame.to_vec()));
     }
 }

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, VecDeque};
 
 use p4sched_dataplane::{Nanos, Port};
 use p4sched_device::{Device, Fidelity, PortCounts, Ports};
-use p4sched_engine::FrameSink;
+use p4sched_engine::{Frame, FrameSink};
 use p4sched_p4runtime::Job;
 
 use crate::host::Outbox;
@@ -129,7 +129,7 @@ impl SwitchNode {
 }
 
 impl FrameSink for VirtualPorts {
-    fn transmit(&mut self, port: Port, frame: &[u8], due: Nanos) {
+    fn transmit(&mut self, port: Port, frame: &mut Frame, due: Nanos) {
         self.departures += 1;
         self.latest = self.latest.max(self.now - due);
         if let Some(counts) = self.counts.get_mut(&port) {

@@ -1,0 +1,111 @@
+//! The bytes of a frame, with room in front of them.
+
+use std::ops::{Deref, DerefMut};
+
+/// Room in front of a new frame: headers may grow by so many bytes before anything is copied. A Tofino's metadata in front of a
+/// frame take 16 to 32 bytes.
+const HEADROOM: usize = 64;
+
+/// A frame in a buffer. Headers of another length than before end where the old ones did, so the bytes behind them stay in
+/// their place.
+#[derive(Clone, Debug, Default)]
+pub struct Frame {
+    buffer: Vec<u8>,
+    start: usize,
+}
+
+impl Frame {
+    /// Empties it, and keeps the buffer.
+    pub(crate) fn clear(&mut self) {
+        self.buffer.resize(HEADROOM, 0);
+        self.start = HEADROOM;
+    }
+
+    /// Whether there is a buffer worth keeping.
+    pub(crate) fn has_room(&self) -> bool {
+        self.buffer.capacity() > 0
+    }
+
+    /// The bytes, for more behind them. Nothing else may be done to what is there.
+    pub(crate) fn tail(&mut self) -> &mut Vec<u8> {
+        &mut self.buffer
+    }
+
+    /// Keeps the first bytes.
+    pub(crate) fn truncate(&mut self, bytes: usize) {
+        self.buffer.truncate(self.start.saturating_add(bytes));
+    }
+
+    /// Bytes in front of the frame.
+    pub(crate) fn headroom(&self) -> usize {
+        self.start
+    }
+
+    /// The frame begins so many bytes further in front. There is room for them, and they have been written.
+    pub(crate) fn begin_at(&mut self, start: usize) {
+        debug_assert!(start <= self.buffer.len(), "the frame begins in its buffer");
+        self.start = start;
+    }
+
+    /// Puts bytes in the place of the first ones. What is behind stays where it is if there is room in front.
+    pub(crate) fn replace_front(&mut self, old: usize, new: &[u8]) {
+        let end = (self.start + old).min(self.buffer.len());
+        if new.len() <= end {
+            self.start = end - new.len();
+            self.buffer[self.start..end].copy_from_slice(new);
+        } else {
+            let room = std::iter::repeat_n(0, HEADROOM);
+            self.buffer.splice(..end, room.chain(new.iter().copied()));
+            self.start = HEADROOM;
+        }
+    }
+}
+
+impl Deref for Frame {
+    type Target = [u8];
+
+    fn deref(&self) -> &[u8] {
+        &self.buffer[self.start..]
+    }
+}
+
+impl DerefMut for Frame {
+    fn deref_mut(&mut self) -> &mut [u8] {
+        &mut self.buffer[self.start..]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn of(bytes: &[u8]) -> Frame {
+        let mut frame = Frame::default();
+        frame.clear();
+        frame.tail().extend_from_slice(bytes);
+        frame
+    }
+
+    #[test]
+    fn headers_grow_and_shrink_in_front_of_a_payload_that_stays() {
+        let mut frame = of(&[1, 2, 3, 4]);
+        let payload = frame[2..].as_ptr();
+        frame.replace_front(2, &[9; HEADROOM + 2]);
+        assert_eq!((frame.len(), &frame[HEADROOM..]), (HEADROOM + 4, &[9, 9, 3, 4][..]));
+        assert_eq!(frame[HEADROOM + 2..].as_ptr(), payload);
+        frame.replace_front(HEADROOM + 2, &[7]);
+        assert_eq!((&frame[..], frame[1..].as_ptr()), (&[7, 3, 4][..], payload));
+        frame.truncate(2);
+        assert_eq!(frame[..], [7, 3]);
+    }
+
+    #[test]
+    fn headers_longer_than_the_room_move_the_payload_and_get_room_again() {
+        let mut frame = of(&[1, 2]);
+        frame.replace_front(1, &[5; HEADROOM + 2]);
+        assert_eq!((frame.len(), frame.headroom()), (HEADROOM + 3, HEADROOM));
+        assert_eq!(frame[HEADROOM + 1..], [5, 2]);
+        frame.replace_front(1000, &[]);
+        assert!(frame.is_empty());
+    }
+}

@@ -1,0 +1,114 @@
+//! How the data-plane thread waits: for the next frame, or for a while in which frames gather.
+//!
+//! A wake-up costs more than a frame. While many frames come, the thread sleeps between two looks at its ports and handles what has
+//! gathered. While few come, most sleeps would bring nothing: the thread waits for the next frame, and wakes once for each.
+//! No decision depends on it, since events are handled in the order of their own times. But a frame leaves as much late as the
+//! thread sleeps.
+
+use p4sched_dataplane::Nanos;
+
+/// A sleep lasts this share of the shortest propagation delay, 1 % of a round trip with two equal links, within these bounds.
+const SHARE_OF_DELAY: Nanos = 50;
+const SHORTEST: Nanos = 50_000;
+const LONGEST: Nanos = 500_000;
+/// Frames that a sleep must be expected to bring.
+const WORTH_A_SLEEP: u64 = 2;
+/// How long frames are counted before they tell a rate.
+const COUNTED_FOR: Nanos = 1_000_000;
+
+/// See the module.
+#[derive(Debug)]
+pub struct Gathering {
+    sleep: Nanos,
+    /// Frames since then.
+    since: Nanos,
+    frames: u64,
+    /// Whether the frames counted last were many.
+    many: bool,
+    /// Whether a frame came since the last wait.
+    any: bool,
+}
+
+impl Gathering {
+    /// For a switch without propagation delays.
+    pub fn new() -> Gathering {
+        Gathering {
+            sleep: SHORTEST,
+            since: 0,
+            frames: 0,
+            many: false,
+            any: false,
+        }
+    }
+
+    /// The shortest propagation delay is this from now on.
+    pub fn follow_delay(&mut self, shortest: Option<Nanos>) {
+        self.sleep = (shortest.unwrap_or(0) / SHARE_OF_DELAY).clamp(SHORTEST, LONGEST);
+    }
+
+    /// How long frames gather, and how much later than its time an event may be handled.
+    pub fn sleep(&self) -> Nanos {
+        self.sleep
+    }
+
+    /// A frame came.
+    pub fn count(&mut self) {
+        self.frames += 1;
+        self.any = true;
+    }
+
+    /// How long to sleep after a look at the ports that ends `now`; `None`: wait for the next frame.
+    pub fn pause(&mut self, now: Nanos) -> Option<Nanos> {
+        let counted_for = now - self.since;
+        if counted_for >= COUNTED_FOR {
+            self.many = self.frames.saturating_mul(self.sleep) >= counted_for.saturating_mul(WORTH_A_SLEEP);
+            (self.since, self.frames) = (now, 0);
+        }
+        let any = std::mem::take(&mut self.any);
+        (self.many && any).then_some(self.sleep)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What the thread does after each frame of a second with one each `gap`.
+    fn pauses(gathering: &mut Gathering, begin: Nanos, gap: Nanos) -> Vec<Option<Nanos>> {
+        let times = (1..).map(|number| begin + number * gap);
+        let pauses = times.take_while(|&at| at < begin + 1_000_000_000).map(|at| {
+            gathering.count();
+            gathering.pause(at)
+        });
+        pauses.collect()
+    }
+
+    #[test]
+    fn frames_gather_while_a_sleep_brings_two_of_them() {
+        let mut gathering = Gathering::new();
+        let dense = pauses(&mut gathering, 0, 25_000);
+        // After the first millisecond the rate is known.
+        assert!(dense[..39].iter().all(Option::is_none) && dense[39..].iter().all(|pause| *pause == Some(50_000)));
+        let sparse = pauses(&mut gathering, 1_000_000_000, 30_000);
+        assert!(sparse[40..].iter().all(Option::is_none));
+    }
+
+    #[test]
+    fn a_look_that_finds_nothing_ends_the_sleeps() {
+        let mut gathering = Gathering::new();
+        pauses(&mut gathering, 0, 5_000);
+        gathering.count();
+        assert_eq!(gathering.pause(1_000_001_000), Some(50_000));
+        assert_eq!(gathering.pause(1_000_051_000), None);
+    }
+
+    #[test]
+    fn a_sleep_is_a_hundredth_of_a_round_trip() {
+        let mut gathering = Gathering::new();
+        let sleeps = [None, Some(1_000_000), Some(5_000_000), Some(100_000_000)].map(|delay| {
+            gathering.follow_delay(delay);
+            gathering.sleep()
+        });
+        assert_eq!(sleeps, [50_000, 50_000, 100_000, 500_000]);
+    }
+}
