@@ -446,7 +446,7 @@ impl Engine {
             self.tell(id, || What::Transmitted {
                 port: transmit.port,
                 bytes: transmit.frame.len(),
-                data: Data(transmit.frame.clone()),
+                data: Data(transmit.frame.to_vec()),
             });
             if let Err(frame) = self.delay_line.push(transmit.port, arrival_ns, transmit.frame) {
                 self.balance.delay_dropped += 1;

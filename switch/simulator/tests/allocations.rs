@@ -7,7 +7,6 @@ mod ready;
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
 
-use p4sched_schedulers::Target;
 use ready::{Ready, SCHEMES};
 
 thread_local! {
