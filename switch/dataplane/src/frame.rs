@@ -61,15 +61,34 @@ impl Frame {
     }
 }
 
+impl From<&[u8]> for Frame {
+    fn from(bytes: &[u8]) -> Frame {
+        let mut frame = Frame::default();
+        frame.clear();
+        frame.tail().extend_from_slice(bytes);
+        frame
+    }
+}
+
+impl PartialEq for Frame {
+    fn eq(&self, other: &Frame) -> bool {
+        **self == **other
+    }
+}
+
+impl Eq for Frame {}
+
 impl Deref for Frame {
     type Target = [u8];
 
+    #[inline]
     fn deref(&self) -> &[u8] {
         &self.buffer[self.start..]
     }
 }
 
 impl DerefMut for Frame {
+    #[inline]
     fn deref_mut(&mut self) -> &mut [u8] {
         &mut self.buffer[self.start..]
     }
@@ -79,16 +98,9 @@ impl DerefMut for Frame {
 mod tests {
     use super::*;
 
-    fn of(bytes: &[u8]) -> Frame {
-        let mut frame = Frame::default();
-        frame.clear();
-        frame.tail().extend_from_slice(bytes);
-        frame
-    }
-
     #[test]
     fn headers_grow_and_shrink_in_front_of_a_payload_that_stays() {
-        let mut frame = of(&[1, 2, 3, 4]);
+        let mut frame = Frame::from(&[1, 2, 3, 4][..]);
         let payload = frame[2..].as_ptr();
         frame.replace_front(2, &[9; HEADROOM + 2]);
         assert_eq!((frame.len(), &frame[HEADROOM..]), (HEADROOM + 4, &[9, 9, 3, 4][..]));
@@ -101,7 +113,7 @@ mod tests {
 
     #[test]
     fn headers_longer_than_the_room_move_the_payload_and_get_room_again() {
-        let mut frame = of(&[1, 2]);
+        let mut frame = Frame::from(&[1, 2][..]);
         frame.replace_front(1, &[5; HEADROOM + 2]);
         assert_eq!((frame.len(), frame.headroom()), (HEADROOM + 3, HEADROOM));
         assert_eq!(frame[HEADROOM + 1..], [5, 2]);

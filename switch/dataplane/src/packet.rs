@@ -10,26 +10,33 @@ use crate::ids::{DigestId, Nanos, Port};
 /// Give packets that never reach egress back with [`Pipeline::recycle`](crate::Pipeline::recycle).
 #[derive(Clone, Debug, Default)]
 pub struct Packet {
+    /// In one place, since a packet moves from hand to hand.
+    pub(crate) body: Box<Body>,
+}
+
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Body {
     /// Identifies the program whose layout `phv` follows.
-    pub(crate) layout: u64,
+    pub layout: u64,
     /// Header fields, validity, metadata, stack positions: see `layout`.
-    pub(crate) phv: Vec<u64>,
+    pub phv: Vec<u64>,
     /// The frame as the parser saw it; for a Tofino as the ingress deparser made it.
-    pub(crate) frame: Frame,
+    pub frame: Frame,
     /// Offset in `frame` of the first byte the parser did not extract.
-    pub(crate) payload: usize,
-    pub(crate) id: PacketId,
+    pub payload: usize,
+    pub id: PacketId,
 }
 
 impl Packet {
     /// Its number in the log of packets; means nothing while there is none.
+    #[inline]
     pub fn id(&self) -> PacketId {
-        self.id
+        self.body.id
     }
 
     /// The bytes that the parser left alone; for a Tofino the whole frame.
     pub fn payload(&self) -> &[u8] {
-        self.frame.get(self.payload..).unwrap_or(&[])
+        self.body.frame.get(self.body.payload..).unwrap_or(&[])
     }
 }
 
@@ -77,12 +84,12 @@ impl Recirculated {
 
     /// Its number in the log of packets; means nothing while there is none.
     pub fn id(&self) -> PacketId {
-        self.packet.id
+        self.packet.id()
     }
 
     /// Bytes of the frame.
     pub fn frame_len(&self) -> u32 {
-        self.packet.frame.len() as u32
+        self.packet.body.frame.len() as u32
     }
 }
 
@@ -127,6 +134,7 @@ pub struct Outcomes {
 
 impl Outcomes {
     /// Empties it, keeping its buffers.
+    #[inline]
     pub fn clear(&mut self) {
         self.enqueue.clear();
         self.recirculate.clear();

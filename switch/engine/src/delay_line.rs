@@ -102,24 +102,31 @@ impl DelayLine {
 mod tests {
     use super::*;
 
+    fn frame(bytes: &[u8]) -> Frame {
+        Frame::from(bytes)
+    }
+
     #[test]
     fn frames_leave_in_order_of_arrival_over_all_ports() {
         let mut line = DelayLine::new(1000);
         for (port, arrival, byte) in [(2, 10, 1), (2, 40, 2), (1, 20, 3), (3, 20, 4)] {
-            line.push(port, arrival, vec![byte]).unwrap();
+            line.push(port, arrival, frame(&[byte])).unwrap();
         }
         assert_eq!(line.next(), Some(10));
         let order: Vec<_> = std::iter::from_fn(|| line.pop(30)).collect();
-        assert_eq!(order, [(2, vec![1], 10), (1, vec![3], 20), (3, vec![4], 20)]);
+        assert_eq!(
+            order,
+            [(2, frame(&[1]), 10), (1, frame(&[3]), 20), (3, frame(&[4]), 20)]
+        );
         assert_eq!((line.next(), line.packets()), (Some(40), 1));
     }
 
     #[test]
     fn a_full_line_gives_the_frame_back() {
         let mut line = DelayLine::new(3);
-        assert_eq!(line.push(1, 5, vec![0; 2]), Ok(()));
-        assert_eq!(line.push(1, 6, vec![0; 2]), Err(vec![0; 2]));
+        assert_eq!(line.push(1, 5, frame(&[0; 2])), Ok(()));
+        assert_eq!(line.push(1, 6, frame(&[0; 2])), Err(frame(&[0; 2])));
         line.pop(5).unwrap();
-        assert_eq!(line.push(1, 6, vec![0; 2]), Ok(()));
+        assert_eq!(line.push(1, 6, frame(&[0; 2])), Ok(()));
     }
 }

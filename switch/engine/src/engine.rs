@@ -415,7 +415,7 @@ impl Engine {
         if let (Some(trace), Some(program)) = (&mut self.trace, &mut self.program) {
             trace.pass_on(&mut program.pipeline);
         }
-        let mut outcomes = std::mem::take(&mut self.outcomes);
+        let outcomes = &mut self.outcomes;
         self.balance.parser_errors += u64::from(outcomes.parser_error);
         let produced = outcomes.enqueue.len() + outcomes.recirculate.len() + usize::from(outcomes.frame.is_some());
         let dropped = outcomes.dropped || produced == 0;
@@ -424,10 +424,13 @@ impl Engine {
         for digest in outcomes.digests.drain(..) {
             out.digest(digest);
         }
-        for enqueue in outcomes.enqueue.drain(..) {
+        let mut enqueued = std::mem::take(&mut outcomes.enqueue);
+        let mut recirculated = std::mem::take(&mut outcomes.recirculate);
+        let transmit = outcomes.frame.take();
+        for enqueue in enqueued.drain(..) {
             self.enqueue(enqueue, clone_depth);
         }
-        for packet in outcomes.recirculate.drain(..) {
+        for packet in recirculated.drain(..) {
             let mut leaves_ns = self.clock;
             if let Some(port) = packet.port() {
                 leaves_ns = arrival_ns.unwrap_or(self.clock);
@@ -441,7 +444,7 @@ impl Engine {
                 });
             }
         }
-        if let Some(transmit) = outcomes.frame.take() {
+        if let Some(transmit) = transmit {
             let arrival_ns = arrival_ns.unwrap_or(self.clock);
             self.tell(id, || What::Transmitted {
                 port: transmit.port,
@@ -454,8 +457,9 @@ impl Engine {
                 self.recycle_frame(frame);
             }
         }
-        outcomes.clear();
-        self.outcomes = outcomes;
+        // The buffers, for the next call.
+        (self.outcomes.enqueue, self.outcomes.recirculate) = (enqueued, recirculated);
+        self.outcomes.clear();
         u64::from(dropped)
     }
 

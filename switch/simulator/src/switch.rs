@@ -381,18 +381,22 @@ impl Switch {
 
     /// Lets everything happen that is due by `now`.
     pub fn advance(&mut self, now: Nanos, sent: &mut impl Output) {
-        // One call makes so many recirculations only (engine/src/recirculation.rs), so each instant has calls of its own.
+        self.catch_up(now, sent);
+        self.engine.advance(now, sent);
+    }
+
+    /// One call of the engine makes so many recirculations only (engine/src/recirculation.rs), so each instant has calls of its own.
+    fn catch_up(&mut self, now: Nanos, sent: &mut impl Output) {
         while let Some(at) = self.engine.next_event()
             && at <= now
         {
             self.engine.advance(at, sent);
         }
-        self.engine.advance(now, sent);
     }
 
     /// A frame arrives.
     pub fn receive(&mut self, now: Nanos, frame: &[u8], sent: &mut impl Output) {
-        self.advance(now, sent);
+        self.catch_up(now, sent);
         self.engine.receive(now, 0, frame, sent);
     }
 
@@ -413,6 +417,11 @@ impl Switch {
     /// Drops the worker packet when it next comes by: its port has no room any more.
     pub fn stop_worker(&mut self) {
         self.set_link(recirculation_port(self.target), 0, |_| 0);
+    }
+
+    /// The engine itself, for who measures nothing else.
+    pub fn engine(&mut self) -> &mut Engine {
+        &mut self.engine
     }
 
     /// When something happens next.

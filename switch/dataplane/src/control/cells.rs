@@ -114,6 +114,7 @@ impl Pipeline {
     }
 
     /// Stores a value in some cells of a register of at most 64 bits; without effect on cells that do not exist.
+    #[inline]
     pub fn register_store(&mut self, register: RegisterId, cells: Range<usize>, value: u64) {
         let array = &mut self.core.state.registers.0[register.index()];
         // A cell is a word.

@@ -12,10 +12,10 @@ use super::program::{MetadataWord, Program};
 use super::state::State;
 use super::wire::write_header;
 use crate::bits::to_bytes;
-use crate::events::{Loss, What};
+use crate::events::{Loss, PacketId, What};
 use crate::frame::Frame;
 use crate::ids::{DigestId, Port};
-use crate::packet::{DigestMessage, Outcomes, Packet};
+use crate::packet::{Body, DigestMessage, Outcomes, Packet};
 use crate::values::CloneSession;
 
 /// Buffers kept for packets to come.
@@ -44,6 +44,8 @@ pub(crate) struct Core {
     pub cpu_port: Option<Port>,
     spare_frames: Vec<Frame>,
     spare_phvs: Vec<Vec<u64>>,
+    /// Empty ones.
+    spare_packets: Vec<Packet>,
 }
 
 impl Core {
@@ -58,6 +60,7 @@ impl Core {
             cpu_port: None,
             spare_frames: Vec::new(),
             spare_phvs: Vec::new(),
+            spare_packets: Vec::new(),
         }
     }
 
@@ -145,15 +148,47 @@ impl Core {
         self.state.words[..blank.len()].copy_from_slice(blank);
     }
 
+    /// A packet of this program.
+    pub fn packet(&mut self, id: PacketId, phv: Vec<u64>, frame: Frame, payload: usize) -> Packet {
+        let mut packet = self.spare_packets.pop().unwrap_or_default();
+        *packet.body = Body {
+            layout: self.program.identity,
+            phv,
+            frame,
+            payload,
+            id,
+        };
+        packet
+    }
+
+    /// What is in a packet, which is no more.
+    #[inline]
+    pub fn open(&mut self, mut packet: Packet) -> Body {
+        let body = std::mem::take(&mut *packet.body);
+        if self.spare_packets.len() < MAX_SPARE {
+            self.spare_packets.push(packet);
+        }
+        body
+    }
+
     /// Takes up a packet for work; false if it belongs to another program.
     pub fn take(&mut self, packet: Packet) -> bool {
-        let ours = packet.layout == self.program.identity && packet.phv.len() == self.program.blank.len();
+        let Body {
+            layout,
+            phv,
+            frame,
+            payload,
+            ..
+        } = self.open(packet);
+        let ours = layout == self.program.identity && phv.len() == self.program.blank.len();
         if ours {
-            self.state.words[..packet.phv.len()].copy_from_slice(&packet.phv);
-            self.state.payload = packet.payload;
-            self.state.frame = packet.frame;
-            self.keep_phv(packet.phv);
+            self.state.words[..phv.len()].copy_from_slice(&phv);
+            self.state.payload = payload;
+            self.state.frame = frame;
+        } else {
+            self.recycle_frame(frame);
         }
+        self.keep_phv(phv);
         ours
     }
 
@@ -165,8 +200,9 @@ impl Core {
 
     /// Takes back a packet's buffers.
     pub fn recycle(&mut self, packet: Packet) {
-        self.recycle_frame(packet.frame);
-        self.keep_phv(packet.phv);
+        let Body { phv, frame, .. } = self.open(packet);
+        self.recycle_frame(frame);
+        self.keep_phv(phv);
     }
 
     /// Takes back a frame's buffer.

@@ -130,11 +130,13 @@ impl Pipeline {
 
     /// Whether ingress may put bytes in front of a frame that egress takes off again: the frame on the link then has another length
     /// than in its queue.
+    #[inline]
     pub fn has_bytes_between(&self) -> bool {
         matches!(&self.architecture, Architecture::Tna(_))
     }
 
     /// Whether the program has a ghost control, which wants to know the lengths of queues.
+    #[inline]
     pub fn has_ghost(&self) -> bool {
         matches!(&self.architecture, Architecture::Tna(way) if way.ghost.is_some())
     }
@@ -157,11 +159,13 @@ impl Pipeline {
     }
 
     /// Takes back a packet that will not be sent, so that its buffers are used again.
+    #[inline]
     pub fn recycle(&mut self, packet: Packet) {
         self.core.recycle(packet);
     }
 
     /// Takes back the buffer of a transmitted frame.
+    #[inline]
     pub fn recycle_frame(&mut self, frame: Frame) {
         self.core.recycle_frame(frame);
     }
@@ -173,14 +177,15 @@ impl Pipeline {
     }
 
     /// The value of a field in a packet; the low 128 bits of wider ones, 0 for another program's packet.
+    #[inline]
     pub fn read(&self, packet: &Packet, field: FieldRef) -> u128 {
         let Some(field) = self.core.program.code.layout.fields.get(field.index()) else {
             return 0;
         };
-        if packet.layout != self.core.program.identity {
+        if packet.body.layout != self.core.program.identity {
             return 0;
         }
-        match packet.phv.get(field.span()) {
+        match packet.body.phv.get(field.span()) {
             Some([low]) => u128::from(*low),
             Some([low, high, ..]) => u128::from(*high) << 64 | u128::from(*low),
             _ => 0,

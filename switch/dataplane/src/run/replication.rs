@@ -7,7 +7,7 @@ use super::v1model::{V1model, instance};
 use crate::events::{Loss, PacketId, What};
 use crate::frame::Frame;
 use crate::ids::Port;
-use crate::packet::{Enqueue, Outcomes, Packet};
+use crate::packet::{Enqueue, Outcomes};
 use crate::values::CloneSession;
 
 impl V1model {
@@ -40,13 +40,7 @@ impl V1model {
             }
             None => u64::from(class_of_service),
         };
-        let packet = Packet {
-            layout: core.program.identity,
-            phv,
-            frame,
-            payload: core.state.payload,
-            id,
-        };
+        let packet = core.packet(id, phv, frame, core.state.payload);
         if priority > 7 {
             // simple_switch drops it: "priority out of range".
             core.recycle(packet);

@@ -22,7 +22,7 @@ use crate::bits::Writer;
 use crate::events::{Data, Loss, PacketId, What};
 use crate::frame::Frame;
 use crate::ids::{DROP_PORT, Nanos, Port};
-use crate::packet::{Enqueue, Outcomes, Packet, Queueing, Recirculated, Transmit};
+use crate::packet::{Body, Enqueue, Outcomes, Packet, Queueing, Recirculated, Transmit};
 use crate::values::CloneSession;
 
 /// `drop_ctl`: no unicast, no multicast, no resubmission; at egress the packet itself.
@@ -182,10 +182,12 @@ impl Tna {
         out: &mut Outcomes,
         seen: &mut O,
     ) {
-        seen.take_up(now, packet.packet.id);
-        let (Some(port), Packet { layout, frame, .. }) = (packet.port, packet.packet) else {
+        seen.take_up(now, packet.packet.id());
+        let Some(port) = packet.port else {
             return lose(Loss::OtherProgram, out, seen);
         };
+        let Body { layout, phv, frame, .. } = core.open(packet.packet);
+        core.keep_phv(phv);
         if layout == core.program.identity {
             seen.see(|| What::Reentered { bytes: frame.len() });
             self.passes(core, now, (port, frame), out, seen);
@@ -370,9 +372,9 @@ impl Tna {
         seen: &mut O,
     ) {
         core.state.now = now;
-        let Packet {
+        let Body {
             layout, phv, frame, id, ..
-        } = packet;
+        } = core.open(packet);
         seen.take_up(now, id);
         if layout != core.program.identity || phv.len() != core.program.blank.len() {
             return lose(Loss::OtherProgram, out, seen);
@@ -446,12 +448,7 @@ impl Tna {
     fn send<O: Observer>(&self, core: &mut Core, port: Port, frame: Frame, out: &mut Outcomes, seen: &mut O) {
         if self.chip.recirculates(port) {
             seen.see(|| What::Recirculated {});
-            let packet = Packet {
-                layout: core.program.identity,
-                frame,
-                id: seen.id(),
-                ..Packet::default()
-            };
+            let packet = core.packet(seen.id(), Vec::new(), frame, 0);
             let port = Some(port);
             out.recirculate.push(Recirculated { packet, port });
         } else {
@@ -536,15 +533,16 @@ fn copied<O: Observer>(port: Port, instance: u16, seen: &mut O) -> PacketId {
     id
 }
 
-fn enqueue(core: &Core, (port, id): (Port, PacketId), priority: u8, frame: Frame, phv: Vec<u64>, out: &mut Outcomes) {
+fn enqueue(
+    core: &mut Core,
+    (port, id): (Port, PacketId),
+    priority: u8,
+    frame: Frame,
+    phv: Vec<u64>,
+    out: &mut Outcomes,
+) {
     let frame_len = frame.len() as u32;
-    let packet = Packet {
-        layout: core.program.identity,
-        phv,
-        frame,
-        payload: 0,
-        id,
-    };
+    let packet = core.packet(id, phv, frame, 0);
     out.enqueue.push(Enqueue {
         packet,
         port,

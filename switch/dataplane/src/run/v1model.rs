@@ -136,7 +136,7 @@ impl V1model {
         seen: &mut O,
     ) {
         core.state.now = now;
-        seen.take_up(now, packet.packet.id);
+        seen.take_up(now, packet.packet.id());
         if !core.take(packet.packet) {
             return lose(Loss::OtherProgram, out, seen);
         }
@@ -157,7 +157,7 @@ impl V1model {
         seen: &mut O,
     ) {
         core.state.now = now;
-        seen.take_up(now, packet.id);
+        seen.take_up(now, packet.id());
         if !core.take(packet) {
             return lose(Loss::OtherProgram, out, seen);
         }
@@ -316,13 +316,7 @@ impl V1model {
         self.copy_fields(core, list, &mut phv);
         set_in(&mut phv, self.metadata.instance_type, instance::RECIRCULATED);
         Recirculated {
-            packet: Packet {
-                layout: core.program.identity,
-                phv,
-                frame,
-                payload: 0,
-                id,
-            },
+            packet: core.packet(id, phv, frame, 0),
             port: None,
         }
     }

@@ -119,7 +119,7 @@ impl Ready {
         for _ in 0..packets {
             self.now += GAP;
             let frame = &self.frames[(self.now / GAP) as usize % self.frames.len()];
-            self.switch.receive(self.now, frame, &mut self.sink);
+            self.switch.engine().receive(self.now, 0, frame, &mut self.sink);
         }
     }
 }
