@@ -10,7 +10,7 @@ use crate::{
     syntax::ast::{self, Arg, Ident, TypeExpr},
     typed::{
         tree::{Builtin, Callee, Expr, ExprKind, ParamDef},
-        types::{Type, TypeVarId},
+        types::{FunctionId, Type, TypeVarId},
     },
 };
 
@@ -80,6 +80,15 @@ impl Checker<'_> {
                         function.result.clone(),
                     )
                 }
+                FunctionRef::Generic(index) => {
+                    let generic = &self.generics[*index];
+                    (
+                        *f,
+                        generic.type_params.clone(),
+                        generic.params.clone(),
+                        generic.result.clone(),
+                    )
+                }
             })
             .collect();
         let Some(at) = self.overload(&name.name, candidates.iter().map(|c| &c.2), args, span) else {
@@ -92,15 +101,47 @@ impl Checker<'_> {
         if matches!(function, FunctionRef::Extern(_)) && &*name.name == "static_assert" {
             return self.static_assert(&args, span);
         }
-        let callee = match function {
-            FunctionRef::Extern(id) => Callee::Extern(id),
-            FunctionRef::User(id) => Callee::Function(id),
-        };
-        let types = type_params
+        let types: Vec<Type> = type_params
             .iter()
             .map(|v| map.get(v).cloned().unwrap_or(Type::Unknown))
             .collect();
+        let callee = match function {
+            FunctionRef::Extern(id) => Callee::Extern(id),
+            FunctionRef::User(id) => Callee::Function(id),
+            FunctionRef::Generic(index) => match self.known_function(index, &type_params, types, &args, span) {
+                Some(id) => {
+                    return Expr::new(
+                        ExprKind::Call(Box::new(Callee::Function(id)), Vec::new(), args),
+                        ty,
+                        span,
+                    );
+                }
+                None => return Self::unknown(span),
+            },
+        };
         Expr::new(ExprKind::Call(Box::new(callee), types, args), ty, span)
+    }
+
+    /// The function of a generic one, if the call says all types.
+    fn known_function(
+        &mut self,
+        index: usize,
+        type_params: &[TypeVarId],
+        types: Vec<Type>,
+        args: &[Option<Expr>],
+        span: Span,
+    ) -> Option<FunctionId> {
+        if let Some(place) = types.iter().position(|ty| *ty == Type::Unknown) {
+            if args.iter().flatten().all(|arg| arg.ty != Type::Unknown) {
+                let name = self.program.types.vars[type_params[place].index()].clone();
+                self.error(
+                    span,
+                    format!("the arguments do not say the type {name}; write it in <>"),
+                );
+            }
+            return None;
+        }
+        self.specialised_function(index, types, span)
     }
 
     fn static_assert(&mut self, args: &[Option<Expr>], span: Span) -> Expr {

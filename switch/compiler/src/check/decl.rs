@@ -2,8 +2,9 @@
 
 use std::rc::Rc;
 
-use super::{Checker, Def, FunctionRef, Place};
+use super::{Checker, Def, FunctionRef, GenericFunction, Place, types::MAX_SPECIALISED};
 use crate::{
+    source::Span,
     syntax::ast::{self, Arg, Decl, DeclKind, Direction, Ident, Method, TypeExpr},
     typed::{
         tree::{Action, BlockType, ExprKind, Extern, ExternMethod, Function, Maker, Package},
@@ -160,6 +161,7 @@ impl Checker<'_> {
         let count = |c: &Self, f: &FunctionRef| match f {
             FunctionRef::Extern(id) => c.program.extern_functions[id.index()].params.len(),
             FunctionRef::User(id) => c.program.functions[id.index()].params.len(),
+            FunctionRef::Generic(index) => c.generics[*index].params.len(),
         };
         let existing = match self.scopes.last().and_then(|s| s.get(&name.name)) {
             Some((Def::Functions(list), _)) => Some(list.clone()),
@@ -181,10 +183,59 @@ impl Checker<'_> {
 
     fn function(&mut self, method: &Method, body: &ast::Block) {
         if !method.type_params.is_empty() {
-            let message = "functions with type parameters are not supported; write one for each type";
-            self.error(method.name.span, message);
+            self.generic_function(method, body);
             return;
         }
+        let id = self.checked_function(method, body);
+        self.add_function(&method.name, FunctionRef::User(id), method.params.len());
+    }
+
+    fn generic_function(&mut self, method: &Method, body: &ast::Block) {
+        let generic = self.scoped(|c| GenericFunction {
+            type_params: c.type_params(&method.type_params),
+            params: c.param_defs(&method.params),
+            result: method.result.as_ref().map_or(Type::Void, |r| c.resolve_type(r)),
+            method: method.clone(),
+            body: body.clone(),
+        });
+        self.generics.push(Rc::new(generic));
+        let index = self.generics.len() - 1;
+        self.add_function(&method.name, FunctionRef::Generic(index), method.params.len());
+    }
+
+    /// The function that a generic one becomes with these type arguments; `None` if it calls itself, which is told.
+    pub(super) fn specialised_function(&mut self, index: usize, types: Vec<Type>, span: Span) -> Option<FunctionId> {
+        let generic = self.generics[index].clone();
+        let name = &generic.method.name.name;
+        if let Some(&found) = self.functions.get(&(index, types.clone())) {
+            if found.is_none() {
+                self.error(span, format!("'{name}' calls itself"));
+            }
+            return found;
+        }
+        if self.functions.len() >= MAX_SPECIALISED || self.depth > 64 {
+            self.error(span, format!("'{name}' is needed with too many types"));
+            return None;
+        }
+        self.functions.insert((index, types.clone()), None);
+        // The body sees the top-level scope and the type parameters only.
+        let inner = self.scopes.split_off(1);
+        let (place, result, loops) = (self.place, self.result.take(), std::mem::take(&mut self.loops));
+        self.depth += 1;
+        let id = self.scoped(|c| {
+            for (param, ty) in generic.method.type_params.iter().zip(&types) {
+                c.define(param, Def::Type(ty.clone()));
+            }
+            c.checked_function(&generic.method, &generic.body)
+        });
+        self.depth -= 1;
+        (self.place, self.result, self.loops) = (place, result, loops);
+        self.scopes.extend(inner);
+        self.functions.insert((index, types), Some(id));
+        Some(id)
+    }
+
+    fn checked_function(&mut self, method: &Method, body: &ast::Block) -> FunctionId {
         let result = method.result.as_ref().map_or(Type::Void, |r| self.resolve_type(r));
         self.place = Place::Function;
         let function = self.scoped(|c| {
@@ -204,7 +255,7 @@ impl Checker<'_> {
         });
         let id = FunctionId(self.program.functions.len() as u32);
         self.program.functions.push(function);
-        self.add_function(&method.name, FunctionRef::User(id), method.params.len());
+        id
     }
 
     pub(super) fn action(

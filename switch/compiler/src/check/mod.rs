@@ -23,12 +23,12 @@ use crate::{
     diagnostics::{Reporter, suggestion},
     source::{SourceMap, Span},
     syntax::{
-        ast::{Annotation, Decl, Ident, Param},
+        ast::{Annotation, Block, Decl, Ident, Method, Param},
         token::Symbol,
     },
     typed::{
         tree::{Expr, ExprKind, ParamDef, Program, Var, VarKind},
-        types::{ActionId, ExternFnId, FunctionId, InstanceId, StructId, TableId, Type, ValueSetId, VarId},
+        types::{ActionId, ExternFnId, FunctionId, InstanceId, StructId, TableId, Type, TypeVarId, ValueSetId, VarId},
     },
 };
 
@@ -44,6 +44,8 @@ pub(crate) fn check(decls: &[Decl], arch: Arch, map: &SourceMap, reporter: &mut 
         scopes: vec![HashMap::new()],
         templates: Vec::new(),
         specialised: HashMap::new(),
+        generics: Vec::new(),
+        functions: HashMap::new(),
         place: Place::TopLevel,
         result: None,
         loops: 0,
@@ -62,6 +64,18 @@ pub(crate) fn check(decls: &[Decl], arch: Arch, map: &SourceMap, reporter: &mut 
 enum FunctionRef {
     Extern(ExternFnId),
     User(FunctionId),
+    /// One with type parameters, as index of the generic functions.
+    Generic(usize),
+}
+
+/// A function with type parameters. Each list of type arguments makes a function of it.
+#[derive(Debug)]
+struct GenericFunction {
+    method: Method,
+    body: Block,
+    type_params: Vec<TypeVarId>,
+    params: Vec<ParamDef>,
+    result: Type,
 }
 
 /// What a name means.
@@ -113,6 +127,9 @@ struct Checker<'a> {
     templates: Vec<Rc<Decl>>,
     /// Generic structs that have been given type arguments.
     specialised: HashMap<(usize, Vec<Type>), StructId>,
+    generics: Vec<Rc<GenericFunction>>,
+    /// Generic functions that have been given type arguments; `None` while one is being checked.
+    functions: HashMap<(usize, Vec<Type>), Option<FunctionId>>,
     place: Place,
     /// What `return` must return here; `None` where it returns nothing.
     result: Option<Type>,

@@ -18,8 +18,8 @@ use crate::{
 /// Widest type, in bits, and largest stack.
 const MAX_WIDTH: u32 = 65_535;
 const MAX_STACK: u32 = 4096;
-/// Most structs that generic ones may be specialised to, and deepest nesting of structs.
-const MAX_SPECIALISED: usize = 1000;
+/// Most structs that generic ones may be specialised to, and most functions.
+pub(super) const MAX_SPECIALISED: usize = 1000;
 /// Most fields that a type may have together with its fields: types that double each other grow beyond any size.
 const MAX_FIELDS: u64 = 100_000;
 

@@ -32,6 +32,20 @@ fn functions_of_one_name_differ_in_their_number_of_parameters() {
 }
 
 #[test]
+fn a_function_with_type_parameters_works_on_values_of_each_type() {
+    check(
+        "T other<T>(in bool one, in T x, in T y) { T kept = y; if (one) { return x; } return kept; }
+        void turn<T, U>(inout T x, in U y) { x = other<T>((bit<1>)y == 1, ~x, x); }",
+        "",
+        "hdr.h.a = other(hdr.h.b == 1, hdr.h.a, 8w7); turn(hdr.h.c, hdr.h.b[0:0]); turn<bit<8>, bool>(hdr.h.b, true);",
+        &[
+            ([3, 1, 0xff, 0], [3, 0xfe, 0, 0xff]),
+            ([3, 2, 0xff, 0], [7, 0xfd, 0xff, 0]),
+        ],
+    );
+}
+
+#[test]
 fn arguments_may_be_named_and_left_out() {
     check(
         "bit<8> less(in bit<8> x, in bit<8> y = 1) { return x - y; }",

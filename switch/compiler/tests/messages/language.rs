@@ -334,3 +334,38 @@ fn actions_of_one_name_for_the_control_plane() {
         &["two actions have the name 'f' for the control plane"],
     );
 }
+
+#[test]
+fn functions_with_type_parameters() {
+    let says = |function: &str, call: &str, expected: &[&str]| {
+        let types = format!("{}{function}", crate::common::switch::SMALL);
+        let parts = Parts {
+            types: &types,
+            ingress_apply: call,
+            ..Parts::small()
+        };
+        parts_say(parts, expected);
+    };
+    says(
+        "T any<T>() { T x; return x; }",
+        "hdr.h.a = any();",
+        &["the arguments do not say the type T; write it in <>"],
+    );
+    says("T any<T>() { T x; return x; }", "hdr.h.a = any<bit<8>>();", &[]);
+    says(
+        "T same<T>(in T x, in T y) { return x; }",
+        "hdr.h.a = same(hdr.h.a, true);",
+        &["the argument 'y' of same must be bit<8>, not bool"],
+    );
+    says(
+        "T again<T>(in T x) { return again(x); }",
+        "hdr.h.a = again(hdr.h.a);",
+        &["'again' calls itself"],
+    );
+    says(
+        "T more<T>(in T x) { return x + 1; }",
+        "bool b = more(true);",
+        &["'+' takes bit<N> or int<N>, not bool; '&&' and '||' take bool"],
+    );
+    says("T never<T>(in T x) { }", "", &[]);
+}

@@ -4,14 +4,6 @@ use super::common::switch::Parts;
 use super::{apply_says, ingress_says, parser_says, parts_say, top_level_says};
 
 #[test]
-fn generic_functions() {
-    top_level_says(
-        "T same<T>(in T x) { return x; }",
-        &["functions with type parameters are not supported; write one for each type"],
-    );
-}
-
-#[test]
 fn overloads_by_type() {
     top_level_says(
         "void f(in bit<8> x) {} void f(in bit<16> x) {}",
