@@ -5,18 +5,20 @@ use p4sched_engine::{Engine, FrameSink};
 use p4sched_proto::p4::v1 as p4rt;
 use p4sched_proto::p4::v1::write_request::Atomicity;
 
+use crate::links::Links;
 use crate::upcalls::{Sink, Upcalls};
 use crate::{
     Code, Counts, Fault, Forwarding, Notification, Notify, Program, digest_lists, entities, idle, p4data, packet_io,
-    undo,
+    translated, undo,
 };
 
 /// A P4Runtime device: one switch and everything a controller can see of it.
 pub struct Device {
     id: u64,
     engine: Engine,
-    active: Option<Forwarding>,
-    saved: Option<Program>,
+    pub(crate) active: Option<Forwarding>,
+    pub(crate) saved: Option<Program>,
+    pub(crate) links: Links,
     upcalls: Upcalls,
     idle_scan: Option<Nanos>,
 }
@@ -29,6 +31,7 @@ impl Device {
             engine,
             active: None,
             saved: None,
+            links: Links::new(),
             upcalls: Upcalls::new(notify),
             idle_scan: None,
         }
@@ -128,7 +131,7 @@ impl Device {
         let list = p4rt::DigestList {
             digest_id: list.digest_id,
             list_id: list.list_id,
-            data: data.collect(),
+            data: data.map(|data| forwarding.translation.digest(list.digest_id, data)).collect(),
             timestamp: now.cast_signed(),
         };
         self.upcalls.notify(Notification::Digest(list));
@@ -145,6 +148,8 @@ impl Device {
         let scan = idle::scan(forwarding, pipeline, now);
         self.idle_scan = scan.again_at;
         for table_entry in scan.idle {
+            let table_entry = table_entry.into_iter();
+            let table_entry = table_entry.map(|entry| forwarding.translation.table_entry(entry)).collect();
             let notice = p4rt::IdleTimeoutNotification {
                 table_entry,
                 timestamp: now.cast_signed(),
@@ -190,7 +195,7 @@ impl Device {
         pipeline.set_time(now);
         let results = updates
             .iter()
-            .map(|update| entities::write(forwarding, pipeline, now, update))
+            .map(|update| translated::write(forwarding, pipeline, now, update))
             .collect();
         self.look_for_idle_entries_from(now + idle::SCAN_EVERY);
         Ok(results)
@@ -205,8 +210,11 @@ impl Device {
         pipeline.set_time(now);
         let mut undo = Vec::with_capacity(updates.len());
         for (position, update) in updates.iter().enumerate() {
-            let inverse = undo::inverse(forwarding, pipeline, now, update);
-            match inverse.and_then(|inverse| entities::write(forwarding, pipeline, now, update).map(|()| inverse)) {
+            let applied = translated::update(forwarding, pipeline, update).and_then(|update| {
+                let inverse = undo::inverse(forwarding, pipeline, now, &update)?;
+                entities::write(forwarding, pipeline, now, &update).map(|()| inverse)
+            });
+            match applied {
                 Ok(inverse) => undo.push(inverse),
                 Err(fault) => {
                     for update in undo.iter().rev().flatten() {
@@ -252,13 +260,14 @@ impl Device {
         let (forwarding, pipeline) = self.target()?;
         Ok(filters
             .iter()
-            .map(|filter| entities::read(forwarding, pipeline, now, filter))
+            .map(|filter| translated::read(forwarding, pipeline, now, filter))
             .collect())
     }
 
     /// Keeps a program for a later [`Device::commit_saved`]; reads and writes are about it from now on.
     pub fn save(&mut self, program: Program) {
         self.saved = Some(program);
+        self.apply_links();
     }
 
     /// Puts the saved program to work.
@@ -282,6 +291,7 @@ impl Device {
         self.active = Some(program.forwarding);
         self.saved = None;
         self.idle_scan = None;
+        self.apply_links();
         Ok(())
     }
 
@@ -291,13 +301,10 @@ impl Device {
     /// `INVALID_ARGUMENT` if something written does not fit the new program; the old program stays.
     pub fn reconcile_and_commit(&mut self, mut program: Program, now: Nanos) -> Result<(), Fault> {
         if let (Some(forwarding), Some(pipeline)) = (&self.active, self.engine.pipeline()) {
+            let (new, old) = (&mut program.forwarding.translation, &forwarding.translation);
+            new.take_over(old).map_err(cannot_keep)?;
             for update in undo::everything(forwarding, pipeline, now, &program.forwarding)? {
-                entities::write(&mut program.forwarding, &mut program.pipeline, now, &update).map_err(|fault| {
-                    Fault::invalid(format!(
-                        "the new program cannot keep what was written: {}",
-                        fault.message
-                    ))
-                })?;
+                entities::write(&mut program.forwarding, &mut program.pipeline, now, &update).map_err(cannot_keep)?;
             }
         }
         self.commit(program)
@@ -323,10 +330,15 @@ impl Device {
         now: Nanos,
         frames: &mut S,
     ) -> Result<(), Fault> {
-        let Some(active) = &self.active else {
+        let Some(active) = &mut self.active else {
             return Err(Fault::precondition("packet-out: no program is loaded"));
         };
-        let frame = packet_io::packet_out(active.index.packet_out.as_deref(), packet)?;
+        let fields = active.index.packet_out.as_deref();
+        let frame = if active.translation.is_empty() {
+            packet_io::packet_out(fields, packet)?
+        } else {
+            packet_io::packet_out(fields, &active.translation.packet_out(packet)?)?
+        };
         let sink = &mut sink(frames, &mut self.upcalls, self.active.as_ref());
         let sent = self.engine.packet_out(now, &frame, sink);
         self.pass_on_digests(now);
@@ -352,6 +364,13 @@ fn sink<'a, S: ?Sized>(frames: &'a mut S, upcalls: &'a mut Upcalls, active: Opti
     Sink {
         frames,
         upcalls,
-        packet_in: active.and_then(|forwarding| forwarding.index.packet_in.as_deref()),
+        active,
     }
+}
+
+fn cannot_keep(fault: Fault) -> Fault {
+    Fault::invalid(format!(
+        "the new program cannot keep what was written: {}",
+        fault.message
+    ))
 }

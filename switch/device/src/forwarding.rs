@@ -11,6 +11,7 @@ use crate::bmv2::Nodes;
 use crate::digest_lists::DigestLists;
 use crate::index::Index;
 use crate::store::{ProfileStore, TableStore};
+use crate::translation::Translation;
 
 /// The control plane's side of a program. Every method takes the program's pipeline beside it.
 #[derive(Debug)]
@@ -19,6 +20,8 @@ pub struct Forwarding {
     pub config: p4rt::ForwardingPipelineConfig,
     /// P4Info by identifier.
     pub index: Arc<Index>,
+    /// What the controller sees otherwise. All other fields have the data plane's values.
+    pub translation: Translation,
     pub(crate) tables: BTreeMap<u32, TableStore>,
     pub(crate) profiles: BTreeMap<u32, ProfileStore>,
     /// What BMv2's interface knows of the multicast groups.
@@ -38,12 +41,14 @@ impl Forwarding {
         let Some(p4info) = &config.p4info else {
             return Err(Fault::invalid("the pipeline configuration has no p4info"));
         };
-        let index = Arc::new(Index::new(p4info, pipeline)?);
+        let (translation, lowered) = Translation::new(p4info, pipeline)?;
+        let index = Arc::new(Index::new(&lowered, pipeline)?);
         Ok(Forwarding {
             config,
             tables: index.tables.keys().map(|&id| (id, TableStore::default())).collect(),
             profiles: index.profiles.keys().map(|&id| (id, ProfileStore::default())).collect(),
             index,
+            translation,
             nodes: Nodes::default(),
             multicast: BTreeMap::new(),
             clones: BTreeMap::new(),

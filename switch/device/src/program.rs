@@ -8,7 +8,7 @@ use p4sched_proto::p4::v1 as p4rt;
 use prost::Message as _;
 
 use crate::entities::table_entries::adopt_initial;
-use crate::{Fault, Forwarding, derived};
+use crate::{Fault, Forwarding, derived, translated};
 
 /// A program that was parsed and checked, with its control-plane state. Made off the data-plane thread.
 #[derive(Debug)]
@@ -59,6 +59,7 @@ impl Program {
         pipeline.compile();
         let mut forwarding = Forwarding::new(config, &pipeline)?;
         adopt_initial(&mut forwarding, &pipeline)?;
+        translated::keep_initial(&mut forwarding, &pipeline);
         Ok(Program { pipeline, forwarding })
     }
 

@@ -3,8 +3,7 @@
 use p4sched_engine::{DigestMessage, Frame, FrameSink, Nanos, Output, Port};
 use p4sched_proto::p4::v1 as p4rt;
 
-use crate::index::HeaderField;
-use crate::packet_io;
+use crate::{Forwarding, packet_io};
 
 /// A message to the controllers. Its timestamp, if it has one, is the switch's time in ns.
 pub type Notification = p4rt::stream_message_response::Update;
@@ -50,8 +49,8 @@ impl Upcalls {
 pub(crate) struct Sink<'a, S: ?Sized> {
     pub frames: &'a mut S,
     pub upcalls: &'a mut Upcalls,
-    /// Fields of the header in front of a packet-in.
-    pub packet_in: Option<&'a [HeaderField]>,
+    /// The program at work.
+    pub active: Option<&'a Forwarding>,
 }
 
 impl<S: FrameSink + ?Sized> FrameSink for Sink<'_, S> {
@@ -62,8 +61,15 @@ impl<S: FrameSink + ?Sized> FrameSink for Sink<'_, S> {
 
 impl<S: FrameSink + ?Sized> Output for Sink<'_, S> {
     fn packet_in(&mut self, frame: &[u8]) {
-        match packet_io::packet_in(self.packet_in, frame) {
-            Some(message) => self.upcalls.notify(Notification::Packet(message)),
+        let fields = self.active.and_then(|forwarding| forwarding.index.packet_in.as_deref());
+        match packet_io::packet_in(fields, frame) {
+            Some(message) => {
+                let message = match self.active.map(|forwarding| &forwarding.translation) {
+                    Some(translation) if !translation.is_empty() => translation.packet_in(message),
+                    _ => message,
+                };
+                self.upcalls.notify(Notification::Packet(message));
+            }
             None => {
                 self.upcalls.counts.notifications += 1;
                 self.upcalls.counts.notifications_dropped += 1;

@@ -89,7 +89,7 @@ pub struct Totals {
 impl Switch {
     /// Puts the parts together. Requests come through `jobs`; their senders use `waker`.
     pub fn new(
-        device: Device,
+        mut device: Device,
         receiver: Receiver,
         transmitter: Transmitter,
         jobs: mpsc::Receiver<Job>,
@@ -108,6 +108,7 @@ impl Switch {
             since: Baseline::default(),
         };
         ports.follow_disciplines(&device);
+        device.set_links(ports.receiver.links());
         Switch {
             device,
             ports,
@@ -197,6 +198,7 @@ impl Switch {
             self.device.advance(now, &mut self.ports.transmitter);
             job(&mut self.device, &mut self.ports, now);
             self.ports.follow_disciplines(&self.device);
+            self.device.set_links(self.ports.receiver.links());
             self.send();
             self.gathering.follow_delay(self.device.engine().shortest_delay());
         }
@@ -258,6 +260,7 @@ impl Switch {
             for change in receiver.check_interfaces(now) {
                 transmitter.attach(change);
             }
+            self.device.set_links(self.ports.receiver.links());
             self.ports.look_at_disciplines(&self.device);
         }
     }

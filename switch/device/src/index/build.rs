@@ -98,7 +98,7 @@ fn width(kind: &str, name: &str, bitwidth: i32) -> Result<u32, Fault> {
     match u32::try_from(bitwidth) {
         Ok(width) if width > 0 => Ok(width),
         _ => Err(Fault::invalid(format!(
-            "P4Info: {kind} '{name}' has a width of {bitwidth} bits; values translated to strings are not supported"
+            "P4Info: {kind} '{name}' has a width of {bitwidth} bits"
         ))),
     }
 }

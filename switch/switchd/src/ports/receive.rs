@@ -3,6 +3,7 @@
 use std::os::fd::{AsFd, BorrowedFd};
 
 use p4sched_dataplane::{Nanos, Port};
+use p4sched_device::{Link, Links};
 
 use super::capture::Capture;
 use super::frame::{complete_checksum, insert_tag};
@@ -221,6 +222,15 @@ impl Receiver {
     /// When to call [`Receiver::check_interfaces`] at the latest: `None` while every interface is up.
     pub fn next_check(&self) -> Option<Nanos> {
         self.ports.iter().any(|port| !port.up).then_some(self.next_reattach)
+    }
+
+    /// What is behind the ports.
+    pub fn links(&self) -> Links {
+        let link = |port: &RxPort| Link {
+            interface: port.spec.interface.clone(),
+            up: port.up,
+        };
+        self.ports.iter().map(|port| (port.spec.number, link(port))).collect()
     }
 
     /// Counts of one port and whether its interface is up.

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, VecDeque};
 
 use p4sched_dataplane::{Nanos, Port};
-use p4sched_device::{Device, Fidelity, PortCounts, Ports};
+use p4sched_device::{Device, Fidelity, Link, PortCounts, Ports};
 use p4sched_engine::{Frame, FrameSink};
 use p4sched_p4runtime::Job;
 
@@ -36,7 +36,7 @@ struct VirtualPorts {
 
 impl SwitchNode {
     /// A switch with these links. Its interfaces are called as Mininet calls them.
-    pub fn new(name: &str, device: Device, peers: BTreeMap<Port, Peer>) -> SwitchNode {
+    pub fn new(name: &str, mut device: Device, peers: BTreeMap<Port, Peer>) -> SwitchNode {
         let counts = peers.keys().map(|&port| {
             let interface = format!("{name}-eth{port}");
             let counts = PortCounts {
@@ -46,12 +46,18 @@ impl SwitchNode {
             };
             (port, counts)
         });
+        let counts: BTreeMap<Port, PortCounts> = counts.collect();
+        let links = counts.iter().map(|(&port, counts)| {
+            let interface = counts.interface.clone();
+            (port, Link { interface, up: true })
+        });
+        device.set_links(links.collect());
         SwitchNode {
             notified: 0,
             device,
             ports: VirtualPorts {
                 now: 0,
-                counts: counts.collect(),
+                counts,
                 peers,
                 sent: VecDeque::new(),
                 bytes: Vec::new(),

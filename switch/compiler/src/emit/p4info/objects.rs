@@ -205,6 +205,7 @@ impl Emitter<'_> {
                             annotations: annotations::texts(&field.annotations, &["match"]),
                             bitwidth: self.width(&field.ty),
                             r#match: Some(match_of(&field.annotations).unwrap_or_else(|| exact.clone())),
+                            type_name: self.type_name(&field.ty),
                             ..Default::default()
                         });
                     }
@@ -215,6 +216,7 @@ impl Emitter<'_> {
                         id: 1,
                         bitwidth,
                         r#match: Some(exact),
+                        type_name: self.type_name(ty),
                         ..Default::default()
                     });
                 }

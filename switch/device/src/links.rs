@@ -1,0 +1,46 @@
+//! What the device knows of the links behind its ports: the names of their interfaces, and whether they are up.
+
+use std::collections::BTreeMap;
+
+use p4sched_dataplane::Port;
+
+use crate::translation::PortNames;
+use crate::{Device, Forwarding};
+
+/// What is behind a port.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Link {
+    /// Name of the interface.
+    pub interface: String,
+    /// Frames get through.
+    pub up: bool,
+}
+
+/// Links by the numbers of their ports. Nothing is known of other ports: they count as up.
+pub type Links = BTreeMap<Port, Link>;
+
+impl Device {
+    /// The links as they are from now on.
+    pub fn set_links(&mut self, links: Links) {
+        if links != self.links {
+            self.links = links;
+            self.apply_links();
+        }
+    }
+
+    /// Tells the programs, or a new one, of the links.
+    pub(crate) fn apply_links(&mut self) {
+        let names = PortNames {
+            interfaces: (self.links.iter().map(|(&port, link)| (port, link.interface.clone()))).collect(),
+            cpu: self.engine().cpu_port(),
+        };
+        for forwarding in self.programs() {
+            forwarding.translation.set_ports(names.clone());
+        }
+    }
+
+    fn programs(&mut self) -> impl Iterator<Item = &mut Forwarding> {
+        let saved = self.saved.as_mut().map(|saved| &mut saved.forwarding);
+        saved.into_iter().chain(self.active.as_mut())
+    }
+}

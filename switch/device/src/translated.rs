@@ -1,0 +1,95 @@
+//! Writes and reads with the controller's values, on top of the entities with the data plane's.
+
+use std::borrow::Cow;
+
+use p4sched_dataplane::{Nanos, Pipeline};
+use p4sched_proto::p4::v1 as p4rt;
+use p4sched_proto::p4::v1::entity::Entity;
+
+use crate::translation::Translation;
+use crate::{Code, Fault, Forwarding, entities};
+
+fn read_all(forwarding: &Forwarding, pipeline: &Pipeline, filter: Entity) -> Vec<Entity> {
+    let filter = p4rt::Entity { entity: Some(filter) };
+    // Idle times do not matter here.
+    entities::read(forwarding, pipeline, 0, &filter).unwrap_or_default()
+}
+
+/// Gives the values of the program's own entries names that nothing else can get.
+pub fn keep_initial(forwarding: &mut Forwarding, pipeline: &Pipeline) {
+    let mut translation = std::mem::take(&mut forwarding.translation);
+    if !translation.is_empty() {
+        for filter in Translation::written() {
+            for mut entity in read_all(forwarding, pipeline, filter) {
+                translation.keep(&mut entity);
+            }
+        }
+    }
+    forwarding.translation = translation;
+}
+
+fn sweep(forwarding: &mut Forwarding, pipeline: &Pipeline) {
+    let mut translation = std::mem::take(&mut forwarding.translation);
+    translation.sweep(|filter| read_all(forwarding, pipeline, filter));
+    forwarding.translation = translation;
+}
+
+/// An update with the data plane's values. A type whose values all have names forgets those that nothing uses.
+///
+/// # Errors
+/// Those of the translation.
+pub fn update<'a>(
+    forwarding: &mut Forwarding,
+    pipeline: &Pipeline,
+    update: &'a p4rt::Update,
+) -> Result<Cow<'a, p4rt::Update>, Fault> {
+    if forwarding.translation.is_empty() {
+        return Ok(Cow::Borrowed(update));
+    }
+    if forwarding.translation.wants_sweep() {
+        sweep(forwarding, pipeline);
+    }
+    match forwarding.translation.update(update) {
+        Err(fault) if fault.code == Code::ResourceExhausted => {
+            sweep(forwarding, pipeline);
+            forwarding.translation.update(update)
+        }
+        translated => translated,
+    }
+    .map(Cow::Owned)
+}
+
+/// Applies one update.
+///
+/// # Errors
+/// Those of the translation and of the entity.
+pub fn write(
+    forwarding: &mut Forwarding,
+    pipeline: &mut Pipeline,
+    now: Nanos,
+    given: &p4rt::Update,
+) -> Result<(), Fault> {
+    let translated = update(forwarding, pipeline, given)?;
+    entities::write(forwarding, pipeline, now, &translated)
+}
+
+/// Reads the entities that a filter selects.
+///
+/// # Errors
+/// Those of the translation and of the entity.
+pub fn read(
+    forwarding: &mut Forwarding,
+    pipeline: &Pipeline,
+    now: Nanos,
+    filter: &p4rt::Entity,
+) -> Result<Vec<Entity>, Fault> {
+    if forwarding.translation.is_empty() {
+        return entities::read(forwarding, pipeline, now, filter);
+    }
+    let Some(filter) = forwarding.translation.filter(filter)? else {
+        return Ok(Vec::new());
+    };
+    let found = entities::read(forwarding, pipeline, now, &filter)?;
+    let found = found.into_iter();
+    Ok(found.map(|entity| forwarding.translation.entity(entity)).collect())
+}

@@ -1,0 +1,264 @@
+//! Where values of translated types stand in P4Runtime's messages.
+
+use std::collections::HashMap;
+
+use p4sched_proto::p4::config::v1 as p4info;
+use p4sched_proto::p4::config::v1::p4_data_type_spec::TypeSpec;
+use p4sched_proto::p4::v1 as p4rt;
+use p4sched_proto::p4::v1::entity::Entity;
+use p4sched_proto::p4::v1::field_match::FieldMatchType;
+use p4sched_proto::p4::v1::p4_data::Data;
+use p4sched_proto::p4::v1::packet_replication_engine_entry::Type as Replication;
+use p4sched_proto::p4::v1::replica::PortKind;
+use p4sched_proto::p4::v1::table_action::Type as ActionKind;
+use p4sched_proto::p4::v1::{action_profile_action, action_profile_group};
+
+use super::dictionary::Sdn;
+use crate::Fault;
+
+/// A translated type, by its place among those of P4Info.
+pub type TypeId = usize;
+
+/// What a value belongs to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Part {
+    /// It says which entry is meant.
+    Key,
+    /// Everything else.
+    Content,
+}
+
+/// What to do with each value.
+pub type Visit<'a> = &'a mut dyn FnMut(TypeId, Part, &mut Vec<u8>) -> Result<(), Fault>;
+
+/// Which values of a message count.
+#[derive(Debug, Clone, Copy)]
+pub struct Parts {
+    /// Actions, cells, members and replicas besides keys and indices.
+    pub content: bool,
+    /// A mask over a value that has no bits for the controller is an error.
+    pub strict: bool,
+}
+
+/// The translated types in use, by the identifiers of P4Info.
+#[derive(Debug, Clone, Default)]
+pub struct Places {
+    /// Whether the controller sees strings or numbers, and whether they have bits that mean the same on both sides.
+    pub types: Vec<(Sdn, bool)>,
+    /// Of table or value set, and field.
+    pub fields: HashMap<(u32, u32), TypeId>,
+    /// Of action and parameter.
+    pub params: HashMap<(u32, u32), TypeId>,
+    /// Metadata of packet-ins.
+    pub packet_in: HashMap<u32, TypeId>,
+    /// Metadata of packet-outs.
+    pub packet_out: HashMap<u32, TypeId>,
+    /// Indices of counters, meters and registers.
+    pub indices: HashMap<u32, TypeId>,
+    /// Cells of registers and messages of digests.
+    pub cells: HashMap<u32, p4info::P4DataTypeSpec>,
+    /// The named types, by name.
+    pub named: HashMap<String, TypeId>,
+    /// Structs of P4Info.
+    pub structs: HashMap<String, Vec<p4info::P4DataTypeSpec>>,
+    /// The type of ports in replicas and watch ports.
+    pub port: Option<TypeId>,
+}
+
+impl Places {
+    /// Visits the values of an entity.
+    ///
+    /// # Errors
+    /// Those of the visit, and `INVALID_ARGUMENT` for masks over values without bits.
+    pub fn entity(&self, entity: &mut Entity, parts: Parts, visit: Visit) -> Result<(), Fault> {
+        match entity {
+            Entity::TableEntry(entry) => self.table_entry(entry, parts, visit),
+            Entity::DirectCounterEntry(p4rt::DirectCounterEntry { table_entry, .. })
+            | Entity::DirectMeterEntry(p4rt::DirectMeterEntry { table_entry, .. }) => match table_entry {
+                Some(entry) => self.table_entry(entry, Parts { content: false, ..parts }, visit),
+                None => Ok(()),
+            },
+            Entity::ActionProfileMember(member) if parts.content => self.action(member.action.as_mut(), visit),
+            Entity::ActionProfileGroup(group) if parts.content => group.members.iter_mut().try_for_each(|member| {
+                use action_profile_group::member::WatchKind;
+                match &mut member.watch_kind {
+                    Some(WatchKind::WatchPort(port)) => self.port(port, visit),
+                    _ => Ok(()),
+                }
+            }),
+            Entity::CounterEntry(entry) => self.index(entry.counter_id, entry.index.as_mut(), visit),
+            Entity::MeterEntry(entry) => self.index(entry.meter_id, entry.index.as_mut(), visit),
+            Entity::RegisterEntry(entry) => {
+                self.index(entry.register_id, entry.index.as_mut(), visit)?;
+                match (self.cells.get(&entry.register_id), &mut entry.data) {
+                    (Some(spec), Some(data)) if parts.content => self.data(spec, data, visit),
+                    _ => Ok(()),
+                }
+            }
+            Entity::ValueSetEntry(entry) if parts.content => {
+                let id = entry.value_set_id;
+                let members = entry.members.iter_mut();
+                members
+                    .flat_map(|member| &mut member.r#match)
+                    .try_for_each(|field| self.field(id, field, Part::Content, parts.strict, visit))
+            }
+            Entity::PacketReplicationEngineEntry(entry) if parts.content => match &mut entry.r#type {
+                Some(Replication::MulticastGroupEntry(group)) => self.replicas(&mut group.replicas, visit),
+                Some(Replication::CloneSessionEntry(session)) => self.replicas(&mut session.replicas, visit),
+                None => Ok(()),
+            },
+            _ => Ok(()),
+        }
+    }
+
+    /// Visits the values of an entry.
+    ///
+    /// # Errors
+    /// As [`Places::entity`].
+    pub fn table_entry(&self, entry: &mut p4rt::TableEntry, parts: Parts, visit: Visit) -> Result<(), Fault> {
+        let id = entry.table_id;
+        for field in &mut entry.r#match {
+            self.field(id, field, Part::Key, parts.strict, visit)?;
+        }
+        let action = entry.action.as_mut().and_then(|action| action.r#type.as_mut());
+        match action.filter(|_| parts.content) {
+            Some(ActionKind::Action(action)) => self.action(Some(action), visit),
+            Some(ActionKind::ActionProfileActionSet(set)) => {
+                set.action_profile_actions.iter_mut().try_for_each(|choice| {
+                    if let Some(action_profile_action::WatchKind::WatchPort(port)) = &mut choice.watch_kind {
+                        self.port(port, visit)?;
+                    }
+                    self.action(choice.action.as_mut(), visit)
+                })
+            }
+            _ => Ok(()),
+        }
+    }
+
+    fn action(&self, action: Option<&mut p4rt::Action>, visit: Visit) -> Result<(), Fault> {
+        let Some(action) = action else { return Ok(()) };
+        let id = action.action_id;
+        action
+            .params
+            .iter_mut()
+            .try_for_each(|param| match self.params.get(&(id, param.param_id)) {
+                Some(&kind) => visit(kind, Part::Content, &mut param.value),
+                None => Ok(()),
+            })
+    }
+
+    /// Visits the value of a port, which is none if it is empty.
+    fn port(&self, port: &mut Vec<u8>, visit: Visit) -> Result<(), Fault> {
+        match self.port {
+            Some(kind) if !port.is_empty() => visit(kind, Part::Content, port),
+            _ => Ok(()),
+        }
+    }
+
+    fn replicas(&self, replicas: &mut [p4rt::Replica], visit: Visit) -> Result<(), Fault> {
+        for replica in replicas {
+            if let Some(PortKind::Port(port)) = &mut replica.port_kind {
+                self.port(port, visit)?;
+            }
+            for backup in &mut replica.backup_replicas {
+                self.port(&mut backup.port, visit)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn index(&self, id: u32, index: Option<&mut p4rt::Index>, visit: Visit) -> Result<(), Fault> {
+        let (Some(&kind), Some(index)) = (self.indices.get(&id), index) else {
+            return Ok(());
+        };
+        if self.types[kind].0 == Sdn::Text || index.index < 0 {
+            return Ok(());
+        }
+        let mut value = index.index.to_be_bytes().to_vec();
+        visit(kind, Part::Key, &mut value)?;
+        index.index = value.iter().fold(0, |number, &byte| number << 8 | i64::from(byte));
+        Ok(())
+    }
+
+    fn field(
+        &self,
+        owner: u32,
+        field: &mut p4rt::FieldMatch,
+        part: Part,
+        strict: bool,
+        visit: Visit,
+    ) -> Result<(), Fault> {
+        let Some(&kind) = self.fields.get(&(owner, field.field_id)) else {
+            return Ok(());
+        };
+        match &mut field.field_match_type {
+            Some(FieldMatchType::Exact(exact)) => visit(kind, part, &mut exact.value),
+            Some(FieldMatchType::Optional(optional)) => visit(kind, part, &mut optional.value),
+            Some(FieldMatchType::Range(range)) if range.low == range.high => {
+                visit(kind, part, &mut range.low)?;
+                range.high.clone_from(&range.low);
+                Ok(())
+            }
+            Some(FieldMatchType::Lpm(_) | FieldMatchType::Ternary(_) | FieldMatchType::Range(_))
+                if strict && !self.types[kind].1 =>
+            {
+                Err(Fault::invalid(format!(
+                    "key field {}: its type is translated, so it matches one value, or is left out",
+                    field.field_id
+                )))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// Whether a cell has translated values.
+    pub fn is_translated(&self, spec: &p4info::P4DataTypeSpec) -> bool {
+        match &spec.type_spec {
+            Some(TypeSpec::NewType(name)) => self.named.contains_key(&name.name),
+            Some(TypeSpec::Struct(name)) => {
+                let specs = self.structs.get(&name.name);
+                specs.is_some_and(|specs| specs.iter().any(|spec| self.is_translated(spec)))
+            }
+            Some(TypeSpec::Tuple(tuple)) => tuple.members.iter().any(|spec| self.is_translated(spec)),
+            _ => false,
+        }
+    }
+
+    /// Visits the values in a cell or digest message.
+    ///
+    /// # Errors
+    /// Those of the visit.
+    pub fn data(&self, spec: &p4info::P4DataTypeSpec, data: &mut p4rt::P4Data, visit: Visit) -> Result<(), Fault> {
+        let both = |specs: &[p4info::P4DataTypeSpec], members: &mut [p4rt::P4Data], visit: Visit| {
+            let mut both = specs.iter().zip(members);
+            both.try_for_each(|(spec, data)| self.data(spec, data, visit))
+        };
+        match (&spec.type_spec, &mut data.data) {
+            (Some(TypeSpec::NewType(name)), Some(Data::Bitstring(value))) => match self.named.get(&name.name) {
+                Some(&kind) => visit(kind, Part::Content, value),
+                None => Ok(()),
+            },
+            (Some(TypeSpec::Struct(name)), Some(Data::Struct(value))) => match self.structs.get(&name.name) {
+                Some(specs) => both(specs, &mut value.members, visit),
+                None => Ok(()),
+            },
+            (Some(TypeSpec::Tuple(tuple)), Some(Data::Tuple(value))) => both(&tuple.members, &mut value.members, visit),
+            _ => Ok(()),
+        }
+    }
+
+    /// Visits the metadata of a packet-in or packet-out.
+    ///
+    /// # Errors
+    /// Those of the visit.
+    pub fn metadata(
+        kinds: &HashMap<u32, TypeId>,
+        metadata: &mut [p4rt::PacketMetadata],
+        visit: Visit,
+    ) -> Result<(), Fault> {
+        metadata.iter_mut().try_for_each(|given| match kinds.get(&given.metadata_id) {
+            Some(&kind) => visit(kind, Part::Content, &mut given.value),
+            None => Ok(()),
+        })
+    }
+}
