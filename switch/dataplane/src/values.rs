@@ -79,6 +79,21 @@ pub struct EntryView {
     pub is_const: bool,
 }
 
+/// Whose direct counter or meter: an entry's, or the default action's.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Row {
+    /// Of an entry.
+    Entry(EntryHandle),
+    /// Of the default action: what missed. BMv2 has none.
+    Default,
+}
+
+impl From<EntryHandle> for Row {
+    fn from(entry: EntryHandle) -> Row {
+        Row::Entry(entry)
+    }
+}
+
 /// Packets and bytes seen.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Count {
@@ -88,8 +103,9 @@ pub struct Count {
     pub bytes: u64,
 }
 
-/// A two-rate three-colour meter (RFC 2698), colour-blind. Units are packets or bytes, as the array says.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// A three-colour meter, colour-blind: of two rates (RFC 2698), or with an excess burst of one (RFC 2697). Units are packets or bytes,
+/// as the array says.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct MeterConfig {
     /// Committed rate, units a second.
     pub cir: u64,
@@ -99,6 +115,8 @@ pub struct MeterConfig {
     pub pir: u64,
     /// Peak burst, units.
     pub pburst: u64,
+    /// Excess burst, units; 0 if the meter has two rates. Otherwise the peak rate and burst are the committed ones.
+    pub eburst: u64,
 }
 
 /// Where the clones of a clone session go.

@@ -139,26 +139,45 @@ impl Pipeline {
         self.core.state.meters[meter.index()].cells.len()
     }
 
-    /// Reads a meter cell; `None` while unconfigured (everything is green).
-    pub fn meter_read(&self, meter: MeterId, cell: usize) -> Result<Option<MeterConfig>, TableError> {
+    fn meter_cell(&self, meter: MeterId, cell: usize) -> Result<Option<&Meter>, TableError> {
         let array = &self.core.state.meters[meter.index()];
-        array
-            .config(cell)
-            .ok_or_else(|| no_cell(&array.name, cell, array.cells.len()))
+        let found = array.cells.get(cell).map(Option::as_deref);
+        found.ok_or_else(|| no_cell(&array.name, cell, array.cells.len()))
     }
 
-    /// Configures a meter cell, with full buckets; `None` makes everything green again.
+    /// Reads a meter cell; `None` while unconfigured (everything is green).
+    pub fn meter_read(&self, meter: MeterId, cell: usize) -> Result<Option<MeterConfig>, TableError> {
+        Ok(self.meter_cell(meter, cell)?.and_then(Meter::config))
+    }
+
+    /// Configures a meter cell, with full buckets; `None` makes everything green again. The counts of colours stay.
     pub fn meter_write(&mut self, meter: MeterId, cell: usize, config: Option<MeterConfig>) -> Result<(), TableError> {
         let array = &mut self.core.state.meters[meter.index()];
         let config = config.map(|config| config.check(&array.name)).transpose()?;
         let size = array.cells.len();
         match array.cells.get_mut(cell) {
+            // A cell that nobody uses takes no room.
+            Some(None) if config.is_none() => Ok(()),
             Some(place) => {
-                *place = config.map(|config| Box::new(Meter::new(config)));
+                place.get_or_insert_default().configure(config);
                 Ok(())
             }
             None => Err(no_cell(&array.name, cell, size)),
         }
+    }
+
+    /// Green, yellow and red packets of a meter cell.
+    pub fn meter_counts(&self, meter: MeterId, cell: usize) -> Result<[Count; 3], TableError> {
+        Ok(self.meter_cell(meter, cell)?.map_or_else(Default::default, |meter| meter.counts))
+    }
+
+    /// Makes the counts of colours of a meter cell 0.
+    pub fn clear_meter_counts(&mut self, meter: MeterId, cell: usize) -> Result<(), TableError> {
+        self.meter_cell(meter, cell)?;
+        if let Some(Some(meter)) = self.core.state.meters[meter.index()].cells.get_mut(cell) {
+            meter.counts = Default::default();
+        }
+        Ok(())
     }
 }
 
@@ -241,8 +260,15 @@ impl Pipeline {
 
     /// Replaces the members of a parser value set (big-endian).
     pub fn value_set_write(&mut self, set: ValueSetId, members: &[Vec<u8>]) -> Result<(), TableError> {
+        let all = vec![0xff; self.value_set_width(set).div_ceil(8) as usize];
+        let members: Vec<_> = members.iter().map(|value| (value.clone(), all.clone())).collect();
+        self.value_set_write_masked(set, &members)
+    }
+
+    /// Replaces the members of a parser value set: value and mask (big-endian). Bits that the mask leaves out match anything.
+    pub fn value_set_write_masked(&mut self, set: ValueSetId, members: &[(Vec<u8>, Vec<u8>)]) -> Result<(), TableError> {
         let set = &mut self.core.sets[set.index()];
-        if members.iter().any(|member| from_bytes(member, set.width).is_none()) {
+        if members.iter().any(|(value, _)| from_bytes(value, set.width).is_none()) {
             let problem = format!("a member does not fit into {} bits", set.width);
             return Err(TableError::BadValue(set.name.clone(), problem));
         }

@@ -7,7 +7,7 @@ use crate::run::entries::Call;
 use crate::run::meter::Meter;
 use crate::run::pipeline::Pipeline;
 use crate::run::table::{TableProgram, TableState};
-use crate::values::{ActionCall, Count, EntryView, KeyField, MatchKey, MeterConfig};
+use crate::values::{ActionCall, Count, EntryView, KeyField, MatchKey, MeterConfig, Row};
 
 /// Tables and their entries.
 impl Pipeline {
@@ -217,16 +217,24 @@ impl Pipeline {
         self.has_direct_counter(table).then_some(()).ok_or_else(without)
     }
 
-    /// Reads an entry's direct counter.
-    pub fn direct_counter(&self, table: TableId, entry: EntryHandle) -> Result<Count, TableError> {
+    /// Reads the direct counter of an entry or of the default action.
+    pub fn direct_counter(&self, table: TableId, row: impl Into<Row>) -> Result<Count, TableError> {
         self.check_counters(table)?;
-        Ok(self.core.state.tables[table.index()].entries.get(entry)?.count)
+        let state = &self.core.state.tables[table.index()];
+        match row.into() {
+            Row::Entry(entry) => Ok(state.entries.get(entry)?.count),
+            Row::Default => Ok(state.missed),
+        }
     }
 
-    /// Sets an entry's direct counter.
-    pub fn set_direct_counter(&mut self, table: TableId, entry: EntryHandle, count: Count) -> Result<(), TableError> {
+    /// Sets the direct counter of an entry or of the default action.
+    pub fn set_direct_counter(&mut self, table: TableId, row: impl Into<Row>, count: Count) -> Result<(), TableError> {
         self.check_counters(table)?;
-        self.core.state.tables[table.index()].entries.get_mut(entry)?.count = count;
+        let state = &mut self.core.state.tables[table.index()];
+        match row.into() {
+            Row::Entry(entry) => state.entries.get_mut(entry)?.count = count,
+            Row::Default => state.missed = count,
+        }
         Ok(())
     }
 
@@ -240,25 +248,58 @@ impl Pipeline {
         self.has_direct_meter(table).then_some(()).ok_or_else(without)
     }
 
-    /// Reads an entry's direct meter; `None` while unconfigured (everything is green).
-    pub fn direct_meter(&self, table: TableId, entry: EntryHandle) -> Result<Option<MeterConfig>, TableError> {
+    fn meter_of(&self, table: TableId, row: Row) -> Result<Option<&Meter>, TableError> {
         self.check_meters(table)?;
-        let entry = self.core.state.tables[table.index()].entries.get(entry)?;
-        Ok(entry.meter.as_ref().map(|meter| meter.config()))
+        let state = &self.core.state.tables[table.index()];
+        match row {
+            Row::Entry(entry) => Ok(state.entries.get(entry)?.meter.as_deref()),
+            Row::Default => Ok(state.default_meter.as_deref()),
+        }
     }
 
-    /// Configures an entry's direct meter; `None` makes everything green again.
+    fn meter_of_mut(&mut self, table: TableId, row: Row) -> Result<&mut Option<Box<Meter>>, TableError> {
+        self.check_meters(table)?;
+        let state = &mut self.core.state.tables[table.index()];
+        match row {
+            Row::Entry(entry) => Ok(&mut state.entries.get_mut(entry)?.meter),
+            Row::Default => Ok(&mut state.default_meter),
+        }
+    }
+
+    /// Reads the direct meter of an entry or of the default action; `None` while unconfigured (everything is green).
+    pub fn direct_meter(&self, table: TableId, row: impl Into<Row>) -> Result<Option<MeterConfig>, TableError> {
+        Ok(self.meter_of(table, row.into())?.and_then(Meter::config))
+    }
+
+    /// Configures the direct meter of an entry or of the default action, with full buckets; `None` makes everything green again.
     pub fn set_direct_meter(
         &mut self,
         table: TableId,
-        entry: EntryHandle,
+        row: impl Into<Row>,
         config: Option<MeterConfig>,
     ) -> Result<(), TableError> {
-        self.check_meters(table)?;
         let name = &self.core.program.code.tables[table.index()].name;
         let config = config.map(|config| config.check(name)).transpose()?;
-        self.core.state.tables[table.index()].entries.get_mut(entry)?.meter =
-            config.map(|config| Box::new(Meter::new(config)));
+        let row = row.into();
+        let meter = self.meter_of_mut(table, row)?;
+        match config {
+            // Without rates it leaves the packet's colour alone.
+            None if row == Row::Default => *meter = None,
+            config => meter.get_or_insert_default().configure(config),
+        }
+        Ok(())
+    }
+
+    /// Green, yellow and red packets of the direct meter of an entry or of the default action.
+    pub fn direct_meter_counts(&self, table: TableId, row: impl Into<Row>) -> Result<[Count; 3], TableError> {
+        Ok(self.meter_of(table, row.into())?.map_or_else(Default::default, |meter| meter.counts))
+    }
+
+    /// Makes the counts of colours 0.
+    pub fn clear_direct_meter_counts(&mut self, table: TableId, row: impl Into<Row>) -> Result<(), TableError> {
+        if let Some(meter) = self.meter_of_mut(table, row.into())? {
+            meter.counts = Default::default();
+        }
         Ok(())
     }
 
@@ -435,6 +476,11 @@ impl Pipeline {
     /// Replaces a group's members.
     pub fn group_modify(&mut self, profile: ProfileId, group: u32, members: &[u32]) -> Result<(), TableError> {
         self.core.state.profiles[profile.index()].modify_group(group, members)
+    }
+
+    /// Whether members of a group are chosen by chance instead of by the selector's hash.
+    pub fn group_at_random(&mut self, profile: ProfileId, group: u32, at_random: bool) -> Result<(), TableError> {
+        self.core.state.profiles[profile.index()].choose_at_random(group, at_random)
     }
 
     /// Removes a group that no entry uses.

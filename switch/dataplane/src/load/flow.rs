@@ -15,7 +15,7 @@ use crate::run::layout::Place;
 use crate::run::ops::Address;
 use crate::run::profile::Profile;
 use crate::run::table::{Action, DirectMeter, DirectRegisters, TableProgram, TableState};
-use crate::values::{KeyField, MatchKind};
+use crate::values::{Count, KeyField, MatchKind};
 
 const MAX_ENTRIES: u64 = 1 << 30;
 
@@ -259,7 +259,12 @@ impl Loader<'_, '_> {
             const_entries: false,
         };
         let entries = Entries::new(name, specs, size, scanned);
-        let mut state = TableState { entries, default: None };
+        let mut state = TableState {
+            entries,
+            default: None,
+            missed: Count::default(),
+            default_meter: None,
+        };
         if let Some(entry) = json.opt("default_entry") {
             table.const_default_action = entry.flag("action_const")?;
             table.const_default_entry = entry.flag("action_entry_const")?;

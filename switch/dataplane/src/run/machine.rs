@@ -115,7 +115,12 @@ pub(crate) fn apply<O: Observer>(code: &Code, state: &mut State, index: u32, see
 /// the meter.
 pub(crate) fn look_up(code: &Code, state: &mut State, index: u32) -> (Option<u32>, Following) {
     let table = &code.tables[index as usize];
-    let TableState { entries, default } = &mut state.tables[index as usize];
+    let TableState {
+        entries,
+        default,
+        missed,
+        default_meter,
+    } = &mut state.tables[index as usize];
     entries.prepare();
     let slot = entries.lookup(&state.words, &mut state.key);
     if let Some(direct) = &table.direct {
@@ -131,12 +136,24 @@ pub(crate) fn look_up(code: &Code, state: &mut State, index: u32) -> (Option<u32
             }
             if let Some(meter) = table.meter {
                 let now = state.now;
-                let colour = meter.kind.execute(entry.meter.as_deref_mut(), length, now);
+                let colour = meter.kind.execute(&mut entry.meter, length, now);
                 state.words[meter.target as usize] = colour & meter.keep;
             }
             Some(&entry.call)
         }
-        None => default.as_ref(),
+        None => {
+            let length = state.words[register::ARRIVED as usize];
+            if table.with_counters {
+                missed.packets = missed.packets.wrapping_add(1);
+                missed.bytes = missed.bytes.wrapping_add(length);
+            }
+            // Without rates the field keeps its value, as on BMv2.
+            if let (Some(meter), true) = (table.meter, default_meter.is_some()) {
+                let colour = meter.kind.execute(default_meter, length, state.now);
+                state.words[meter.target as usize] = colour & meter.keep;
+            }
+            default.as_ref()
+        }
     };
     let following = match call {
         Some(&Call::Action {
@@ -171,12 +188,16 @@ fn apply_indirect<O: Observer>(
             let Some(selector) = state.profiles[profile].selector else {
                 return table.otherwise;
             };
-            let hash = code.compute(selector, state);
-            let members = state.profiles[profile]
-                .groups
-                .get(group)
-                .map_or(&[][..], |members| members);
-            match hash.checked_rem(members.len() as u64) {
+            let Some(at_random) = state.profiles[profile].groups.get(group).map(|group| group.at_random) else {
+                return table.otherwise;
+            };
+            let chosen = if at_random {
+                state.random.next()
+            } else {
+                code.compute(selector, state)
+            };
+            let members = state.profiles[profile].groups.get(group).map_or(&[][..], |group| &group.members);
+            match chosen.checked_rem(members.len() as u64) {
                 Some(chosen) => members[chosen as usize],
                 None => return table.otherwise,
             }

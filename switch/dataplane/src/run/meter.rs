@@ -1,7 +1,8 @@
-//! Two-rate three-colour meters, colour-blind (RFC 2698): red above the peak rate, yellow above the committed rate.
+//! Three-colour meters, colour-blind: of two rates (RFC 2698: red above the peak rate, yellow above the committed rate), or of one
+//! rate and two bursts (RFC 2697: yellow beyond the committed burst, red beyond the excess burst).
 
 use crate::ids::Nanos;
-use crate::values::MeterConfig;
+use crate::values::{Count, MeterConfig};
 
 const NANOS_PER_SECOND: u128 = 1_000_000_000;
 
@@ -25,57 +26,124 @@ impl Bucket {
         }
     }
 
-    fn fill(&mut self, elapsed: Nanos) {
+    /// Adds what has come since. Returns the tokens for which there was no room.
+    fn fill(&mut self, elapsed: Nanos) -> u64 {
         let gained = u128::from(self.rate) * u128::from(elapsed) + u128::from(self.fraction);
         let tokens = u128::from(self.tokens) + gained / NANOS_PER_SECOND;
-        if tokens >= u128::from(self.burst) {
-            (self.tokens, self.fraction) = (self.burst, 0);
-        } else {
-            (self.tokens, self.fraction) = (tokens as u64, (gained % NANOS_PER_SECOND) as u64);
+        let over = tokens.checked_sub(u128::from(self.burst));
+        (self.tokens, self.fraction) = match over {
+            Some(_) => (self.burst, 0),
+            None => (tokens as u64, (gained % NANOS_PER_SECOND) as u64),
+        };
+        over.map_or(0, |over| u64::try_from(over).unwrap_or(u64::MAX))
+    }
+
+    fn take(&mut self, cost: u64) -> bool {
+        let enough = self.tokens >= cost;
+        if enough {
+            self.tokens -= cost;
         }
+        enough
     }
 }
 
+/// Rates and bursts: what a packet may take of them.
 #[derive(Clone, Debug)]
-pub(crate) struct Meter {
+struct Rates {
     committed: Bucket,
-    peak: Bucket,
+    second: Second,
     last: Option<Nanos>,
 }
 
-impl Meter {
-    pub fn new(config: MeterConfig) -> Self {
-        Meter {
+/// The bucket besides the committed one.
+#[derive(Clone, Debug)]
+enum Second {
+    /// RFC 2698: it has a rate of its own, and all but red packets take from it.
+    Peak(Bucket),
+    /// RFC 2697: it gets what the committed one has no room for, and yellow packets take from it.
+    Excess(Bucket),
+}
+
+impl Rates {
+    fn new(config: MeterConfig) -> Self {
+        let second = match config.eburst {
+            0 => Second::Peak(Bucket::full(config.pir, config.pburst)),
+            burst => Second::Excess(Bucket::full(config.cir, burst)),
+        };
+        Rates {
             committed: Bucket::full(config.cir, config.cburst),
-            peak: Bucket::full(config.pir, config.pburst),
+            second,
             last: None,
         }
     }
 
-    pub fn config(&self) -> MeterConfig {
+    fn config(&self) -> MeterConfig {
+        let (cir, cburst) = (self.committed.rate, self.committed.burst);
+        let (pir, pburst, eburst) = match &self.second {
+            Second::Peak(peak) => (peak.rate, peak.burst, 0),
+            Second::Excess(excess) => (cir, cburst, excess.burst),
+        };
         MeterConfig {
-            cir: self.committed.rate,
-            cburst: self.committed.burst,
-            pir: self.peak.rate,
-            pburst: self.peak.burst,
+            cir,
+            cburst,
+            pir,
+            pburst,
+            eburst,
         }
     }
 
-    /// The colour of a packet that costs this many tokens.
-    pub fn execute(&mut self, cost: u64, now: Nanos) -> Colour {
+    fn execute(&mut self, cost: u64, now: Nanos) -> Colour {
         let elapsed = now.saturating_sub(self.last.unwrap_or(now));
         self.last = Some(now);
-        self.committed.fill(elapsed);
-        self.peak.fill(elapsed);
-        if self.peak.tokens < cost {
-            return Colour::Red;
+        match &mut self.second {
+            Second::Peak(peak) => {
+                self.committed.fill(elapsed);
+                peak.fill(elapsed);
+                if !peak.take(cost) {
+                    return Colour::Red;
+                }
+                if self.committed.take(cost) { Colour::Green } else { Colour::Yellow }
+            }
+            Second::Excess(excess) => {
+                let over = self.committed.fill(elapsed);
+                excess.tokens = excess.tokens.saturating_add(over).min(excess.burst);
+                if self.committed.take(cost) {
+                    Colour::Green
+                } else if excess.take(cost) {
+                    Colour::Yellow
+                } else {
+                    Colour::Red
+                }
+            }
         }
-        self.peak.tokens -= cost;
-        if self.committed.tokens < cost {
-            return Colour::Yellow;
-        }
-        self.committed.tokens -= cost;
-        Colour::Green
+    }
+}
+
+/// A meter, and what it has marked. Without rates all packets are green.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Meter {
+    rates: Option<Rates>,
+    /// By colour: green, yellow, red.
+    pub counts: [Count; 3],
+}
+
+impl Meter {
+    pub fn config(&self) -> Option<MeterConfig> {
+        self.rates.as_ref().map(Rates::config)
+    }
+
+    /// Sets the rates, with full buckets; the counts stay.
+    pub fn configure(&mut self, config: Option<MeterConfig>) {
+        self.rates = config.map(Rates::new);
+    }
+
+    /// The colour of a packet of this length that costs so many tokens.
+    pub fn execute(&mut self, cost: u64, length: u64, now: Nanos) -> Colour {
+        let colour = self.rates.as_mut().map_or(Colour::Green, |rates| rates.execute(cost, now));
+        let count = &mut self.counts[colour as usize];
+        count.packets = count.packets.wrapping_add(1);
+        count.bytes = count.bytes.wrapping_add(length);
+        colour
     }
 }
 
@@ -103,10 +171,10 @@ pub(crate) struct MeterKind {
 }
 
 impl MeterKind {
-    /// The number of a packet's colour. A cell without rates has only green packets.
-    pub fn execute(&self, cell: Option<&mut Meter>, length: u64, now: Nanos) -> u64 {
+    /// The number of a packet's colour. A cell that nobody has used yet is made.
+    pub fn execute(&self, cell: &mut Option<Box<Meter>>, length: u64, now: Nanos) -> u64 {
         let cost = if self.by_bytes { length } else { 1 };
-        let colour = cell.map_or(Colour::Green, |meter| meter.execute(cost, now));
+        let colour = cell.get_or_insert_default().execute(cost, length, now);
         self.colours[colour as usize]
     }
 }
@@ -120,21 +188,19 @@ impl MeterArray {
         }
     }
 
-    /// All buckets are full again.
-    pub fn refill(&mut self) {
+    /// All buckets are full again, and nothing is counted.
+    pub fn restart(&mut self) {
         for meter in self.cells.iter_mut().flatten() {
-            **meter = Meter::new(meter.config());
+            let config = meter.config();
+            **meter = Meter::default();
+            meter.configure(config);
         }
     }
 
     /// The number of a packet's colour; `None` if there is no such cell.
     pub fn execute(&mut self, cell: u64, length: u64, now: Nanos) -> Option<u64> {
         let meter = self.cells.get_mut(usize::try_from(cell).ok()?)?;
-        Some(self.kind.execute(meter.as_deref_mut(), length, now))
-    }
-
-    pub fn config(&self, cell: usize) -> Option<Option<MeterConfig>> {
-        Some(self.cells.get(cell)?.as_ref().map(|meter| meter.config()))
+        Some(self.kind.execute(meter, length, now))
     }
 }
 
@@ -142,33 +208,61 @@ impl MeterArray {
 mod tests {
     use super::{Colour::*, *};
 
+    fn meter(config: MeterConfig) -> Meter {
+        let mut meter = Meter::default();
+        meter.configure(Some(config));
+        meter
+    }
+
     #[test]
     fn a_burst_turns_yellow_then_red_and_recovers_at_the_configured_rates() {
-        let mut meter = Meter::new(MeterConfig {
+        let mut meter = meter(MeterConfig {
             cir: 1000,
             cburst: 2,
             pir: 2000,
             pburst: 4,
+            eburst: 0,
         });
-        let burst: Vec<Colour> = (0..6).map(|_| meter.execute(1, 0)).collect();
+        let burst: Vec<Colour> = (0..6).map(|_| meter.execute(1, 100, 0)).collect();
         assert_eq!(burst, [Green, Green, Yellow, Yellow, Red, Red]);
         // After 1 ms: one committed token, two peak tokens.
-        let later: Vec<Colour> = (0..3).map(|_| meter.execute(1, 1_000_000)).collect();
+        let later: Vec<Colour> = (0..3).map(|_| meter.execute(1, 100, 1_000_000)).collect();
         assert_eq!(later, [Green, Yellow, Red]);
+        let seen = meter.counts.map(|count| (count.packets, count.bytes));
+        assert_eq!(seen, [(3, 300), (3, 300), (3, 300)]);
+    }
+
+    /// RFC 2697, section 3: the excess bucket fills only while the committed one is full.
+    #[test]
+    fn with_one_rate_the_excess_burst_is_yellow_and_fills_last() {
+        let mut meter = meter(MeterConfig {
+            cir: 1000,
+            cburst: 2,
+            pir: 1000,
+            pburst: 2,
+            eburst: 3,
+        });
+        let burst: Vec<Colour> = (0..6).map(|_| meter.execute(1, 100, 0)).collect();
+        assert_eq!(burst, [Green, Green, Yellow, Yellow, Yellow, Red]);
+        // 3 ms bring three tokens: two fill the committed bucket, one is left for the other.
+        let later: Vec<Colour> = (0..4).map(|_| meter.execute(1, 100, 3_000_000)).collect();
+        assert_eq!(later, [Green, Green, Yellow, Red]);
+        assert_eq!(meter.config().map(|config| config.eburst), Some(3));
     }
 
     #[test]
     fn the_long_run_rate_is_exact_however_odd_the_intervals() {
-        let mut meter = Meter::new(MeterConfig {
+        let mut meter = meter(MeterConfig {
             cir: 333_333,
             cburst: 10,
             pir: 1_000_000,
             pburst: 100,
+            eburst: 0,
         });
         let mut now = 0;
         let mut green = 0;
         while now < 1_000_000_000 {
-            green += u64::from(meter.execute(1, now) == Green);
+            green += u64::from(meter.execute(1, 1, now) == Green);
             now += 1_237;
         }
         assert!((333_333..=333_343).contains(&green), "{green} packets");

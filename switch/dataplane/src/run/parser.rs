@@ -149,18 +149,26 @@ pub(crate) enum CaseKind {
 pub(crate) struct ValueSet {
     pub name: String,
     pub width: u32,
-    pub uses: Vec<(Vec<u32>, Vec<Vec<u64>>)>,
+    /// Widths of a state's key, and the members split that way.
+    pub uses: Vec<(Vec<u32>, Vec<SetMember>)>,
+}
+
+/// A member of a value set: the words of a key, and which of their bits count.
+#[derive(Debug)]
+pub(crate) struct SetMember {
+    value: Vec<u64>,
+    mask: Vec<u64>,
 }
 
 impl ValueSet {
-    /// Replaces the members, each given in as many words as the set's width needs.
-    pub fn write(&mut self, members: &[Vec<u8>]) {
+    /// Replaces the members, given as values and masks.
+    pub fn write(&mut self, members: &[(Vec<u8>, Vec<u8>)]) {
         let length = self.width.div_ceil(8) as usize;
         for (widths, split) in &mut self.uses {
             split.clear();
-            for member in members {
-                let mut padded = vec![0; length.saturating_sub(member.len())];
-                padded.extend_from_slice(&member[member.len().saturating_sub(length)..]);
+            let words_of = |bytes: &[u8]| {
+                let mut padded = vec![0; length.saturating_sub(bytes.len())];
+                padded.extend_from_slice(&bytes[bytes.len().saturating_sub(length)..]);
                 let mut at = length * 8 - self.width as usize;
                 let mut key = Vec::new();
                 for &width in widths.iter() {
@@ -169,7 +177,11 @@ impl ValueSet {
                     bits::read(&padded, at, width, &mut key[start..]);
                     at += width as usize;
                 }
-                split.push(key);
+                key
+            };
+            for (value, mask) in members {
+                let (value, mask) = (words_of(value), words_of(mask));
+                split.push(SetMember { value, mask });
             }
         }
     }
@@ -471,6 +483,10 @@ fn matches(case: &Case, key: &[u64], sets: &[ValueSet]) -> bool {
     };
     match &case.what {
         CaseKind::Value(value) => equal(value),
-        CaseKind::Set { set, usage } => sets[*set as usize].uses[*usage as usize].1.iter().any(|v| equal(v)),
+        CaseKind::Set { set, usage } => sets[*set as usize].uses[*usage as usize].1.iter().any(|member| {
+            let bits = member.value.iter().zip(key).zip(&member.mask).enumerate();
+            let case = |i: usize| case.mask.as_ref().map_or(u64::MAX, |mask| mask[i]);
+            bits.into_iter().all(|(i, ((value, key), mask))| (value ^ key) & mask & case(i) == 0)
+        }),
     }
 }

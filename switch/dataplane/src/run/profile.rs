@@ -5,6 +5,14 @@ use std::collections::HashMap;
 use super::entries::Call;
 use crate::errors::TableError;
 
+/// Members to choose from, each as often as its weight says.
+#[derive(Debug, Default)]
+pub(crate) struct Group {
+    pub members: Vec<u32>,
+    /// By chance instead of by the hash.
+    pub at_random: bool,
+}
+
 #[derive(Debug)]
 pub(crate) struct Profile {
     pub name: String,
@@ -14,7 +22,7 @@ pub(crate) struct Profile {
     /// The calculation that chooses a member of a group.
     pub selector: Option<u32>,
     pub members: HashMap<u32, Call>,
-    pub groups: HashMap<u32, Vec<u32>>,
+    pub groups: HashMap<u32, Group>,
     /// Tables implemented by it.
     pub tables: Vec<u32>,
 }
@@ -57,7 +65,7 @@ impl Profile {
         if !self.members.contains_key(&member) {
             return Err(self.no("member", member));
         }
-        if used || self.groups.values().any(|members| members.contains(&member)) {
+        if used || self.groups.values().any(|group| group.members.contains(&member)) {
             return Err(TableError::InUse {
                 profile: self.name.clone(),
                 kind: "member",
@@ -83,7 +91,9 @@ impl Profile {
         if self.groups.contains_key(&group) {
             return Err(TableError::Duplicate(self.name.clone()));
         }
-        self.groups.insert(group, members.to_vec());
+        let members = members.to_vec();
+        let at_random = false;
+        self.groups.insert(group, Group { members, at_random });
         Ok(())
     }
 
@@ -91,7 +101,18 @@ impl Profile {
         self.check(members)?;
         match self.groups.get_mut(&group) {
             Some(place) => {
-                *place = members.to_vec();
+                place.members = members.to_vec();
+                Ok(())
+            }
+            None => Err(self.no("group", group)),
+        }
+    }
+
+    /// Whether members of a group are chosen by chance from now on.
+    pub fn choose_at_random(&mut self, group: u32, at_random: bool) -> Result<(), TableError> {
+        match self.groups.get_mut(&group) {
+            Some(place) => {
+                place.at_random = at_random;
                 Ok(())
             }
             None => Err(self.no("group", group)),

@@ -52,7 +52,7 @@ impl State {
             (0..array.size).for_each(|cell| array.reset(cell));
         }
         self.counters.iter_mut().for_each(|array| array.cells.fill([0; 2]));
-        self.meters.iter_mut().for_each(MeterArray::refill);
+        self.meters.iter_mut().for_each(MeterArray::restart);
         self.filters.iter_mut().for_each(FilterArray::restart);
         self.random = Random::default();
     }

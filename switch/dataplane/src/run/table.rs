@@ -1,9 +1,9 @@
 //! Tables and actions: what a program says of them, and what changes while it runs.
 
 use super::entries::{Call, Entries};
-use super::meter::MeterKind;
+use super::meter::{Meter, MeterKind};
 use super::ops::{Address, Word};
-use crate::values::KeyField;
+use crate::values::{Count, KeyField};
 
 #[derive(Debug)]
 pub(crate) struct Action {
@@ -58,4 +58,8 @@ pub(crate) struct DirectRegisters {
 pub(crate) struct TableState {
     pub entries: Entries,
     pub default: Option<Call>,
+    /// Packets that missed.
+    pub missed: Count,
+    /// The default action's direct meter, once it was configured.
+    pub default_meter: Option<Box<Meter>>,
 }
