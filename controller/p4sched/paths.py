@@ -22,6 +22,8 @@ PROTO_DIR = ROOT / "switch" / "proto"
 BMV2_NAMES_DIR = ROOT / "switch" / "bmv2"
 """Links to the switch and the compiler, named as those of p4lang."""
 SHELL_PYTHON = ROOT / ".venv-shell" / "bin" / "python"
+READING_SHELL = Path(__file__).parent / "cli" / "reading_shell.py"
+"""What SHELL_PYTHON runs: p4runtime-shell that only reads."""
 
 
 def tool(name: str, reason: str) -> Path:

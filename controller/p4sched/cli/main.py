@@ -30,7 +30,7 @@ from p4sched.lab.experiment import HostKind, SwitchKind
 from p4sched.lab.running import find_switch
 from p4sched.p4rt.compile import Compiler, compile_program, parse_macro, print_stages
 from p4sched.p4rt.target import Target
-from p4sched.paths import BMV2_NAMES_DIR, SHELL_PYTHON, rust_binary
+from p4sched.paths import BMV2_NAMES_DIR, READING_SHELL, SHELL_PYTHON, rust_binary
 
 FULL = (errno.ENOSPC, errno.EDQUOT)
 """There is no room left to write to."""
@@ -212,8 +212,9 @@ def as_bmv2(
 def shell(
     ctx: typer.Context,
     name: Annotated[str, typer.Argument(metavar="SWITCH", help="A switch of the running lab (s1), or HOST:PORT.")],
+    primary: Annotated[bool, typer.Option("--primary", help="Write as well, if no controller does.")] = False,
 ) -> None:
-    """Open p4runtime-shell on a running switch. It reads beside the switch's controller.
+    """Open p4runtime-shell on a running switch. It only reads, also where no controller writes.
 
     Further options go to p4runtime-shell: '--election-id 0,20' takes the writing over from the controller.
     """
@@ -221,9 +222,16 @@ def shell(
     if not SHELL_PYTHON.is_file():
         raise P4schedError(f"{SHELL_PYTHON} is missing; 'make setup' installs p4runtime-shell")
     _check_that_it_listens(found.address)
-    # below every controller's election id, so that the shell does not take the switch from it
-    arguments = ["-m", "p4runtime_sh", "--grpc-addr", found.address, "--device-id", str(found.device_id)]
-    arguments += ["--election-id", "0,1", *ctx.args]
+    arguments = ["--grpc-addr", found.address, "--device-id", str(found.device_id)]
+    if any(word.split("=")[0] == "--election-id" for word in ctx.args):
+        if primary:
+            raise UsageError("--primary and --election-id exclude each other")
+        arguments = ["-m", "p4runtime_sh", *arguments]
+    else:
+        # below every controller's election id, so that the shell does not take the switch from it
+        asked = ["--primary"] if primary else []
+        arguments = [str(READING_SHELL), *asked, *arguments, "--election-id", "0,1"]
+    arguments += ctx.args
     os.execv(SHELL_PYTHON, [str(SHELL_PYTHON), *arguments])
 
 

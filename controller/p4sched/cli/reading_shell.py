@@ -1,0 +1,61 @@
+"""p4runtime-shell that reads.
+
+It sends no election id, so it is never primary (P4Runtime, section "Unset Election ID"). With ``--primary`` it asks for
+the writing if no controller has it. This file runs in p4runtime-shell's own environment, without ``p4sched``.
+"""
+
+import sys
+from typing import Any
+
+from p4runtime_sh import p4runtime, shell  # type: ignore[import-not-found]
+
+PRIMARY = "--primary"
+NOT_FOUND = 5
+"""Status of an arbitration update while no controller is primary."""
+
+
+class ReadingClient(p4runtime.P4RuntimeClient):  # type: ignore[misc]
+    """A client that asks for the writing only if it is wanted and free."""
+
+    wants_writing = False
+
+    def handshake(self) -> None:
+        """Opens the session without an election id."""
+        put = self.stream_out_q.put
+
+        def without_election_id(request: Any) -> None:
+            request.arbitration.ClearField("election_id")
+            put(request)
+
+        if self.wants_writing and self._writing_is_free():
+            super().handshake()
+            return
+        self.stream_out_q.put = without_election_id
+        try:
+            super().handshake()
+        finally:
+            self.stream_out_q.put = put
+
+    def _writing_is_free(self) -> bool:
+        """Whether no controller is primary; takes an election id that is high enough then."""
+        request = p4runtime.p4runtime_pb2.StreamMessageRequest()
+        request.arbitration.device_id = self.device_id
+        self.stream_out_q.put(request)
+        answer = self.get_stream_packet("arbitration", timeout=2)
+        if answer is None or answer.arbitration.status.code != NOT_FOUND:
+            return False
+        highest = answer.arbitration.election_id
+        self.election_id = max(self.election_id, (highest.high, highest.low))
+        return True
+
+
+def main() -> None:
+    """p4runtime-shell with this client."""
+    ReadingClient.wants_writing = PRIMARY in sys.argv
+    sys.argv = [word for word in sys.argv if word != PRIMARY]
+    shell.P4RuntimeClient = ReadingClient
+    shell.main()
+
+
+if __name__ == "__main__":
+    main()
