@@ -141,6 +141,7 @@ fn meters_colour_by_time_and_size() {
         cburst: 100,
         pir: 2000,
         pburst: 200,
+        eburst: 0,
     };
     switch
         .pipeline
@@ -158,6 +159,7 @@ fn meters_colour_by_time_and_size() {
         cburst: 1,
         pir: 1,
         pburst: 1,
+        eburst: 0,
     };
     assert!(matches!(
         switch.pipeline.meter_write(police, 1, Some(backwards)),

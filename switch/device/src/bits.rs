@@ -1,7 +1,7 @@
 //! Bit strings whose fields do not end at byte boundaries.
 
 /// Appends fields of any width.
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Default)]
 pub struct Writer {
     bits: Vec<bool>,
 }

@@ -15,7 +15,7 @@ use crate::{
 /// A P4Runtime device: one switch and everything a controller can see of it.
 pub struct Device {
     id: u64,
-    engine: Engine,
+    pub(crate) engine: Engine,
     pub(crate) active: Option<Forwarding>,
     pub(crate) saved: Option<Program>,
     pub(crate) links: Links,
@@ -131,7 +131,9 @@ impl Device {
         let list = p4rt::DigestList {
             digest_id: list.digest_id,
             list_id: list.list_id,
-            data: data.map(|data| forwarding.translation.digest(list.digest_id, data)).collect(),
+            data: data
+                .map(|data| forwarding.translation.digest(list.digest_id, data))
+                .collect(),
             timestamp: now.cast_signed(),
         };
         self.upcalls.notify(Notification::Digest(list));
@@ -149,7 +151,9 @@ impl Device {
         self.idle_scan = scan.again_at;
         for table_entry in scan.idle {
             let table_entry = table_entry.into_iter();
-            let table_entry = table_entry.map(|entry| forwarding.translation.table_entry(entry)).collect();
+            let table_entry = table_entry
+                .map(|entry| forwarding.translation.table_entry(entry))
+                .collect();
             let notice = p4rt::IdleTimeoutNotification {
                 table_entry,
                 timestamp: now.cast_signed(),
@@ -211,16 +215,15 @@ impl Device {
         let mut undo = Vec::with_capacity(updates.len());
         for (position, update) in updates.iter().enumerate() {
             let applied = translated::update(forwarding, pipeline, update).and_then(|update| {
-                let inverse = undo::inverse(forwarding, pipeline, now, &update)?;
+                let inverse = undo::Inverse::of(forwarding, pipeline, now, &update)?;
                 entities::write(forwarding, pipeline, now, &update).map(|()| inverse)
             });
             match applied {
                 Ok(inverse) => undo.push(inverse),
                 Err(fault) => {
-                    for update in undo.iter().rev().flatten() {
-                        let undone = entities::write(forwarding, pipeline, now, update);
-                        debug_assert!(undone.is_ok(), "{update:?} takes back what succeeded: {undone:?}");
-                    }
+                    undo.iter()
+                        .rev()
+                        .for_each(|inverse| inverse.apply(forwarding, pipeline, now));
                     let aborted = || {
                         Err(Fault::new(
                             Code::Aborted,

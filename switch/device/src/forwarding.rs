@@ -10,6 +10,7 @@ use crate::Fault;
 use crate::bmv2::Nodes;
 use crate::digest_lists::DigestLists;
 use crate::index::Index;
+use crate::links::Links;
 use crate::store::{ProfileStore, TableStore};
 use crate::translation::Translation;
 
@@ -22,6 +23,8 @@ pub struct Forwarding {
     pub index: Arc<Index>,
     /// What the controller sees otherwise. All other fields have the data plane's values.
     pub translation: Translation,
+    /// The links behind the ports.
+    pub(crate) links: Links,
     pub(crate) tables: BTreeMap<u32, TableStore>,
     pub(crate) profiles: BTreeMap<u32, ProfileStore>,
     /// What BMv2's interface knows of the multicast groups.
@@ -49,6 +52,7 @@ impl Forwarding {
             profiles: index.profiles.keys().map(|&id| (id, ProfileStore::default())).collect(),
             index,
             translation,
+            links: Links::new(),
             nodes: Nodes::default(),
             multicast: BTreeMap::new(),
             clones: BTreeMap::new(),

@@ -111,9 +111,36 @@ pub(crate) struct ProfileStore {
     pub members: BTreeMap<u32, p4rt::ActionProfileMember>,
     pub groups: BTreeMap<u32, p4rt::ActionProfileGroup>,
     reserved: u32,
+    /// Entries that are one-shots, and entries that name members or groups.
+    one_shots: usize,
+    references: usize,
 }
 
 impl ProfileStore {
+    /// An entry of one of its tables was added.
+    pub fn entry_added(&mut self, one_shot: bool) {
+        *self.entries(one_shot) += 1;
+    }
+
+    /// An entry of one of its tables was removed.
+    pub fn entry_removed(&mut self, one_shot: bool) {
+        let entries = self.entries(one_shot);
+        *entries = entries.saturating_sub(1);
+    }
+
+    fn entries(&mut self, one_shot: bool) -> &mut usize {
+        if one_shot {
+            &mut self.one_shots
+        } else {
+            &mut self.references
+        }
+    }
+
+    /// Entries written the one way or the other.
+    pub fn written(&self, one_shot: bool) -> usize {
+        if one_shot { self.one_shots } else { self.references }
+    }
+
     /// An identifier for a member or group of a one-shot entry. Wraps after 268 million of them; those still in use by
     /// then are refused by the data plane.
     pub fn reserve(&mut self) -> u32 {

@@ -1,12 +1,12 @@
 //! Updates that take back an update, and updates that repeat everything written.
 
-use p4sched_dataplane::{Nanos, Pipeline};
+use p4sched_dataplane::{Count, Nanos, Pipeline};
 use p4sched_proto::p4::v1 as p4rt;
 use p4sched_proto::p4::v1::entity::Entity;
 use p4sched_proto::p4::v1::packet_replication_engine_entry::Type as Replication;
 use p4sched_proto::p4::v1::update::Type;
 
-use crate::entities::{self, table_entries};
+use crate::entities::{self, meters, table_entries};
 use crate::{Fault, Forwarding};
 
 fn update(kind: Type, entity: Entity) -> p4rt::Update {
@@ -16,12 +16,48 @@ fn update(kind: Type, entity: Entity) -> p4rt::Update {
     }
 }
 
+/// What takes back an update.
+pub struct Inverse {
+    updates: Vec<p4rt::Update>,
+    /// Counts of colours, which no update sets, and whose they are.
+    colours: Vec<(Entity, [Count; 3])>,
+}
+
+impl Inverse {
+    /// What takes back an update that is about to be applied.
+    ///
+    /// # Errors
+    /// Those of reading the entity.
+    pub fn of(
+        forwarding: &Forwarding,
+        pipeline: &Pipeline,
+        now: Nanos,
+        given: &p4rt::Update,
+    ) -> Result<Inverse, Fault> {
+        let entity = given.entity.as_ref().and_then(|entity| entity.entity.as_ref());
+        let entity = entity.filter(|_| given.r#type() != Type::Insert);
+        Ok(Inverse {
+            updates: inverse(forwarding, pipeline, now, given)?,
+            colours: entity.map_or_else(Vec::new, |entity| meters::counted(forwarding, pipeline, entity)),
+        })
+    }
+
+    /// Takes the update back.
+    pub fn apply(&self, forwarding: &mut Forwarding, pipeline: &mut Pipeline, now: Nanos) {
+        for update in &self.updates {
+            let undone = entities::write(forwarding, pipeline, now, update);
+            debug_assert!(undone.is_ok(), "{update:?} takes back what succeeded: {undone:?}");
+        }
+        for (of, counts) in &self.colours {
+            let undone = meters::count_again(forwarding, pipeline, of, *counts);
+            debug_assert!(undone.is_ok(), "{of:?} was there before: {undone:?}");
+        }
+    }
+}
+
 /// The updates that restore what `given` is about to change. Empty if there is nothing to restore, because the update
 /// will fail.
-///
-/// # Errors
-/// Those of reading the entity.
-pub fn inverse(
+fn inverse(
     forwarding: &Forwarding,
     pipeline: &Pipeline,
     now: Nanos,

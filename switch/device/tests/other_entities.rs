@@ -230,7 +230,7 @@ fn multicast_groups_copy_packets() {
                     ..replica(1, 0)
                 }],
             ),
-            Code::Unimplemented,
+            Code::OutOfRange,
         ),
     ];
     for (kind, entity, expected) in cases {

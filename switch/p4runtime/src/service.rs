@@ -167,8 +167,13 @@ impl P4Runtime for Service {
         let (stream, outgoing) = self.streams.open();
         let (device, streams) = (self.device.clone(), Arc::clone(&self.streams));
         tokio::spawn(async move {
-            while let Some(Ok(request)) = requests.next().await {
-                if let Err(status) = handle(&device, &streams, stream, request).await {
+            // What cannot be decoded ends the stream with its status too.
+            while let Some(request) = requests.next().await {
+                let handled = match request {
+                    Ok(request) => handle(&device, &streams, stream, request).await,
+                    Err(status) => Err(status),
+                };
+                if let Err(status) = handled {
                     streams.fail(stream, status).await;
                     break;
                 }

@@ -7,14 +7,18 @@ use p4sched_proto::p4::v1::entity::Entity;
 use p4sched_proto::p4::v1::get_forwarding_pipeline_config_request::ResponseType;
 use p4sched_proto::p4::v1::p4_runtime_client::P4RuntimeClient;
 use p4sched_proto::p4::v1::set_forwarding_pipeline_config_request::Action;
-use p4sched_proto::p4::v1::stream_message_request::Update as Request;
+use p4sched_proto::p4::v1::stream_message_request::Update;
 use p4sched_proto::p4::v1::stream_message_response::Update as Response;
 use p4sched_proto::p4::v1::update::Type;
 use p4sched_proto::p4sched::v1 as tm;
 use p4sched_proto::p4sched::v1::traffic_manager_client::TrafficManagerClient;
 use server::fixture::{Bench, config, update};
 use server::{Controller, error_codes, start};
-use tonic::Code;
+use tokio_stream::StreamExt as _;
+use tonic::codec::{Codec, DecodeBuf, Decoder, EncodeBuf, Encoder};
+use tonic::codegen::http::uri::PathAndQuery;
+use tonic::transport::Channel;
+use tonic::{Code, Request, Status};
 
 fn arrivals() -> Entity {
     Entity::CounterEntry(p4rt::CounterEntry::default())
@@ -149,7 +153,7 @@ async fn a_second_controller_takes_over_when_the_first_goes() {
         election_id: Some(p4rt::Uint128 { high: 1, low: 0 }),
         ..Default::default()
     };
-    first.send(Request::Arbitration(again)).await;
+    first.send(Update::Arbitration(again)).await;
     assert_eq!(first.arbitration().await, Code::Ok);
     assert!(
         first.get_pipeline(ResponseType::CookieOnly).await.is_some(),
@@ -184,7 +188,7 @@ async fn stream_errors_name_what_caused_them() {
         payload: vec![0; 60],
         metadata: vec![],
     };
-    primary.send(Request::Packet(packet.clone())).await;
+    primary.send(Update::Packet(packet.clone())).await;
     let Ok(Response::Error(error)) = primary.next().await else {
         panic!("an error is reported")
     };
@@ -196,7 +200,7 @@ async fn stream_errors_name_what_caused_them() {
         (Code::InvalidArgument as i32, Some(details))
     );
     primary
-        .send(Request::DigestAck(p4rt::DigestListAck {
+        .send(Update::DigestAck(p4rt::DigestListAck {
             digest_id: 1,
             list_id: 1,
         }))
@@ -208,11 +212,83 @@ async fn stream_errors_name_what_caused_them() {
 
     let mut backup = Controller::connect(&server, 1).await;
     backup.arbitration().await;
-    backup.send(Request::Packet(packet)).await;
+    backup.send(Update::Packet(packet)).await;
     let Ok(Response::Error(error)) = backup.next().await else {
         panic!("an error is reported")
     };
     assert_eq!(error.canonical_code, Code::PermissionDenied as i32);
+}
+
+#[tokio::test]
+async fn a_stream_message_that_says_nothing_ends_the_stream() {
+    let server = start().await;
+    let mut controller = Controller::connect(&server, 1).await;
+    assert_eq!(controller.arbitration().await, Code::Ok);
+    let empty = p4rt::StreamMessageRequest { update: None };
+    controller.requests.send(empty).await.expect("the stream is open");
+    let status = controller.next().await.expect_err("it says nothing");
+    assert_eq!(
+        (status.code(), status.message()),
+        (Code::InvalidArgument, "an empty stream message")
+    );
+    let mut next = Controller::connect(&server, 1).await;
+    assert_eq!(next.arbitration().await, Code::Ok, "its election id is free again");
+}
+
+#[tokio::test]
+async fn bytes_that_are_no_stream_message_end_the_stream_with_an_error() {
+    let server = start().await;
+    let channel = Channel::from_shared(server.address.clone()).expect("an address");
+    let channel = channel.connect().await.expect("the server listens");
+    let mut client = tonic::client::Grpc::new(channel);
+    client.ready().await.expect("it is connected");
+    let path = PathAndQuery::from_static("/p4.v1.P4Runtime/StreamChannel");
+    // Field 1 has the length 100, and there is nothing.
+    let messages = tokio_stream::iter([vec![0x0a, 100]]).chain(tokio_stream::pending());
+    let response = client
+        .streaming(Request::new(messages), path, Raw)
+        .await
+        .expect("the stream opens");
+    let status = response.into_inner().message().await.expect_err("it cannot be decoded");
+    assert_eq!(status.code(), Code::Internal, "{status:?}");
+}
+
+/// Sends bytes as they are, and takes no answer apart.
+#[derive(Default)]
+struct Raw;
+
+impl Codec for Raw {
+    type Encode = Vec<u8>;
+    type Decode = ();
+    type Encoder = Raw;
+    type Decoder = Raw;
+
+    fn encoder(&mut self) -> Raw {
+        Raw
+    }
+
+    fn decoder(&mut self) -> Raw {
+        Raw
+    }
+}
+
+impl Encoder for Raw {
+    type Item = Vec<u8>;
+    type Error = Status;
+
+    fn encode(&mut self, bytes: Vec<u8>, buffer: &mut EncodeBuf<'_>) -> Result<(), Status> {
+        prost::bytes::BufMut::put_slice(buffer, &bytes);
+        Ok(())
+    }
+}
+
+impl Decoder for Raw {
+    type Item = ();
+    type Error = Status;
+
+    fn decode(&mut self, _buffer: &mut DecodeBuf<'_>) -> Result<Option<()>, Status> {
+        Ok(Some(()))
+    }
 }
 
 #[tokio::test]

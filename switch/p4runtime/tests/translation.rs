@@ -2,6 +2,8 @@
 
 mod server;
 
+use std::sync::LazyLock;
+
 use p4sched_proto::p4::config::v1 as p4info;
 use p4sched_proto::p4::v1 as p4rt;
 use p4sched_proto::p4::v1::entity::Entity;
@@ -17,12 +19,15 @@ use server::fixture::{CPU_PORT, exact, frame, optional, ternary};
 use server::{Controller, Server, compiled, start};
 use tonic::Code;
 
+static PROGRAM: LazyLock<p4rt::ForwardingPipelineConfig> =
+    LazyLock::new(|| compiled("translated.p4", include_str!("programs/translated.p4")));
+
 fn program() -> p4rt::ForwardingPipelineConfig {
-    compiled("translated.p4", include_str!("programs/translated.p4"))
+    PROGRAM.clone()
 }
 
 fn id(name: &str) -> u32 {
-    let info: p4info::P4Info = program().p4info.expect("P4Info");
+    let info: &p4info::P4Info = PROGRAM.p4info.as_ref().expect("P4Info");
     let preambles = (info.tables.iter().map(|table| &table.preamble))
         .chain(info.actions.iter().map(|action| &action.preamble))
         .chain(info.registers.iter().map(|register| &register.preamble))
@@ -104,13 +109,17 @@ fn ports(sent: &[(u16, Vec<u8>)]) -> Vec<u16> {
 #[tokio::test]
 async fn entries_name_ports_and_routers_and_read_back_as_written() {
     let (server, mut controller) = connected().await;
-    let entries = [vrf_of(b"eth1", b"red"), vrf_of(b"2", b"")];
+    let entries = [vrf_of(b"eth1", b"red"), vrf_of(b"eth2", b"")];
     let routes = [route(b"red", b"eth2"), route(b"", b"3")];
     for entry in entries.iter().chain(&routes) {
         assert_eq!(controller.insert(entry.clone()).await, Ok(()));
     }
     assert_eq!(ports(&server.receive(1, frame(9, 8, 0x1234))), [2], "by way of red");
-    assert_eq!(ports(&server.receive(2, frame(9, 8, 0x1234))), [3], "by way of the nameless one");
+    assert_eq!(
+        ports(&server.receive(2, frame(9, 8, 0x1234))),
+        [3],
+        "by way of the nameless one"
+    );
     let read = controller.read_one(all_of("vrfs")).await.expect("the table is known");
     assert_eq!(read, entries.map(Entity::TableEntry));
     let read = controller.read_one(all_of("routes")).await.expect("the table is known");
@@ -135,9 +144,22 @@ async fn one_entry_is_found_by_its_names_and_what_nobody_has_named_is_not_there(
         assert_eq!(controller.write_one(kind, entry).await, Err(Code::NotFound), "{kind:?}");
     }
     let modified = route(b"red", b"eth3");
-    assert_eq!(controller.write_one(Type::Modify, Entity::TableEntry(modified.clone())).await, Ok(()));
-    assert_eq!(controller.read_one(all_of("routes")).await, Ok(vec![Entity::TableEntry(modified)]));
-    assert_eq!(controller.write_one(Type::Delete, Entity::TableEntry(key(b"red"))).await, Ok(()));
+    assert_eq!(
+        controller
+            .write_one(Type::Modify, Entity::TableEntry(modified.clone()))
+            .await,
+        Ok(())
+    );
+    assert_eq!(
+        controller.read_one(all_of("routes")).await,
+        Ok(vec![Entity::TableEntry(modified)])
+    );
+    assert_eq!(
+        controller
+            .write_one(Type::Delete, Entity::TableEntry(key(b"red")))
+            .await,
+        Ok(())
+    );
     assert_eq!(controller.read_one(all_of("routes")).await, Ok(vec![]));
 }
 
@@ -155,16 +177,27 @@ async fn an_optional_field_has_names_and_a_default_action_too() {
         is_default_action: true,
         ..vrf_of(b"", b"blue")
     };
-    assert_eq!(controller.write_one(Type::Modify, Entity::TableEntry(default.clone())).await, Ok(()));
+    assert_eq!(
+        controller
+            .write_one(Type::Modify, Entity::TableEntry(default.clone()))
+            .await,
+        Ok(())
+    );
     assert_eq!(ports(&server.receive(1, frame(9, 8, 0x1234))), [3]);
     assert!(ports(&server.receive(1, frame(9, 7, 0x1234))).is_empty());
-    assert_eq!(controller.read_one(all_of("routes")).await, Ok(vec![Entity::TableEntry(for_class)]));
+    assert_eq!(
+        controller.read_one(all_of("routes")).await,
+        Ok(vec![Entity::TableEntry(for_class)])
+    );
     let defaults = Entity::TableEntry(p4rt::TableEntry {
         table_id: id("vrfs"),
         is_default_action: true,
         ..Default::default()
     });
-    assert_eq!(controller.read_one(defaults).await, Ok(vec![Entity::TableEntry(default)]));
+    assert_eq!(
+        controller.read_one(defaults).await,
+        Ok(vec![Entity::TableEntry(default)])
+    );
 }
 
 #[tokio::test]
@@ -176,25 +209,49 @@ async fn the_programs_own_value_is_read_as_a_number_and_given_to_nobody_else() {
         ..Default::default()
     });
     let read = controller.read_one(defaults).await.expect("the table is known");
-    let Entity::TableEntry(default) = &read[0] else { panic!("{read:?}") };
+    let Entity::TableEntry(default) = &read[0] else {
+        panic!("{read:?}")
+    };
     assert_eq!(default.action, does(ActionKind::Action(action("set_vrf", b"5"))));
     // 1024 values; 0, 9 and 5 have names.
     for name in 0..1021 {
-        assert_eq!(controller.insert(route(format!("vrf {name}").as_bytes(), b"1")).await, Ok(()), "{name}");
+        assert_eq!(
+            controller.insert(route(format!("vrf {name}").as_bytes(), b"1")).await,
+            Ok(()),
+            "{name}"
+        );
     }
-    assert_eq!(controller.insert(route(b"one more", b"1")).await, Err(Code::ResourceExhausted));
+    assert_eq!(
+        controller.insert(route(b"one more", b"1")).await,
+        Err(Code::ResourceExhausted)
+    );
     let gone = Entity::TableEntry(route(b"vrf 77", b"1"));
     assert_eq!(controller.write_one(Type::Delete, gone).await, Ok(()));
-    assert_eq!(controller.insert(route(b"one more", b"1")).await, Ok(()), "its value is free");
+    assert_eq!(
+        controller.insert(route(b"one more", b"1")).await,
+        Ok(()),
+        "its value is free"
+    );
 }
 
 #[tokio::test]
 async fn what_is_no_name_of_a_port_and_a_mask_over_a_name_are_refused() {
     let (_server, mut controller) = connected().await;
-    assert_eq!(controller.insert(vrf_of(b"Ethernet0", b"red")).await, Err(Code::InvalidArgument));
-    assert_eq!(controller.insert(vrf_of(b"512", b"red")).await, Err(Code::InvalidArgument), "9 bits");
+    assert_eq!(
+        controller.insert(vrf_of(b"Ethernet0", b"red")).await,
+        Err(Code::InvalidArgument)
+    );
+    assert_eq!(
+        controller.insert(vrf_of(b"512", b"red")).await,
+        Err(Code::InvalidArgument),
+        "9 bits"
+    );
     assert_eq!(controller.insert(vrf_of(b"eth1", b"red")).await, Ok(()));
-    assert_eq!(controller.insert(vrf_of(b"1", b"red")).await, Err(Code::InvalidArgument), "it is eth1");
+    assert_eq!(
+        controller.insert(vrf_of(b"1", b"red")).await,
+        Err(Code::InvalidArgument),
+        "it is eth1"
+    );
     let masked = p4rt::TableEntry {
         r#match: vec![ternary(1, b"red", b"\xff")],
         ..route(b"red", b"1")
@@ -209,20 +266,30 @@ async fn packets_and_digests_carry_names() {
         digest_id: id("learn_t"),
         config: Some(p4rt::digest_entry::Config::default()),
     };
-    assert_eq!(controller.write_one(Type::Insert, Entity::DigestEntry(learn)).await, Ok(()));
+    assert_eq!(
+        controller.write_one(Type::Insert, Entity::DigestEntry(learn)).await,
+        Ok(())
+    );
     assert_eq!(controller.insert(vrf_of(b"eth1", b"red")).await, Ok(()));
     let cpu = CPU_PORT.to_string();
     assert_eq!(controller.insert(route(b"red", cpu.as_bytes())).await, Ok(()));
     server.receive(1, frame(9, 8, 0x1234));
-    let mut heard = [controller.next().await.expect("a digest"), controller.next().await.expect("a packet")];
+    let mut heard = [
+        controller.next().await.expect("a digest"),
+        controller.next().await.expect("a packet"),
+    ];
     heard.sort_by_key(|heard| matches!(heard, Response::Packet(_)));
-    let [Response::Digest(list), Response::Packet(packet)] = heard else { panic!("{heard:?}") };
+    let [Response::Digest(list), Response::Packet(packet)] = heard else {
+        panic!("{heard:?}")
+    };
     let metadata = |metadata_id, value: &[u8]| p4rt::PacketMetadata {
         metadata_id,
         value: value.to_vec(),
     };
     assert_eq!(packet.metadata, [metadata(1, b"eth1"), metadata(2, &[5])]);
-    let Some(Data::Struct(learnt)) = &list.data[0].data else { panic!("{list:?}") };
+    let Some(Data::Struct(learnt)) = &list.data[0].data else {
+        panic!("{list:?}")
+    };
     let values: Vec<_> = learnt.members.iter().map(|member| member.data.clone()).collect();
     let bits = |value: &[u8]| Some(Data::Bitstring(value.to_vec()));
     assert_eq!(values, [bits(b"eth1"), bits(b"red"), bits(&[8])]);
@@ -234,11 +301,19 @@ async fn packets_and_digests_carry_names() {
         })
     };
     controller.send(out(b"nowhere")).await;
-    let Ok(Response::Error(error)) = controller.next().await else { panic!("there is no such port") };
+    let Ok(Response::Error(error)) = controller.next().await else {
+        panic!("there is no such port")
+    };
     assert_eq!(error.canonical_code, Code::InvalidArgument as i32);
     controller.send(out(cpu.as_bytes())).await;
-    let Ok(Response::Packet(packet)) = controller.next().await else { panic!("it comes back") };
-    assert_eq!(packet.metadata, [metadata(1, cpu.as_bytes()), metadata(2, &[5])], "the port that packet-outs come from");
+    let Ok(Response::Packet(packet)) = controller.next().await else {
+        panic!("it comes back")
+    };
+    assert_eq!(
+        packet.metadata,
+        [metadata(1, cpu.as_bytes()), metadata(2, &[5])],
+        "the port that packet-outs come from"
+    );
 }
 
 #[tokio::test]
@@ -258,7 +333,11 @@ async fn registers_and_value_sets_have_names() {
     assert_eq!(controller.read_one(cell(0, b"")).await, Ok(vec![cell(0, b"red")]));
     assert_eq!(controller.write_one(Type::Modify, cell(1, b"green")).await, Ok(()));
     assert_eq!(controller.read_one(cell(1, b"")).await, Ok(vec![cell(1, b"green")]));
-    assert_eq!(controller.read_one(cell(2, b"")).await, Ok(vec![cell(2, b"")]), "0 is called so");
+    assert_eq!(
+        controller.read_one(cell(2, b"")).await,
+        Ok(vec![cell(2, b"")]),
+        "0 is called so"
+    );
 
     let set = Entity::ValueSetEntry(p4rt::ValueSetEntry {
         value_set_id: id("special_types"),
@@ -273,7 +352,11 @@ async fn registers_and_value_sets_have_names() {
         ..route(b"red", b"2")
     };
     assert_eq!(controller.insert(by_class).await, Ok(()));
-    assert_eq!(ports(&server.receive(1, frame(9, 8, 0x1234))), [2], "the parser knows its type");
+    assert_eq!(
+        ports(&server.receive(1, frame(9, 8, 0x1234))),
+        [2],
+        "the parser knows its type"
+    );
     assert!(ports(&server.receive(1, frame(9, 8, 0x1235))).is_empty());
 }
 
@@ -294,8 +377,14 @@ async fn replicas_and_one_shots_name_ports() {
             })),
         })
     };
-    assert_eq!(controller.write_one(Type::Insert, group(&[b"eth9"])).await, Err(Code::InvalidArgument));
-    assert_eq!(controller.write_one(Type::Insert, group(&[b"eth2", b"3"])).await, Ok(()));
+    assert_eq!(
+        controller.write_one(Type::Insert, group(&[b"eth9"])).await,
+        Err(Code::InvalidArgument)
+    );
+    assert_eq!(
+        controller.write_one(Type::Insert, group(&[b"eth2", b"3"])).await,
+        Ok(())
+    );
     assert_eq!(controller.read_one(group(&[])).await, Ok(vec![group(&[b"eth2", b"3"])]));
     assert_eq!(controller.insert(vrf_of(b"1", b"red")).await, Ok(()));
     let copies = p4rt::TableEntry {
@@ -321,32 +410,53 @@ async fn replicas_and_one_shots_name_ports() {
         ..Default::default()
     };
     assert_eq!(controller.insert(path.clone()).await, Ok(()));
-    assert_eq!(controller.insert(vrf_of(b"2", b"blue")).await, Ok(()));
+    assert_eq!(controller.insert(vrf_of(b"eth2", b"blue")).await, Ok(()));
     assert_eq!(ports(&server.receive(2, frame(9, 8, 0x1234))), [2]);
-    assert_eq!(controller.read_one(all_of("paths")).await, Ok(vec![Entity::TableEntry(path)]));
+    assert_eq!(
+        controller.read_one(all_of("paths")).await,
+        Ok(vec![Entity::TableEntry(path)])
+    );
 }
 
 #[tokio::test]
 async fn names_stay_when_a_program_is_reconciled_and_go_with_another_one() {
     let (server, mut controller) = connected().await;
-    for entry in [vrf_of(b"eth1", b"green"), vrf_of(b"eth2", b"red"), route(b"red", b"eth3")] {
+    for entry in [
+        vrf_of(b"eth1", b"green"),
+        vrf_of(b"eth2", b"red"),
+        route(b"red", b"eth3"),
+    ] {
         assert_eq!(controller.insert(entry).await, Ok(()));
     }
     let green = Entity::TableEntry(vrf_of(b"eth1", b"green"));
     assert_eq!(controller.write_one(Type::Delete, green).await, Ok(()));
-    let kept = controller.set_pipeline(Action::ReconcileAndCommit, Some(program())).await;
+    let kept = controller
+        .set_pipeline(Action::ReconcileAndCommit, Some(program()))
+        .await;
     kept.expect("the same program keeps everything");
     let read = controller.read_one(all_of("vrfs")).await;
     assert_eq!(read, Ok(vec![Entity::TableEntry(vrf_of(b"eth2", b"red"))]));
     assert_eq!(ports(&server.receive(2, frame(9, 8, 0x1234))), [3]);
 
     let mut other = program();
-    let types = other.p4info.as_mut().and_then(|info| info.type_info.as_mut()).expect("it has types");
+    let types = other
+        .p4info
+        .as_mut()
+        .and_then(|info| info.type_info.as_mut())
+        .expect("it has types");
     let vrf = types.new_types.get_mut("vrf_t").expect("it has routers");
     vrf.annotations = vec!["@p4runtime_translation_mappings({{\"red\", 77}})".to_owned()];
-    let refused = controller.set_pipeline(Action::ReconcileAndCommit, Some(other.clone())).await;
-    assert_eq!(refused.expect_err("red would be another one").code(), Code::InvalidArgument);
-    controller.set_pipeline(Action::VerifyAndCommit, Some(other)).await.expect("a fresh start");
+    let refused = controller
+        .set_pipeline(Action::ReconcileAndCommit, Some(other.clone()))
+        .await;
+    assert_eq!(
+        refused.expect_err("red would be another one").code(),
+        Code::InvalidArgument
+    );
+    controller
+        .set_pipeline(Action::VerifyAndCommit, Some(other))
+        .await
+        .expect("a fresh start");
     assert_eq!(controller.read_one(all_of("vrfs")).await, Ok(vec![]));
 }
 
@@ -377,7 +487,10 @@ async fn a_batch_that_is_taken_back_leaves_the_entries_as_they_were() {
 async fn numbers_of_ports_are_translated_in_headers_narrower_than_the_controllers() {
     let server = start().await;
     let text = include_str!("programs/translated.p4");
-    let text = text.replace("@p4runtime_translation(\"\", string)\ntype bit<9> port_id_t", "@p4runtime_translation(\"\", bit<32>)\ntype bit<9> port_id_t");
+    let text = text.replace(
+        "@p4runtime_translation(\"\", string)\ntype bit<9> port_id_t",
+        "@p4runtime_translation(\"\", bit<32>)\ntype bit<9> port_id_t",
+    );
     let mut controller = Controller::with_program(&server, compiled("translated.p4", &text)).await;
     let cpu = [0xff, 0xff, 0xff, 0xfd];
     for entry in [vrf_of(&[1], b"red"), route(b"red", &cpu)] {
@@ -386,12 +499,17 @@ async fn numbers_of_ports_are_translated_in_headers_narrower_than_the_controller
     let too_wide = controller.insert(vrf_of(&[2, 0], b"red")).await;
     assert_eq!(too_wide, Err(Code::OutOfRange));
     server.receive(1, frame(9, 8, 0x1234));
-    let Ok(Response::Packet(packet)) = controller.next().await else { panic!("a packet-in") };
+    let Ok(Response::Packet(packet)) = controller.next().await else {
+        panic!("a packet-in")
+    };
     let metadata = |metadata_id, value: &[u8]| p4rt::PacketMetadata {
         metadata_id,
         value: value.to_vec(),
     };
     assert_eq!(packet.metadata, [metadata(1, &[1]), metadata(2, &[5])]);
     assert_eq!(packet.payload, frame(9, 8, 0x1234));
-    assert_eq!(controller.read_one(all_of("routes")).await, Ok(vec![Entity::TableEntry(route(b"red", &cpu))]));
+    assert_eq!(
+        controller.read_one(all_of("routes")).await,
+        Ok(vec![Entity::TableEntry(route(b"red", &cpu))])
+    );
 }

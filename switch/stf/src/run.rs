@@ -359,6 +359,7 @@ fn rates(words: &[String]) -> Result<MeterConfig, String> {
             cburst,
             pir,
             pburst,
+            eburst: 0,
         }),
         _ => Err("two rates, each RATE:BURST".to_owned()),
     }

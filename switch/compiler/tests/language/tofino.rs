@@ -465,6 +465,7 @@ fn colours_have_the_numbers_of_the_chip_or_of_the_program() {
         cburst: 1,
         pir: 1,
         pburst: 2,
+        eburst: 0,
     };
     for name in ["pipe.I.plain", "pipe.I.own"] {
         let meter = switch.pipeline.meter(name).expect("the meter");

@@ -168,14 +168,17 @@ impl Pipeline {
 
     /// Green, yellow and red packets of a meter cell.
     pub fn meter_counts(&self, meter: MeterId, cell: usize) -> Result<[Count; 3], TableError> {
-        Ok(self.meter_cell(meter, cell)?.map_or_else(Default::default, |meter| meter.counts))
+        Ok(self
+            .meter_cell(meter, cell)?
+            .map_or_else(Default::default, |meter| meter.counts))
     }
 
-    /// Makes the counts of colours of a meter cell 0.
-    pub fn clear_meter_counts(&mut self, meter: MeterId, cell: usize) -> Result<(), TableError> {
+    /// Sets the counts of green, yellow and red packets of a meter cell.
+    pub fn set_meter_counts(&mut self, meter: MeterId, cell: usize, counts: [Count; 3]) -> Result<(), TableError> {
         self.meter_cell(meter, cell)?;
-        if let Some(Some(meter)) = self.core.state.meters[meter.index()].cells.get_mut(cell) {
-            meter.counts = Default::default();
+        let place = &mut self.core.state.meters[meter.index()].cells[cell];
+        if place.is_some() || counts != [Count::default(); 3] {
+            place.get_or_insert_default().counts = counts;
         }
         Ok(())
     }
@@ -266,7 +269,11 @@ impl Pipeline {
     }
 
     /// Replaces the members of a parser value set: value and mask (big-endian). Bits that the mask leaves out match anything.
-    pub fn value_set_write_masked(&mut self, set: ValueSetId, members: &[(Vec<u8>, Vec<u8>)]) -> Result<(), TableError> {
+    pub fn value_set_write_masked(
+        &mut self,
+        set: ValueSetId,
+        members: &[(Vec<u8>, Vec<u8>)],
+    ) -> Result<(), TableError> {
         let set = &mut self.core.sets[set.index()];
         if members.iter().any(|(value, _)| from_bytes(value, set.width).is_none()) {
             let problem = format!("a member does not fit into {} bits", set.width);

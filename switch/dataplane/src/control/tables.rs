@@ -292,13 +292,20 @@ impl Pipeline {
 
     /// Green, yellow and red packets of the direct meter of an entry or of the default action.
     pub fn direct_meter_counts(&self, table: TableId, row: impl Into<Row>) -> Result<[Count; 3], TableError> {
-        Ok(self.meter_of(table, row.into())?.map_or_else(Default::default, |meter| meter.counts))
+        Ok(self
+            .meter_of(table, row.into())?
+            .map_or_else(Default::default, |meter| meter.counts))
     }
 
-    /// Makes the counts of colours 0.
-    pub fn clear_direct_meter_counts(&mut self, table: TableId, row: impl Into<Row>) -> Result<(), TableError> {
+    /// Sets the counts of green, yellow and red packets. The default action has none while its meter is not configured.
+    pub fn set_direct_meter_counts(
+        &mut self,
+        table: TableId,
+        row: impl Into<Row>,
+        counts: [Count; 3],
+    ) -> Result<(), TableError> {
         if let Some(meter) = self.meter_of_mut(table, row.into())? {
-            meter.counts = Default::default();
+            meter.counts = counts;
         }
         Ok(())
     }

@@ -196,7 +196,10 @@ fn apply_indirect<O: Observer>(
             } else {
                 code.compute(selector, state)
             };
-            let members = state.profiles[profile].groups.get(group).map_or(&[][..], |group| &group.members);
+            let members = state.profiles[profile]
+                .groups
+                .get(group)
+                .map_or(&[][..], |group| &group.members);
             match chosen.checked_rem(members.len() as u64) {
                 Some(chosen) => members[chosen as usize],
                 None => return table.otherwise,

@@ -102,7 +102,11 @@ impl Rates {
                 if !peak.take(cost) {
                     return Colour::Red;
                 }
-                if self.committed.take(cost) { Colour::Green } else { Colour::Yellow }
+                if self.committed.take(cost) {
+                    Colour::Green
+                } else {
+                    Colour::Yellow
+                }
             }
             Second::Excess(excess) => {
                 let over = self.committed.fill(elapsed);
@@ -139,7 +143,10 @@ impl Meter {
 
     /// The colour of a packet of this length that costs so many tokens.
     pub fn execute(&mut self, cost: u64, length: u64, now: Nanos) -> Colour {
-        let colour = self.rates.as_mut().map_or(Colour::Green, |rates| rates.execute(cost, now));
+        let colour = self
+            .rates
+            .as_mut()
+            .map_or(Colour::Green, |rates| rates.execute(cost, now));
         let count = &mut self.counts[colour as usize];
         count.packets = count.packets.wrapping_add(1);
         count.bytes = count.bytes.wrapping_add(length);

@@ -486,7 +486,8 @@ fn matches(case: &Case, key: &[u64], sets: &[ValueSet]) -> bool {
         CaseKind::Set { set, usage } => sets[*set as usize].uses[*usage as usize].1.iter().any(|member| {
             let bits = member.value.iter().zip(key).zip(&member.mask).enumerate();
             let case = |i: usize| case.mask.as_ref().map_or(u64::MAX, |mask| mask[i]);
-            bits.into_iter().all(|(i, ((value, key), mask))| (value ^ key) & mask & case(i) == 0)
+            bits.into_iter()
+                .all(|(i, ((value, key), mask))| (value ^ key) & mask & case(i) == 0)
         }),
     }
 }

@@ -179,7 +179,12 @@ impl Pipeline {
     /// Names and widths in bits of the fields of all header types.
     pub fn header_types(&self) -> impl Iterator<Item = Vec<(&str, u32)>> {
         let types = self.core.program.code.layout.types.iter();
-        types.map(|kind| kind.fields.iter().map(|field| (field.name.as_str(), field.width)).collect())
+        types.map(|kind| {
+            kind.fields
+                .iter()
+                .map(|field| (field.name.as_str(), field.width))
+                .collect()
+        })
     }
 
     /// The value of a field in a packet; the low 128 bits of wider ones, 0 for another program's packet.

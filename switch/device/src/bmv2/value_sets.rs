@@ -24,7 +24,7 @@ fn member_of(set: &ValueSet, value: &[u8]) -> Result<p4rt::ValueSetMember, Refus
     let mut start = full.len() * 8 - width as usize;
     let keys = set.fields.iter().map(|field| {
         start += field.width as usize;
-        MatchKey::Exact(bits::slice(&full, start - field.width as usize, field.width))
+        value_sets::only(field, bits::slice(&full, start - field.width as usize, field.width))
     });
     let keys: Vec<MatchKey> = keys.collect();
     Ok(p4rt::ValueSetMember {

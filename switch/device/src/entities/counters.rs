@@ -6,7 +6,7 @@ use p4sched_proto::p4::v1::entity::Entity;
 use p4sched_proto::p4::v1::update::Type;
 
 use super::array::{cells, modify_only, selected};
-use super::direct::{key_part, owner, owners};
+use super::direct::{owner, owners};
 use crate::index::unknown;
 use crate::{Fault, Forwarding};
 
@@ -72,7 +72,7 @@ pub(crate) fn read(
     Ok(found)
 }
 
-/// Sets the direct counter of an entry.
+/// Sets the direct counter of an entry or of the default action.
 pub(crate) fn write_direct(
     forwarding: &mut Forwarding,
     pipeline: &mut Pipeline,
@@ -91,9 +91,9 @@ pub(crate) fn write_direct(
             table.name
         )));
     }
-    let handle = owner(forwarding, table, of)?.handle;
+    let row = owner(forwarding, table, of)?;
     let Some(count) = &entry.data else { return Ok(()) };
-    pipeline.set_direct_counter(table.table, handle, from_request(&table.name, count)?)?;
+    pipeline.set_direct_counter(table.table, row, from_request(&table.name, count)?)?;
     Ok(())
 }
 
@@ -106,12 +106,11 @@ pub(crate) fn read_direct(
     let owners = owners(forwarding, filter.table_entry.as_ref(), "direct counter", |table| {
         table.direct_counter
     })?;
-    let entries = owners.into_iter().map(|(table, stored)| {
-        let count = pipeline.direct_counter(table.table, stored.handle)?;
-        let data = Some(to_response(count));
+    let entries = owners.into_iter().map(|owner| {
+        let count = pipeline.direct_counter(owner.table.table, owner.row)?;
         Ok(Entity::DirectCounterEntry(p4rt::DirectCounterEntry {
-            table_entry: Some(key_part(stored)),
-            data,
+            table_entry: Some(owner.entry),
+            data: Some(to_response(count)),
         }))
     });
     entries.collect()

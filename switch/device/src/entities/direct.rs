@@ -1,33 +1,42 @@
-//! The entries that direct counters and meters belong to.
+//! The entries and default actions that direct counters and meters belong to.
 
+use p4sched_dataplane::Row;
 use p4sched_proto::p4::v1 as p4rt;
 
 use crate::index::Table;
 use crate::match_key::key_of;
-use crate::store::Stored;
 use crate::{Fault, Forwarding};
 
-/// The stored entry that a direct resource belongs to.
+/// Whose direct resource it is: an entry's, or the default action's.
 ///
 /// # Errors
-/// `INVALID_ARGUMENT` for a malformed key, `NOT_FOUND` if there is no such entry, `UNIMPLEMENTED` for default actions.
-pub(crate) fn owner<'a>(
-    forwarding: &'a Forwarding,
-    table: &Table,
-    entry: &p4rt::TableEntry,
-) -> Result<&'a Stored, Fault> {
+/// `INVALID_ARGUMENT` for a malformed key, `NOT_FOUND` if there is no such entry.
+pub(crate) fn owner(forwarding: &Forwarding, table: &Table, entry: &p4rt::TableEntry) -> Result<Row, Fault> {
     if entry.is_default_action {
-        let name = &table.name;
-        return Err(Fault::unimplemented(format!(
-            "{name}: the default action has no direct counter or meter, as in BMv2"
-        )));
+        if !entry.r#match.is_empty() || entry.priority != 0 {
+            let name = &table.name;
+            return Err(Fault::invalid(format!(
+                "{name}: the default action has no match and no priority"
+            )));
+        }
+        return Ok(Row::Default);
     }
     let key = key_of(table, entry)?;
     let stored = forwarding.tables.get(&table.id).and_then(|store| store.find(&key));
-    stored.ok_or_else(|| Fault::not_found(format!("{}: no entry with this key and priority", table.name)))
+    let stored =
+        stored.ok_or_else(|| Fault::not_found(format!("{}: no entry with this key and priority", table.name)))?;
+    Ok(Row::Entry(stored.handle))
 }
 
-/// The entries whose direct resources a read selects: one, all of a table, or all of the tables that `has` names.
+/// An owner of a direct resource, and the part of its entry that identifies it.
+pub(crate) struct Owner<'a> {
+    pub table: &'a Table,
+    pub row: Row,
+    pub entry: p4rt::TableEntry,
+}
+
+/// The owners of direct resources that a read selects: one, all entries or the default action of a table, or those of all tables that
+/// `has` names.
 ///
 /// # Errors
 /// As [`owner`], and `INVALID_ARGUMENT` for a table that has no such resource.
@@ -36,37 +45,55 @@ pub(crate) fn owners<'a>(
     entry: Option<&p4rt::TableEntry>,
     what: &str,
     has: impl Fn(&Table) -> bool,
-) -> Result<Vec<(&'a Table, &'a Stored)>, Fault> {
+) -> Result<Vec<Owner<'a>>, Fault> {
     let entry = entry.ok_or_else(|| Fault::invalid(format!("a read of a {what} without a table entry")))?;
-    let tables = &forwarding.index.tables;
-    if entry.table_id == 0 {
-        let tables = tables.values().filter(|table| has(table));
-        let stored = tables.filter_map(|table| forwarding.tables.get(&table.id).map(|store| (table, store)));
-        return Ok(stored
-            .flat_map(|(table, store)| store.iter().map(move |stored| (table, stored)))
-            .collect());
+    let tables: Vec<&Table> = match entry.table_id {
+        0 => forwarding.index.tables.values().filter(|table| has(table)).collect(),
+        id => {
+            let table = forwarding.index.table(id)?;
+            if !has(table) {
+                return Err(Fault::invalid(format!("{}: the table has no {what}", table.name)));
+            }
+            vec![table]
+        }
+    };
+    let one = entry.table_id != 0 && (!entry.r#match.is_empty() || entry.priority != 0);
+    if one || entry.is_default_action {
+        let owner = |table| {
+            let row = owner(forwarding, table, entry)?;
+            Ok(Owner {
+                table,
+                row,
+                entry: key_part(&p4rt::TableEntry {
+                    table_id: table.id,
+                    ..entry.clone()
+                }),
+            })
+        };
+        return tables.into_iter().map(owner).collect();
     }
-    let table = forwarding.index.table(entry.table_id)?;
-    if !has(table) {
-        return Err(Fault::invalid(format!("{}: the table has no {what}", table.name)));
-    }
-    let wildcard = entry.r#match.is_empty() && entry.priority == 0 && !entry.is_default_action;
-    if wildcard {
-        let store = forwarding.tables.get(&table.id);
-        return Ok(store
+    let all = tables.into_iter().flat_map(|table| {
+        let stored = forwarding
+            .tables
+            .get(&table.id)
             .into_iter()
-            .flat_map(|store| store.iter().map(move |stored| (table, stored)))
-            .collect());
-    }
-    Ok(vec![(table, owner(forwarding, table, entry)?)])
+            .flat_map(|store| store.iter());
+        stored.map(move |stored| Owner {
+            table,
+            row: Row::Entry(stored.handle),
+            entry: key_part(&stored.entry),
+        })
+    });
+    Ok(all.collect())
 }
 
 /// The part of an entry that identifies it.
-pub(crate) fn key_part(stored: &Stored) -> p4rt::TableEntry {
+fn key_part(entry: &p4rt::TableEntry) -> p4rt::TableEntry {
     p4rt::TableEntry {
-        table_id: stored.entry.table_id,
-        r#match: stored.entry.r#match.clone(),
-        priority: stored.entry.priority,
+        table_id: entry.table_id,
+        r#match: entry.r#match.clone(),
+        priority: entry.priority,
+        is_default_action: entry.is_default_action,
         ..p4rt::TableEntry::default()
     }
 }

@@ -1,21 +1,21 @@
 //! Indirect and direct meters.
 
-use p4sched_dataplane::{MeterConfig, Pipeline};
+use p4sched_dataplane::{Count, MeterConfig, Pipeline};
 use p4sched_proto::p4::config::v1::meter_spec;
 use p4sched_proto::p4::v1 as p4rt;
 use p4sched_proto::p4::v1::entity::Entity;
 use p4sched_proto::p4::v1::update::Type;
 
 use super::array::{cells, modify_only, selected};
-use super::direct::{key_part, owner, owners};
+use super::counters;
+use super::direct::{owner, owners};
 use crate::index::unknown;
 use crate::{Fault, Forwarding};
 
 /// A meter's configuration from a request.
 ///
 /// # Errors
-/// `INVALID_ARGUMENT` for negative rates, and for rates and bursts that the meter's type does not have;
-/// `UNIMPLEMENTED` for an excess burst, which RFC 2698 meters do not have.
+/// `INVALID_ARGUMENT` for negative rates, and for rates and bursts that the meter's type does not have.
 pub(crate) fn from_request(
     name: &str,
     kind: meter_spec::Type,
@@ -34,11 +34,6 @@ pub(crate) fn from_request(
         meter_spec::Type::SingleRateTwoColor if config.eburst != 0 => {
             return Err(Fault::invalid(format!("{name}: a two-colour meter has no eburst")));
         }
-        meter_spec::Type::SingleRateThreeColor if config.eburst != 0 => {
-            return Err(Fault::unimplemented(format!(
-                "{name}: meters are those of RFC 2698, without eburst"
-            )));
-        }
         _ => {}
     }
     let unsigned = |value: i64, field: &str| {
@@ -49,6 +44,7 @@ pub(crate) fn from_request(
         cburst: unsigned(config.cburst, "cburst")?,
         pir: unsigned(config.pir, "pir")?,
         pburst: unsigned(config.pburst, "pburst")?,
+        eburst: unsigned(config.eburst, "eburst")?,
     })
 }
 
@@ -60,15 +56,33 @@ pub(crate) fn to_response(config: MeterConfig) -> p4rt::MeterConfig {
         cburst: signed(config.cburst),
         pir: signed(config.pir),
         pburst: signed(config.pburst),
-        eburst: 0,
+        eburst: signed(config.eburst),
     }
 }
 
-fn no_colour_counts(counts: Option<&p4rt::MeterCounterData>) -> Result<(), Fault> {
-    match counts {
-        Some(_) => Err(Fault::unimplemented("the meters of this switch do not count colours")),
-        None => Ok(()),
+/// Counts of the colours, for a response.
+pub(crate) fn colours(counts: [Count; 3]) -> p4rt::MeterCounterData {
+    let [green, yellow, red] = counts.map(|count| Some(counters::to_response(count)));
+    p4rt::MeterCounterData { green, yellow, red }
+}
+
+/// Whether a write makes the counts of colours 0: there is nothing else that it can do.
+///
+/// # Errors
+/// `INVALID_ARGUMENT` for counts other than 0.
+pub(crate) fn clears(name: &str, counts: Option<&p4rt::MeterCounterData>) -> Result<bool, Fault> {
+    let Some(counts) = counts else { return Ok(false) };
+    let given = [counts.green, counts.yellow, counts.red];
+    if given
+        .iter()
+        .flatten()
+        .any(|count| *count != p4rt::CounterData::default())
+    {
+        return Err(Fault::invalid(format!(
+            "{name}: counts of colours can only be set to 0"
+        )));
     }
+    Ok(true)
 }
 
 /// Configures one cell of an indirect meter, or all of them; no configuration makes everything green.
@@ -79,7 +93,6 @@ pub(crate) fn write(
     entry: &p4rt::MeterEntry,
 ) -> Result<(), Fault> {
     modify_only("the cells of a meter", kind)?;
-    no_colour_counts(entry.counter_data.as_ref())?;
     let meters = &forwarding.index.meters;
     let meter = meters
         .get(&entry.meter_id)
@@ -90,8 +103,12 @@ pub(crate) fn write(
         .as_ref()
         .map(|config| from_request(&meter.array.name, meter.kind, config))
         .transpose()?;
+    let clears = clears(&meter.array.name, entry.counter_data.as_ref())?;
     for cell in cells {
         pipeline.meter_write(meter.array.array, cell, config)?;
+        if clears {
+            pipeline.set_meter_counts(meter.array.array, cell, [Count::default(); 3])?;
+        }
     }
     Ok(())
 }
@@ -102,17 +119,20 @@ pub(crate) fn read(
     pipeline: &Pipeline,
     filter: &p4rt::MeterEntry,
 ) -> Result<Vec<Entity>, Fault> {
-    no_colour_counts(filter.counter_data.as_ref())?;
     let mut found = Vec::new();
     for (id, meter) in selected(&forwarding.index.meters, "meter", filter.meter_id)? {
         let index = filter.index.as_ref().filter(|_| filter.meter_id != 0);
         for cell in cells(&meter.array.name, meter.array.size, index)? {
             let config = pipeline.meter_read(meter.array.array, cell)?;
+            let counts = filter.counter_data.as_ref();
+            let counts = counts
+                .map(|_| pipeline.meter_counts(meter.array.array, cell))
+                .transpose()?;
             found.push(Entity::MeterEntry(p4rt::MeterEntry {
                 meter_id: id,
                 index: Some(p4rt::Index { index: cell as i64 }),
                 config: config.map(to_response),
-                counter_data: None,
+                counter_data: counts.map(colours),
             }));
         }
     }
@@ -127,7 +147,6 @@ pub(crate) fn write_direct(
     entry: &p4rt::DirectMeterEntry,
 ) -> Result<(), Fault> {
     modify_only("direct meters", kind)?;
-    no_colour_counts(entry.counter_data.as_ref())?;
     let of = entry
         .table_entry
         .as_ref()
@@ -135,13 +154,17 @@ pub(crate) fn write_direct(
     let table = forwarding.index.table(of.table_id)?;
     let meter = table.direct_meter;
     let meter = meter.ok_or_else(|| Fault::invalid(format!("{}: the table has no direct meter", table.name)))?;
-    let handle = owner(forwarding, table, of)?.handle;
+    let row = owner(forwarding, table, of)?;
+    let clears = clears(&table.name, entry.counter_data.as_ref())?;
     let config = entry
         .config
         .as_ref()
         .map(|config| from_request(&table.name, meter, config))
         .transpose()?;
-    pipeline.set_direct_meter(table.table, handle, config)?;
+    pipeline.set_direct_meter(table.table, row, config)?;
+    if clears {
+        pipeline.set_direct_meter_counts(table.table, row, [Count::default(); 3])?;
+    }
     Ok(())
 }
 
@@ -151,17 +174,93 @@ pub(crate) fn read_direct(
     pipeline: &Pipeline,
     filter: &p4rt::DirectMeterEntry,
 ) -> Result<Vec<Entity>, Fault> {
-    no_colour_counts(filter.counter_data.as_ref())?;
     let has = |table: &crate::index::Table| table.direct_meter.is_some();
     let owners = owners(forwarding, filter.table_entry.as_ref(), "direct meter", has)?;
-    let entries = owners.into_iter().map(|(table, stored)| {
-        let config = pipeline.direct_meter(table.table, stored.handle)?.map(to_response);
-        let table_entry = Some(key_part(stored));
+    let entries = owners.into_iter().map(|owner| {
+        let config = pipeline.direct_meter(owner.table.table, owner.row)?.map(to_response);
+        let counts = filter.counter_data.as_ref();
+        let counts = counts
+            .map(|_| pipeline.direct_meter_counts(owner.table.table, owner.row))
+            .transpose()?;
         Ok(Entity::DirectMeterEntry(p4rt::DirectMeterEntry {
-            table_entry,
+            table_entry: Some(owner.entry),
             config,
-            counter_data: None,
+            counter_data: counts.map(colours),
         }))
     });
     entries.collect()
+}
+
+/// The counts of colours that an update may make 0 or remove, and whose they are.
+pub(crate) fn counted(forwarding: &Forwarding, pipeline: &Pipeline, update: &Entity) -> Vec<(Entity, [Count; 3])> {
+    let read = match update {
+        Entity::MeterEntry(entry) => read(
+            forwarding,
+            pipeline,
+            &p4rt::MeterEntry {
+                counter_data: Some(p4rt::MeterCounterData::default()),
+                ..entry.clone()
+            },
+        ),
+        Entity::DirectMeterEntry(p4rt::DirectMeterEntry {
+            table_entry: Some(entry),
+            ..
+        })
+        | Entity::TableEntry(entry) => {
+            let all = p4rt::DirectMeterEntry {
+                table_entry: Some(entry.clone()),
+                counter_data: Some(p4rt::MeterCounterData::default()),
+                ..p4rt::DirectMeterEntry::default()
+            };
+            read_direct(forwarding, pipeline, &all)
+        }
+        _ => Ok(Vec::new()),
+    };
+    // What cannot be read is no meter.
+    let found = read.unwrap_or_default().into_iter();
+    let counts = |data: Option<p4rt::MeterCounterData>| {
+        let data = data.unwrap_or_default();
+        let count = |count: Option<p4rt::CounterData>| {
+            counters::from_request("", &count.unwrap_or_default()).unwrap_or_default()
+        };
+        [data.green, data.yellow, data.red].map(count)
+    };
+    found
+        .filter_map(|entity| match &entity {
+            Entity::MeterEntry(entry) => Some((counts(entry.counter_data), entity)),
+            Entity::DirectMeterEntry(entry) => Some((counts(entry.counter_data), entity)),
+            _ => None,
+        })
+        .map(|(counts, entity)| (entity, counts))
+        .collect()
+}
+
+/// Gives the counts of colours back that [`counted`] found.
+///
+/// # Errors
+/// Those of finding the meter.
+pub(crate) fn count_again(
+    forwarding: &Forwarding,
+    pipeline: &mut Pipeline,
+    of: &Entity,
+    counts: [Count; 3],
+) -> Result<(), Fault> {
+    match of {
+        Entity::MeterEntry(entry) => {
+            let meter = forwarding.index.meters.get(&entry.meter_id);
+            let meter = meter.ok_or_else(|| unknown("meter", entry.meter_id))?;
+            for cell in cells(&meter.array.name, meter.array.size, entry.index.as_ref())? {
+                pipeline.set_meter_counts(meter.array.array, cell, counts)?;
+            }
+        }
+        Entity::DirectMeterEntry(p4rt::DirectMeterEntry {
+            table_entry: Some(entry),
+            ..
+        }) => {
+            let table = forwarding.index.table(entry.table_id)?;
+            pipeline.set_direct_meter_counts(table.table, owner(forwarding, table, entry)?, counts)?;
+        }
+        _ => {}
+    }
+    Ok(())
 }

@@ -5,10 +5,10 @@ mod counters;
 mod digests;
 mod direct;
 pub(crate) mod meters;
-mod one_shot;
+pub(crate) mod one_shot;
 pub(crate) mod profiles;
 mod registers;
-mod replication;
+pub(crate) mod replication;
 pub mod table_entries;
 pub(crate) mod value_sets;
 

@@ -2,13 +2,13 @@
 
 use p4sched_dataplane::{ActionCall, Pipeline, ProfileId};
 use p4sched_proto::p4::v1 as p4rt;
-use p4sched_proto::p4::v1::action_profile_action::WatchKind;
 use p4sched_proto::p4::v1::action_profile_action_set::{ActionSelectionMode, SizeSemantics};
 use p4sched_proto::p4::v1::table_action::Type as ActionKind;
 
 use super::profiles::check_weights;
 use crate::action;
 use crate::index::{Index, Profile, Table};
+use crate::links::{Links, liveness};
 use crate::store::{FIRST_RESERVED_ID, OneShot};
 use crate::{Fault, Forwarding};
 
@@ -23,10 +23,10 @@ pub struct Prepared {
 }
 
 /// Checks an entry's action, and creates the members and the group of a one-shot. A caller that fails later calls
-/// [`discard`].
+/// [`discard`]. `replaces`: whether the action that it replaces is a one-shot.
 ///
 /// # Errors
-/// `INVALID_ARGUMENT` for a kind of action that the table does not take, `NOT_FOUND` for a member or group that does not
+/// `INVALID_ARGUMENT` for a kind of action that the table or its other entries do not allow, `NOT_FOUND` for a member or group that does not
 /// exist, and those of the action itself.
 pub fn prepare(
     forwarding: &mut Forwarding,
@@ -34,9 +34,19 @@ pub fn prepare(
     index: &Index,
     table: &Table,
     action: &ActionKind,
+    replaces: Option<bool>,
 ) -> Result<Prepared, Fault> {
     let name = &table.name;
     let profile = table.profile.map(|id| index.profile(id)).transpose()?;
+    if let Some(store) = profile.and_then(|profile| forwarding.profiles.get(&profile.id)) {
+        let is_one_shot = matches!(action, ActionKind::ActionProfileActionSet(_));
+        let goes = usize::from(replaces == Some(!is_one_shot));
+        if store.written(!is_one_shot) > goes {
+            return Err(Fault::invalid(format!(
+                "{name}: entries of an action selector are all one-shots, or all name members and groups"
+            )));
+        }
+    }
     let prepared = |call, response| Prepared {
         call,
         response,
@@ -83,30 +93,32 @@ pub fn prepare(
     }
 }
 
-fn check_set(profile: &Profile, set: &p4rt::ActionProfileActionSet) -> Result<(), Fault> {
-    if set.action_selection_mode() == ActionSelectionMode::Random
-        || set.size_semantics() != SizeSemantics::DefaultSizeDeterminedByActionSelector
-    {
-        return Err(Fault::unimplemented(format!(
-            "{}: selection mode and size semantics are those of the program",
+fn check_set(forwarding: &Forwarding, profile: &Profile, set: &p4rt::ActionProfileActionSet) -> Result<(), Fault> {
+    let known = ActionSelectionMode::try_from(set.action_selection_mode).is_ok()
+        && SizeSemantics::try_from(set.size_semantics).is_ok();
+    if !known {
+        return Err(Fault::invalid(format!(
+            "{}: an unknown action_selection_mode or size_semantics",
             profile.name
         )));
     }
-    let weights = set.action_profile_actions.iter().map(|action| action.weight);
-    check_weights(profile, weights, profile.max_group_size)?;
-    let watched = |action: &p4rt::ActionProfileAction| match &action.watch_kind {
-        #[allow(deprecated, reason = "requests of older clients may carry it")]
-        Some(WatchKind::Watch(port)) => *port != 0,
-        Some(WatchKind::WatchPort(port)) => !port.is_empty(),
-        None => false,
+    let in_members = match set.size_semantics() {
+        SizeSemantics::DefaultSizeDeterminedByActionSelector => profile.size_in_members,
+        SizeSemantics::SumOfWeights => None,
+        SizeSemantics::SumOfMembers => profile.size_in_members.or(Some(0)),
     };
-    if set.action_profile_actions.iter().any(watched) {
-        return Err(Fault::unimplemented(format!(
-            "{}: members do not watch ports",
-            profile.name
-        )));
-    }
-    Ok(())
+    let weights = set.action_profile_actions.iter().map(|action| action.weight);
+    check_weights(profile, weights, profile.max_group_size, in_members)?;
+    let mut choices = set.action_profile_actions.iter();
+    choices.try_for_each(|choice| liveness::check_watch(&forwarding.links, &profile.name, liveness::of_choice(choice)))
+}
+
+/// The members of a one-shot's group that can be chosen, each as often as its weight says.
+pub fn shares(links: &Links, set: &p4rt::ActionProfileActionSet, members: &[u32]) -> Vec<u32> {
+    let choices = set.action_profile_actions.iter().zip(members);
+    let alive = choices.filter(|(choice, _)| liveness::is_alive(links, liveness::of_choice(choice)));
+    let shares = alive.map(|(choice, &member)| std::iter::repeat_n(member, choice.weight.max(1) as usize));
+    shares.flatten().collect()
 }
 
 fn expand(
@@ -117,7 +129,7 @@ fn expand(
     profile: &Profile,
     set: &p4rt::ActionProfileActionSet,
 ) -> Result<Prepared, Fault> {
-    check_set(profile, set)?;
+    check_set(forwarding, profile, set)?;
     let mut bound = Vec::with_capacity(set.action_profile_actions.len());
     for choice in &set.action_profile_actions {
         let action = choice.action.as_ref();
@@ -130,20 +142,21 @@ fn expand(
         group: store.reserve(),
         members: Vec::with_capacity(bound.len()),
     };
-    let mut shares = Vec::new();
-    for (choice, bound) in set.action_profile_actions.iter().zip(&bound) {
+    for bound in &bound {
         let member = store.reserve();
         if let Err(error) = pipeline.member_insert(profile.profile, member, bound.action, &bound.params) {
             remove(pipeline, profile.profile, &created, false);
             return Err(error.into());
         }
         created.members.push(member);
-        shares.extend(std::iter::repeat_n(member, choice.weight.max(1) as usize));
     }
+    let shares = shares(&forwarding.links, set, &created.members);
     if let Err(error) = pipeline.group_insert(profile.profile, created.group, &shares) {
         remove(pipeline, profile.profile, &created, false);
         return Err(error.into());
     }
+    let at_random = set.action_selection_mode() == ActionSelectionMode::Random;
+    pipeline.group_at_random(profile.profile, created.group, at_random)?;
     let actions = set
         .action_profile_actions
         .iter()

@@ -2,12 +2,12 @@
 
 use p4sched_dataplane::Pipeline;
 use p4sched_proto::p4::v1 as p4rt;
-use p4sched_proto::p4::v1::action_profile_group::member::WatchKind;
 use p4sched_proto::p4::v1::entity::Entity;
 use p4sched_proto::p4::v1::update::Type;
 
 use crate::action::bind_for_profile;
 use crate::index::Profile;
+use crate::links::{Links, liveness};
 use crate::store::{FIRST_RESERVED_ID, ProfileStore};
 use crate::{Code, Fault, Forwarding};
 
@@ -43,6 +43,13 @@ pub(crate) fn write_member(
         _ => {}
     }
     if kind == Type::Delete {
+        // A member whose watch port is down is still one of its group's.
+        let groups = store.groups.iter();
+        let mut using = groups.filter(|(_, group)| group.members.iter().any(|member| member.member_id == id));
+        if let Some((group, _)) = using.next() {
+            let message = format!("{name}: member {id} is used by group {group}");
+            return Err(Fault::new(Code::FailedPrecondition, message));
+        }
         pipeline.member_delete(profile.profile, id)?;
         store.members.remove(&id);
         return Ok(());
@@ -69,7 +76,7 @@ pub(crate) fn write_member(
     Ok(())
 }
 
-/// Checks the weights of a group against P4Info and the group's size.
+/// Checks the weights of a group against P4Info and the group's size. `in_members`: as [`Profile::size_in_members`].
 ///
 /// # Errors
 /// `INVALID_ARGUMENT` for weights or a size that P4Info does not allow, `RESOURCE_EXHAUSTED` for more than the switch
@@ -78,6 +85,7 @@ pub(crate) fn check_weights(
     profile: &Profile,
     weights: impl Iterator<Item = i32> + Clone,
     max_size: i32,
+    in_members: Option<i32>,
 ) -> Result<(), Fault> {
     let name = &profile.name;
     if profile.weights_disallowed {
@@ -92,7 +100,7 @@ pub(crate) fn check_weights(
         )));
     }
     let slots: i64 = weights.clone().map(|weight| i64::from(weight.max(1))).sum();
-    let size = if let Some(largest) = profile.size_in_members {
+    let size = if let Some(largest) = in_members {
         if let Some(weight) = weights.clone().find(|&weight| largest > 0 && weight > largest) {
             return Err(Fault::invalid(format!(
                 "{name}: a weight of {weight}; it is at most {largest}"
@@ -116,7 +124,12 @@ pub(crate) fn check_weights(
     Ok(())
 }
 
-fn check_group(store: &ProfileStore, profile: &Profile, group: &p4rt::ActionProfileGroup) -> Result<(), Fault> {
+fn check_group(
+    store: &ProfileStore,
+    links: &Links,
+    profile: &Profile,
+    group: &p4rt::ActionProfileGroup,
+) -> Result<(), Fault> {
     let (name, id) = (&profile.name, group.group_id);
     let (size, limit) = (group.max_size, profile.max_group_size);
     if size < 0 || (limit > 0 && !(1..=limit).contains(&size)) {
@@ -140,19 +153,10 @@ fn check_group(store: &ProfileStore, profile: &Profile, group: &p4rt::ActionProf
                 "{name}: group {id}: member {member} twice; use its weight"
             )));
         }
-        let watched = match &member.watch_kind {
-            #[allow(deprecated, reason = "requests of older clients may carry it")]
-            Some(WatchKind::Watch(port)) => *port != 0,
-            Some(WatchKind::WatchPort(port)) => !port.is_empty(),
-            None => false,
-        };
-        if watched {
-            return Err(Fault::unimplemented(format!(
-                "{name}: group {id}: members do not watch ports"
-            )));
-        }
+        liveness::check_watch(links, name, liveness::of_member(member))?;
     }
-    check_weights(profile, group.members.iter().map(|member| member.weight), size)
+    let weights = group.members.iter().map(|member| member.weight);
+    check_weights(profile, weights, size, profile.size_in_members)
 }
 
 /// Inserts, modifies or deletes a group.
@@ -189,12 +193,8 @@ pub(crate) fn write_group(
         }
         _ => {}
     }
-    check_group(store, profile, group)?;
-    let shares = group
-        .members
-        .iter()
-        .map(|member| std::iter::repeat_n(member.member_id, member.weight.max(1) as usize));
-    let shares: Vec<u32> = shares.flatten().collect();
+    check_group(store, &forwarding.links, profile, group)?;
+    let shares = liveness::shares(&forwarding.links, group);
     if kind == Type::Insert {
         pipeline.group_insert(profile.profile, id, &shares)?;
     } else {

@@ -1,5 +1,7 @@
 //! The packet replication engine: multicast groups and clone sessions.
 
+use std::collections::HashSet;
+
 use p4sched_dataplane::{CloneSession, Pipeline, Port};
 use p4sched_proto::p4::v1 as p4rt;
 use p4sched_proto::p4::v1::entity::Entity;
@@ -8,6 +10,7 @@ use p4sched_proto::p4::v1::replica::PortKind;
 use p4sched_proto::p4::v1::update::Type;
 
 use crate::bytestring::full_width;
+use crate::links::{Links, liveness};
 use crate::{Fault, Forwarding};
 
 /// v1model's ports have nine bits.
@@ -15,8 +18,8 @@ const PORT_BITS: u32 = 9;
 /// BMv2's clone sessions have 15 bits.
 const LAST_SESSION: u32 = 0x7fff;
 
-fn port_of(what: &str, replica: &p4rt::Replica) -> Result<Port, Fault> {
-    match &replica.port_kind {
+fn port_of(what: &str, port: Option<&PortKind>) -> Result<Port, Fault> {
+    match port {
         Some(PortKind::Port(port)) => {
             let port = full_width(&format_args!("{what}: port"), port, PORT_BITS)?;
             Ok(Port::from_be_bytes([port[0], port[1]]))
@@ -30,24 +33,74 @@ fn port_of(what: &str, replica: &p4rt::Replica) -> Result<Port, Fault> {
     }
 }
 
-fn replicas_of(what: &str, replicas: &[p4rt::Replica]) -> Result<Vec<(Port, u16)>, Fault> {
-    let mut found = Vec::with_capacity(replicas.len());
+fn instance_of(what: &str, instance: u32) -> Result<u16, Fault> {
+    u16::try_from(instance).map_err(|_| Fault::invalid(format!("{what}: instance {instance} above 65535")))
+}
+
+/// Port and instance of each replica, and of its backups behind it.
+fn choices_of(what: &str, replicas: &[p4rt::Replica]) -> Result<Vec<Vec<(Port, u16)>>, Fault> {
+    let mut found: Vec<Vec<(Port, u16)>> = Vec::with_capacity(replicas.len());
+    let mut seen = HashSet::new();
     for replica in replicas {
-        if !replica.backup_replicas.is_empty() {
-            return Err(Fault::unimplemented(format!("{what}: no backup replicas")));
+        let mut choices = vec![(
+            port_of(what, replica.port_kind.as_ref())?,
+            instance_of(what, replica.instance)?,
+        )];
+        for backup in &replica.backup_replicas {
+            let port = port_of(what, Some(&PortKind::Port(backup.port.clone())))?;
+            if port == choices[0].0 {
+                return Err(Fault::invalid(format!("{what}: port {port} is a backup of itself")));
+            }
+            choices.push((port, instance_of(what, backup.instance)?));
         }
-        let port = port_of(what, replica)?;
-        let instance = u16::try_from(replica.instance);
-        let instance =
-            instance.map_err(|_| Fault::invalid(format!("{what}: instance {} above 65535", replica.instance)))?;
-        if found.contains(&(port, instance)) {
+        if let Some((port, instance)) = choices.iter().find(|choice| !seen.insert(**choice)) {
             return Err(Fault::invalid(format!(
                 "{what}: port {port} with instance {instance} twice"
             )));
         }
-        found.push((port, instance));
+        found.push(choices);
     }
     Ok(found)
+}
+
+/// Port and instance of each copy, as the links are now.
+fn copies(links: &Links, choices: &[Vec<(Port, u16)>]) -> Vec<(Port, u16)> {
+    let copies = choices.iter();
+    copies
+        .filter_map(|choices| liveness::first_alive(links, choices))
+        .collect()
+}
+
+fn has_backups(replicas: &[p4rt::Replica]) -> bool {
+    replicas.iter().any(|replica| !replica.backup_replicas.is_empty())
+}
+
+/// Brings the groups and sessions that have backups to the state of the links.
+pub(crate) fn follow(forwarding: &Forwarding, pipeline: &mut Pipeline) {
+    let links = &forwarding.links;
+    for (&id, group) in forwarding
+        .multicast
+        .iter()
+        .filter(|(_, group)| has_backups(&group.replicas))
+    {
+        if let Ok(choices) = choices_of("", &group.replicas) {
+            pipeline.mcast_group_set(id as u16, copies(links, &choices));
+        }
+    }
+    for (&id, session) in forwarding
+        .clones
+        .iter()
+        .filter(|(_, session)| has_backups(&session.replicas))
+    {
+        if let (Ok(choices), Some(old)) = (choices_of("", &session.replicas), pipeline.clone_session(id as u16)) {
+            let replicas = copies(links, &choices);
+            let session = CloneSession {
+                replicas,
+                ..old.clone()
+            };
+            pipeline.clone_session_set(id as u16, session);
+        }
+    }
 }
 
 fn check_existence(what: &str, kind: Type, exists: bool) -> Result<(), Fault> {
@@ -76,7 +129,8 @@ pub(crate) fn write_group(
         forwarding.nodes.follow(id, &[]);
         return Ok(());
     }
-    let replicas = replicas_of(&what, &group.replicas)?;
+    let choices = choices_of(&what, &group.replicas)?;
+    let replicas = copies(&forwarding.links, &choices);
     forwarding.nodes.follow(id, &replicas);
     pipeline.mcast_group_set(number, replicas);
     forwarding.multicast.insert(id, group.clone());
@@ -113,7 +167,7 @@ pub(crate) fn write_session(
     let length = u32::try_from(session.packet_length_bytes);
     let length = length.map_err(|_| Fault::invalid(format!("{what}: a negative packet length")))?;
     let config = CloneSession {
-        replicas: replicas_of(&what, &session.replicas)?,
+        replicas: copies(&forwarding.links, &choices_of(&what, &session.replicas)?),
         group: None,
         truncate_to: (length > 0).then_some(length),
         class_of_service,

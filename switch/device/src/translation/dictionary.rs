@@ -150,18 +150,32 @@ impl Dictionary {
                 }
                 Some(other) if self.of_ports || self.sdn != Sdn::Text => {
                     let (name, other) = (self.shown(&name), self.shown(other));
-                    return Err(Fault::invalid(format!("{}: {name} is called {other} here", self.type_name)));
+                    return Err(Fault::invalid(format!(
+                        "{}: {name} is called {other} here",
+                        self.type_name
+                    )));
                 }
                 Some(_) => {}
             }
         }
         if self.of_ports {
-            let known: Vec<String> = ports.interfaces.iter().map(|(port, name)| format!("{port} ({name})")).collect();
+            let known: Vec<String> = ports
+                .interfaces
+                .iter()
+                .map(|(port, name)| format!("{port} ({name})"))
+                .collect();
             let (name, known) = (self.shown(&name), known.join(", "));
-            return Err(Fault::invalid(format!("{}: no port {name}; the ports are {known}", self.type_name)));
+            return Err(Fault::invalid(format!(
+                "{}: no port {name}; the ports are {known}",
+                self.type_name
+            )));
         }
         if naming == Naming::Known {
-            return Err(Fault::not_found(format!("{}: nothing is called {}", self.type_name, self.shown(&name))));
+            return Err(Fault::not_found(format!(
+                "{}: nothing is called {}",
+                self.type_name,
+                self.shown(&name)
+            )));
         }
         self.give_away(name)
     }
@@ -178,12 +192,18 @@ impl Dictionary {
     /// The value that a name means without a dictionary.
     fn by_itself(&self, name: &[u8], ports: &PortNames) -> Result<Option<Vec<u8>>, Fault> {
         if self.sdn != Sdn::Text {
-            let cpu = self.cpu(ports).filter(|_| self.has_number_of_cpu() && *name == SDN_PORT_CPU.to_be_bytes());
+            let cpu = self
+                .cpu(ports)
+                .filter(|_| self.has_number_of_cpu() && *name == SDN_PORT_CPU.to_be_bytes());
             let value = cpu.unwrap_or_else(|| name.to_vec());
             return full_width(&self.type_name, &value, self.width).map(|_| Some(value));
         }
         let text = std::str::from_utf8(name).unwrap_or_default();
-        let port = ports.interfaces.iter().filter(|_| self.of_ports).find(|(_, interface)| *interface == text);
+        let port = ports
+            .interfaces
+            .iter()
+            .filter(|_| self.of_ports)
+            .find(|(_, interface)| *interface == text);
         if let Some((port, _)) = port {
             return Ok(Some(canonical(&port.to_be_bytes())));
         }
@@ -217,7 +237,11 @@ impl Dictionary {
         if self.sdn != Sdn::Text {
             let is_cpu = self.has_number_of_cpu() && self.cpu(ports).as_ref() == Some(&value);
             let sdn = SDN_PORT_CPU.to_be_bytes().to_vec();
-            return if is_cpu && !self.values.contains_key(&sdn) { sdn } else { value };
+            return if is_cpu && !self.values.contains_key(&sdn) {
+                sdn
+            } else {
+                value
+            };
         }
         let number = number_of(&value);
         let interface = number
@@ -249,8 +273,10 @@ impl Dictionary {
     /// Forgets the names of values that are not used and that the program does not map.
     pub fn sweep(&mut self, used: &HashSet<Vec<u8>>) {
         let pinned = &self.pinned;
-        self.names.retain(|value, _| pinned.contains(value) || used.contains(value));
-        self.values.retain(|_, value| pinned.contains(value) || used.contains(value));
+        self.names
+            .retain(|value, _| pinned.contains(value) || used.contains(value));
+        self.values
+            .retain(|_, value| pinned.contains(value) || used.contains(value));
         self.kept_by_sweep = self.names.len();
     }
 
@@ -265,7 +291,9 @@ impl Dictionary {
             }
             if self.values.contains_key(name) || self.names.contains_key(value) {
                 let (kind, name) = (&self.type_name, self.shown(name));
-                return Err(Fault::invalid(format!("{kind}: {name} means another value in the new program")));
+                return Err(Fault::invalid(format!(
+                    "{kind}: {name} means another value in the new program"
+                )));
             }
             self.record(name.clone(), value.clone());
         }

@@ -52,7 +52,11 @@ pub fn widths(
         }
     }
     for header in &info.controller_packet_metadata {
-        for (field, width) in header.metadata.iter().zip(header_widths(header, pipeline, is_translated)) {
+        for (field, width) in header
+            .metadata
+            .iter()
+            .zip(header_widths(header, pipeline, is_translated))
+        {
             saw(&field.type_name, width);
         }
     }
@@ -86,7 +90,11 @@ fn header_widths(
 }
 
 /// P4Info with the widths of the data plane, and without translated types.
-pub fn lowered(info: &p4info::P4Info, widths: &HashMap<String, u32>, is_translated: &dyn Fn(&Name) -> bool) -> p4info::P4Info {
+pub fn lowered(
+    info: &p4info::P4Info,
+    widths: &HashMap<String, u32>,
+    is_translated: &dyn Fn(&Name) -> bool,
+) -> p4info::P4Info {
     let mut info = info.clone();
     let width_of = |name: &Name| {
         let name = name.as_ref().filter(|_| is_translated(name))?;
@@ -107,7 +115,11 @@ pub fn lowered(info: &p4info::P4Info, widths: &HashMap<String, u32>, is_translat
     for field in info.value_sets.iter_mut().flat_map(|set| &mut set.r#match) {
         lower(&mut field.bitwidth, &field.type_name, true);
     }
-    for field in info.controller_packet_metadata.iter_mut().flat_map(|header| &mut header.metadata) {
+    for field in info
+        .controller_packet_metadata
+        .iter_mut()
+        .flat_map(|header| &mut header.metadata)
+    {
         lower(&mut field.bitwidth, &field.type_name, true);
     }
     for (name, spec) in info.type_info.iter_mut().flat_map(|types| &mut types.new_types) {

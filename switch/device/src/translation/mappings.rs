@@ -20,7 +20,10 @@ pub fn pairs(annotation: &str) -> Option<Result<Vec<Pair>, String>> {
     let mut reader = Reader { rest };
     let list = reader.list();
     Some(list.ok_or_else(|| {
-        format!("{NAME}({{ {{\"name\", value}}, ... }}) is expected, not '{}'", reader.rest.chars().take(40).collect::<String>())
+        format!(
+            "{NAME}({{ {{\"name\", value}}, ... }}) is expected, not '{}'",
+            reader.rest.chars().take(40).collect::<String>()
+        )
     }))
 }
 
@@ -68,7 +71,9 @@ impl Reader<'_> {
             return Some(text.as_bytes().to_vec());
         }
         let rest = self.rest.trim_start();
-        let end = rest.find(|next: char| !next.is_ascii_alphanumeric() && next != '_').unwrap_or(rest.len());
+        let end = rest
+            .find(|next: char| !next.is_ascii_alphanumeric() && next != '_')
+            .unwrap_or(rest.len());
         let (digits, after) = rest.split_at(end);
         let digits = digits.replace('_', "").to_ascii_lowercase();
         let number = match digits.get(..2) {
@@ -91,9 +96,15 @@ mod tests {
     fn pairs_are_read_with_and_without_a_last_comma() {
         let read = |text| pairs(text).expect("the annotation");
         let default = (b"".to_vec(), vec![0]);
-        assert_eq!(read(r#"@p4runtime_translation_mappings({{"",0},})"#), Ok(vec![default.clone()]));
+        assert_eq!(
+            read(r#"@p4runtime_translation_mappings({{"",0},})"#),
+            Ok(vec![default.clone()])
+        );
         let two = vec![default, (b"CPU".to_vec(), vec![1, 0xfe])];
-        assert_eq!(read(r#"@p4runtime_translation_mappings({ { "" , 0 }, {"CPU", 0x1_fe} })"#), Ok(two));
+        assert_eq!(
+            read(r#"@p4runtime_translation_mappings({ { "" , 0 }, {"CPU", 0x1_fe} })"#),
+            Ok(two)
+        );
         let numbers = vec![(vec![0xff, 0xff, 0xff, 0xfd], vec![64])];
         assert_eq!(read("@p4runtime_translation_mappings({{0xfffffffd, 64}})"), Ok(numbers));
     }
@@ -102,7 +113,16 @@ mod tests {
     fn other_annotations_are_none_and_malformed_ones_are_told() {
         assert_eq!(pairs("@p4runtime_translation_mappings_of(1)"), None);
         assert_eq!(pairs("@brief(\"x\")"), None);
-        for wrong in ["", "()", "({)", "({{1}})", "({{\"a\", \"b\", 2}})", "({{\"a, 1}})", "({{1,2}}) x", "({{1,-2}})"] {
+        for wrong in [
+            "",
+            "()",
+            "({)",
+            "({{1}})",
+            "({{\"a\", \"b\", 2}})",
+            "({{\"a, 1}})",
+            "({{1,2}}) x",
+            "({{1,-2}})",
+        ] {
             let read = pairs(&format!("@p4runtime_translation_mappings{wrong}"));
             assert!(matches!(read, Some(Err(_))), "{wrong}: {read:?}");
         }

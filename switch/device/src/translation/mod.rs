@@ -66,9 +66,15 @@ impl Translation {
         let mut translation = Translation::default();
         for (name, spec, translated) in &translated {
             let (sdn, of_ports) = match &translated.sdn_type {
-                Some(SdnType::SdnBitwidth(bits)) => (Sdn::Number(bits.unsigned_abs()), is_of_ports(name, &translated.uri)),
+                Some(SdnType::SdnBitwidth(bits)) => {
+                    (Sdn::Number(bits.unsigned_abs()), is_of_ports(name, &translated.uri))
+                }
                 Some(SdnType::SdnString(_)) => (Sdn::Text, is_of_ports(name, &translated.uri)),
-                None => return Err(Fault::invalid(format!("P4Info: the type '{name}' is translated to nothing"))),
+                None => {
+                    return Err(Fault::invalid(format!(
+                        "P4Info: the type '{name}' is translated to nothing"
+                    )));
+                }
             };
             let mut pairs = Vec::new();
             for read in spec.annotations.iter().filter_map(|text| mappings::pairs(text)) {
@@ -79,7 +85,10 @@ impl Translation {
                 let width = widths.get(*name).copied();
                 let width = width.unwrap_or(if let Sdn::Number(bits) = sdn { bits } else { u32::BITS });
                 let dictionary = Dictionary::new(name, sdn, width, of_ports, &pairs)?;
-                translation.places.named.insert((*name).clone(), translation.dictionaries.len());
+                translation
+                    .places
+                    .named
+                    .insert((*name).clone(), translation.dictionaries.len());
                 translation.dictionaries.push(dictionary);
             }
         }
@@ -94,33 +103,70 @@ impl Translation {
         let named = places.named.clone();
         let kind = |name: &Option<p4info::P4NamedType>| named.get(&name.as_ref()?.name).copied();
         let id = |preamble: &Option<p4info::Preamble>| preamble.as_ref().map_or(0, |preamble| preamble.id);
-        for (owner, fields) in (info.tables.iter().map(|table| (id(&table.preamble), &table.match_fields)))
-            .chain(info.value_sets.iter().map(|set| (id(&set.preamble), &set.r#match)))
+        for (owner, fields) in (info
+            .tables
+            .iter()
+            .map(|table| (id(&table.preamble), &table.match_fields)))
+        .chain(info.value_sets.iter().map(|set| (id(&set.preamble), &set.r#match)))
         {
-            let found = fields.iter().filter_map(|field| Some(((owner, field.id), kind(&field.type_name)?)));
+            let found = fields
+                .iter()
+                .filter_map(|field| Some(((owner, field.id), kind(&field.type_name)?)));
             places.fields.extend(found);
         }
         for action in &info.actions {
             let owner = id(&action.preamble);
-            let found = action.params.iter().filter_map(|param| Some(((owner, param.id), kind(&param.type_name)?)));
+            let found = action
+                .params
+                .iter()
+                .filter_map(|param| Some(((owner, param.id), kind(&param.type_name)?)));
             places.params.extend(found);
         }
         for header in &info.controller_packet_metadata {
             let name = header.preamble.as_ref().map_or("", |preamble| &preamble.name);
-            let kinds = if name == "packet_in" { &mut places.packet_in } else { &mut places.packet_out };
-            kinds.extend(header.metadata.iter().filter_map(|field| Some((field.id, kind(&field.type_name)?))));
+            let kinds = if name == "packet_in" {
+                &mut places.packet_in
+            } else {
+                &mut places.packet_out
+            };
+            kinds.extend(
+                header
+                    .metadata
+                    .iter()
+                    .filter_map(|field| Some((field.id, kind(&field.type_name)?))),
+            );
         }
-        let indices = (info.counters.iter().map(|counter| (id(&counter.preamble), &counter.index_type_name)))
-            .chain(info.meters.iter().map(|meter| (id(&meter.preamble), &meter.index_type_name)))
-            .chain(info.registers.iter().map(|register| (id(&register.preamble), &register.index_type_name)));
+        let indices = (info
+            .counters
+            .iter()
+            .map(|counter| (id(&counter.preamble), &counter.index_type_name)))
+        .chain(
+            info.meters
+                .iter()
+                .map(|meter| (id(&meter.preamble), &meter.index_type_name)),
+        )
+        .chain(
+            info.registers
+                .iter()
+                .map(|register| (id(&register.preamble), &register.index_type_name)),
+        );
         places.indices = indices.filter_map(|(id, name)| Some((id, kind(name)?))).collect();
-        let cells = (info.registers.iter().map(|register| (id(&register.preamble), &register.type_spec)))
-            .chain(info.digests.iter().map(|digest| (id(&digest.preamble), &digest.type_spec)));
+        let cells = (info
+            .registers
+            .iter()
+            .map(|register| (id(&register.preamble), &register.type_spec)))
+        .chain(
+            info.digests
+                .iter()
+                .map(|digest| (id(&digest.preamble), &digest.type_spec)),
+        );
         places.cells = cells.filter_map(|(id, spec)| Some((id, spec.clone()?))).collect();
         let structs = info.type_info.iter().flat_map(|types| &types.structs);
         let members = |spec: &p4info::P4StructTypeSpec| {
             let members = spec.members.iter();
-            members.map(|member| member.type_spec.clone().unwrap_or_default()).collect()
+            members
+                .map(|member| member.type_spec.clone().unwrap_or_default())
+                .collect()
         };
         places.structs = structs.map(|(name, spec)| (name.clone(), members(spec))).collect();
         places.port = (PORT_TYPES.iter().find_map(|name| named.get(*name)).copied())
@@ -159,7 +205,11 @@ impl Translation {
                 ..p4rt::RegisterEntry::default()
             })
         };
-        let translated = self.places.cells.iter().filter(|(_, spec)| self.places.is_translated(spec));
+        let translated = self
+            .places
+            .cells
+            .iter()
+            .filter(|(_, spec)| self.places.is_translated(spec));
         translated.map(register).collect()
     }
 
@@ -169,7 +219,9 @@ impl Translation {
             content: true,
             strict: false,
         };
-        let Translation { dictionaries, places, .. } = self;
+        let Translation {
+            dictionaries, places, ..
+        } = self;
         let visited = places.entity(entity, all, &mut |kind, _, value| {
             dictionaries[kind].keep(value);
             Ok(())
@@ -190,8 +242,16 @@ impl Translation {
                 content: kind != Type::Delete,
                 strict: true,
             };
-            let of_key = if kind == Type::Insert { Naming::New } else { Naming::Known };
-            let Translation { dictionaries, places, ports } = self;
+            let of_key = if kind == Type::Insert {
+                Naming::New
+            } else {
+                Naming::Known
+            };
+            let Translation {
+                dictionaries,
+                places,
+                ports,
+            } = self;
             places.entity(entity, parts, &mut |kind, part, value| {
                 let naming = if part == Part::Key { of_key } else { Naming::New };
                 *value = dictionaries[kind].value(value, naming, ports)?;
@@ -214,7 +274,11 @@ impl Translation {
             content: false,
             strict: true,
         };
-        let Translation { dictionaries, places, ports } = self;
+        let Translation {
+            dictionaries,
+            places,
+            ports,
+        } = self;
         let visited = places.entity(entity, parts, &mut |kind, _, value| {
             *value = dictionaries[kind].value(value, Naming::Known, ports)?;
             Ok(())
@@ -274,7 +338,11 @@ impl Translation {
     /// `INVALID_ARGUMENT` for a name that means nothing, and those of [`Translation::update`].
     pub fn packet_out(&mut self, packet: &p4rt::PacketOut) -> Result<p4rt::PacketOut, Fault> {
         let mut packet = packet.clone();
-        let Translation { dictionaries, places, ports } = self;
+        let Translation {
+            dictionaries,
+            places,
+            ports,
+        } = self;
         Places::metadata(&places.packet_out, &mut packet.metadata, &mut |kind, _, value| {
             let found = dictionaries[kind].value(value, Naming::Known, ports);
             *value = found.map_err(|fault| match fault.code {
@@ -321,7 +389,11 @@ impl Translation {
             let kind = self.places.named.get(name).copied();
             match kind.filter(|&kind| self.dictionaries[kind].same_kind(dictionary)) {
                 Some(kind) => self.dictionaries[kind].take_over(dictionary)?,
-                None => return Err(Fault::invalid(format!("the type '{name}' is not the same in the new program"))),
+                None => {
+                    return Err(Fault::invalid(format!(
+                        "the type '{name}' is not the same in the new program"
+                    )));
+                }
             }
         }
         Ok(())

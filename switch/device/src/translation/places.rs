@@ -75,7 +75,14 @@ impl Places {
             Entity::TableEntry(entry) => self.table_entry(entry, parts, visit),
             Entity::DirectCounterEntry(p4rt::DirectCounterEntry { table_entry, .. })
             | Entity::DirectMeterEntry(p4rt::DirectMeterEntry { table_entry, .. }) => match table_entry {
-                Some(entry) => self.table_entry(entry, Parts { content: false, ..parts }, visit),
+                Some(entry) => self.table_entry(
+                    entry,
+                    Parts {
+                        content: false,
+                        ..parts
+                    },
+                    visit,
+                ),
                 None => Ok(()),
             },
             Entity::ActionProfileMember(member) if parts.content => self.action(member.action.as_mut(), visit),
@@ -256,9 +263,11 @@ impl Places {
         metadata: &mut [p4rt::PacketMetadata],
         visit: Visit,
     ) -> Result<(), Fault> {
-        metadata.iter_mut().try_for_each(|given| match kinds.get(&given.metadata_id) {
-            Some(&kind) => visit(kind, Part::Content, &mut given.value),
-            None => Ok(()),
-        })
+        metadata
+            .iter_mut()
+            .try_for_each(|given| match kinds.get(&given.metadata_id) {
+                Some(&kind) => visit(kind, Part::Content, &mut given.value),
+                None => Ok(()),
+            })
     }
 }

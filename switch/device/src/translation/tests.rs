@@ -4,7 +4,10 @@ use super::dictionary::{Dictionary, Naming, PortNames, Sdn};
 use crate::Code;
 
 fn dictionary(sdn: Sdn, width: u32, of_ports: bool, pairs: &[(&[u8], &[u8])]) -> Dictionary {
-    let pairs: Vec<_> = pairs.iter().map(|(name, value)| (name.to_vec(), value.to_vec())).collect();
+    let pairs: Vec<_> = pairs
+        .iter()
+        .map(|(name, value)| (name.to_vec(), value.to_vec()))
+        .collect();
     Dictionary::new("t", sdn, width, of_ports, &pairs).expect("pairs that fit")
 }
 
@@ -28,7 +31,11 @@ fn names_get_free_values_and_zero_comes_last() {
     assert_eq!(value(b"green"), Err(Code::ResourceExhausted));
     assert_eq!(names.name(&[0, 2], &none), b"blue");
     names.sweep(&HashSet::from([vec![2], vec![0]]));
-    assert_eq!(names.value(b"green", Naming::New, &none), Ok(vec![1]), "nothing uses 'red' any more");
+    assert_eq!(
+        names.value(b"green", Naming::New, &none),
+        Ok(vec![1]),
+        "nothing uses 'red' any more"
+    );
     assert_eq!(names.name(&[2], &none), b"blue");
 }
 
@@ -45,7 +52,11 @@ fn a_name_that_nobody_has_given_is_not_found_and_a_number_means_itself() {
         assert_eq!(known(name.as_bytes()), Err(Code::NotFound), "{name}");
     }
     assert_eq!(names.name(&[1, 44], &none), b"300");
-    assert_eq!(names.value(b"0", Naming::New, &none), Ok(vec![1]), "0 has another name, so '0' is a name like any other");
+    assert_eq!(
+        names.value(b"0", Naming::New, &none),
+        Ok(vec![1]),
+        "0 has another name, so '0' is a name like any other"
+    );
     assert_eq!(names.name(&[1], &none), b"0");
 }
 
@@ -61,7 +72,11 @@ fn a_port_is_its_interface_or_its_number() {
     assert_eq!(value("1"), Ok(vec![1]));
     assert_eq!(value("CPU"), Ok(vec![1, 0xfe]));
     let other = "t: 's1-eth1' is called '1' here".to_owned();
-    assert_eq!(value("s1-eth1"), Err((Code::InvalidArgument, other)), "one name for one port");
+    assert_eq!(
+        value("s1-eth1"),
+        Err((Code::InvalidArgument, other)),
+        "one name for one port"
+    );
     let unknown = "t: no port 'Ethernet0'; the ports are 1 (s1-eth1), 2 (s1-eth2)".to_owned();
     assert_eq!(value("Ethernet0"), Err((Code::InvalidArgument, unknown)));
     assert_eq!(names.name(&[3], &ports), b"3");
@@ -83,8 +98,14 @@ fn numbers_mean_themselves_but_for_those_that_the_program_maps_and_the_cpu_port(
     assert_eq!(code(numbers.value(&[], Naming::New, &ports)), Err(Code::OutOfRange));
     let mut mapped = dictionary(Sdn::Number(32), 9, false, &[(&[1, 0], &[7])]);
     assert_eq!(mapped.value(&[1, 0], Naming::New, &ports), Ok(vec![7]));
-    assert_eq!(code(mapped.value(&[7], Naming::New, &ports)), Err(Code::InvalidArgument));
-    assert_eq!((mapped.name(&[7], &ports), mapped.name(&[8], &ports)), (vec![1, 0], vec![8]));
+    assert_eq!(
+        code(mapped.value(&[7], Naming::New, &ports)),
+        Err(Code::InvalidArgument)
+    );
+    assert_eq!(
+        (mapped.name(&[7], &ports), mapped.name(&[8], &ports)),
+        (vec![1, 0], vec![8])
+    );
 }
 
 #[test]
@@ -95,8 +116,15 @@ fn mappings_that_contradict_each_other_are_refused() {
         &[(b"a", &[4])],
     ];
     for pairs in wrong {
-        let pairs: Vec<_> = pairs.iter().map(|(name, value)| (name.to_vec(), value.to_vec())).collect();
+        let pairs: Vec<_> = pairs
+            .iter()
+            .map(|(name, value)| (name.to_vec(), value.to_vec()))
+            .collect();
         let refused = Dictionary::new("t", Sdn::Text, 2, false, &pairs);
-        assert_eq!(refused.map_err(|fault| fault.code).err(), Some(Code::InvalidArgument), "{pairs:?}");
+        assert_eq!(
+            refused.map_err(|fault| fault.code).err(),
+            Some(Code::InvalidArgument),
+            "{pairs:?}"
+        );
     }
 }

@@ -240,7 +240,9 @@ impl Controller {
     /// Reads with one filter.
     pub async fn read_one(&mut self, filter: Entity) -> Result<Vec<Entity>, Code> {
         let (found, result) = self.read(vec![filter]).await;
-        result.map(|()| found).map_err(|status| Code::from(error_codes(&status)[0]))
+        result
+            .map(|()| found)
+            .map_err(|status| Code::from(error_codes(&status)[0]))
     }
 }
 

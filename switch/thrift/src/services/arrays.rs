@@ -45,6 +45,7 @@ pub fn meter_of(rates: &[Fields<'_>]) -> Result<Option<MeterConfig>, Wrong> {
         cburst,
         pir,
         pburst,
+        eburst: 0,
     }))
 }
 

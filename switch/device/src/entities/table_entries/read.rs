@@ -1,6 +1,6 @@
 //! Reading table entries and default actions.
 
-use p4sched_dataplane::{ActionCall, MatchKey, Nanos, Pipeline};
+use p4sched_dataplane::{ActionCall, MatchKey, Nanos, Pipeline, Row};
 use p4sched_proto::p4::v1 as p4rt;
 use p4sched_proto::p4::v1::entity::Entity;
 use p4sched_proto::p4::v1::table_action::Type as ActionKind;
@@ -20,9 +20,6 @@ pub(crate) fn read(
     filter: &p4rt::TableEntry,
 ) -> Result<Vec<Entity>, Fault> {
     let index = &forwarding.index;
-    if filter.meter_counter_data.is_some() {
-        return Err(Fault::unimplemented("the meters of this switch do not count colours"));
-    }
     let mut found = Vec::new();
     if filter.table_id == 0 {
         for table in index.tables.values() {
@@ -31,6 +28,13 @@ pub(crate) fn read(
         return Ok(found);
     }
     let table = index.table(filter.table_id)?;
+    let timeless = filter.is_default_action || !table.notifies_idle;
+    if filter.time_since_last_hit.is_some() && timeless {
+        return Err(Fault::invalid(format!(
+            "{}: time_since_last_hit, but it does not support idle timeouts",
+            table.name
+        )));
+    }
     let key = if filter.r#match.is_empty() || filter.is_default_action {
         None
     } else {
@@ -53,7 +57,9 @@ fn read_table(
         return Ok(());
     };
     if filter.is_default_action {
-        found.push(Entity::TableEntry(default_entry(forwarding, pipeline, table, store)));
+        let mut entry = default_entry(forwarding, pipeline, table, store);
+        add_resources(pipeline, table, Row::Default, filter, &mut entry)?;
+        found.push(Entity::TableEntry(entry));
         return Ok(());
     }
     let filtered = filter.table_id != 0;
@@ -93,11 +99,8 @@ pub(crate) fn snapshot(
         return Ok(None);
     };
     if entry.is_default_action {
-        let default = default_entry(forwarding, pipeline, table, store);
-        return Ok(Some(Entity::TableEntry(p4rt::TableEntry {
-            is_const: false,
-            ..default
-        })));
+        let default = writable_default(forwarding, pipeline, table, store)?;
+        return Ok(Some(Entity::TableEntry(default)));
     }
     let Some(stored) = store.find(&key_of(table, entry)?) else {
         return Ok(None);
@@ -105,14 +108,34 @@ pub(crate) fn snapshot(
     Ok(Some(Entity::TableEntry(writable(pipeline, now, table, stored)?)))
 }
 
-/// An entry with its direct resources, as it can be written again.
-fn writable(pipeline: &Pipeline, now: Nanos, table: &Table, stored: &Stored) -> Result<p4rt::TableEntry, Fault> {
-    let with_all = p4rt::TableEntry {
+/// A filter that asks for all that can be written.
+fn with_all() -> p4rt::TableEntry {
+    p4rt::TableEntry {
         counter_data: Some(p4rt::CounterData::default()),
         meter_config: Some(p4rt::MeterConfig::default()),
         ..p4rt::TableEntry::default()
-    };
-    let mut entry = with_resources(pipeline, now, table, stored, &with_all)?;
+    }
+}
+
+/// The default action with its direct resources, as it can be written again.
+fn writable_default(
+    forwarding: &Forwarding,
+    pipeline: &Pipeline,
+    table: &Table,
+    store: &TableStore,
+) -> Result<p4rt::TableEntry, Fault> {
+    let mut entry = default_entry(forwarding, pipeline, table, store);
+    add_resources(pipeline, table, Row::Default, &with_all(), &mut entry)?;
+    entry.is_const = false;
+    if table.const_default || table.profile.is_some() {
+        entry.action = None;
+    }
+    Ok(entry)
+}
+
+/// An entry with its direct resources, as it can be written again.
+fn writable(pipeline: &Pipeline, now: Nanos, table: &Table, stored: &Stored) -> Result<p4rt::TableEntry, Fault> {
+    let mut entry = with_resources(pipeline, now, table, stored, &with_all())?;
     if std::mem::take(&mut entry.is_const) {
         entry.action = None;
     }
@@ -149,8 +172,11 @@ pub(crate) fn replay(
             let kind = if exists { Type::Modify } else { Type::Insert };
             updates.push((kind, Entity::TableEntry(writable(pipeline, now, table, stored)?)));
         }
-        if !table.const_default && table.profile.is_none() {
-            let default = default_entry(forwarding, pipeline, table, store);
+        let default = writable_default(forwarding, pipeline, table, store)?;
+        let counted = default
+            .counter_data
+            .is_some_and(|count| count != p4rt::CounterData::default());
+        if default.action.is_some() || counted || default.meter_config.is_some() {
             updates.push((Type::Modify, Entity::TableEntry(default)));
         }
     }
@@ -180,21 +206,38 @@ fn with_resources(
     filter: &p4rt::TableEntry,
 ) -> Result<p4rt::TableEntry, Fault> {
     let mut entry = stored.entry.clone();
-    if filter.counter_data.is_some() && table.direct_counter {
-        let count = pipeline.direct_counter(table.table, stored.handle)?;
-        entry.counter_data = Some(counters::to_response(count));
-    }
-    if filter.meter_config.is_some() && table.direct_meter.is_some() {
-        entry.meter_config = pipeline
-            .direct_meter(table.table, stored.handle)?
-            .map(meters::to_response);
-    }
+    add_resources(pipeline, table, Row::Entry(stored.handle), filter, &mut entry)?;
     if filter.time_since_last_hit.is_some() && table.notifies_idle {
         let last = pipeline.last_hit(table.table, stored.handle)?;
         let elapsed = i64::try_from(now.saturating_sub(last)).unwrap_or(i64::MAX);
         entry.time_since_last_hit = Some(p4rt::table_entry::IdleTimeout { elapsed_ns: elapsed });
     }
     Ok(entry)
+}
+
+/// Adds the direct resources that a filter asks for.
+fn add_resources(
+    pipeline: &Pipeline,
+    table: &Table,
+    row: Row,
+    filter: &p4rt::TableEntry,
+    entry: &mut p4rt::TableEntry,
+) -> Result<(), Fault> {
+    if filter.counter_data.is_some() && table.direct_counter {
+        let count = pipeline.direct_counter(table.table, row)?;
+        entry.counter_data = Some(counters::to_response(count));
+    }
+    if table.direct_meter.is_none() {
+        return Ok(());
+    }
+    if filter.meter_config.is_some() {
+        entry.meter_config = pipeline.direct_meter(table.table, row)?.map(meters::to_response);
+    }
+    if filter.meter_counter_data.is_some() {
+        let counts = pipeline.direct_meter_counts(table.table, row)?;
+        entry.meter_counter_data = Some(meters::colours(counts));
+    }
+    Ok(())
 }
 
 fn default_entry(forwarding: &Forwarding, pipeline: &Pipeline, table: &Table, store: &TableStore) -> p4rt::TableEntry {

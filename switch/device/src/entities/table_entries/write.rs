@@ -1,6 +1,6 @@
 //! Writing table entries and default actions.
 
-use p4sched_dataplane::{ActionCall, EntryHandle, Pipeline};
+use p4sched_dataplane::{ActionCall, Count, Pipeline, Row};
 use p4sched_proto::p4::v1 as p4rt;
 use p4sched_proto::p4::v1::table_action::Type as ActionKind;
 use p4sched_proto::p4::v1::update::Type;
@@ -72,9 +72,9 @@ fn check_attachments(table: &Table, entry: &p4rt::TableEntry) -> Result<(), Faul
         let kind = kind.ok_or_else(|| Fault::invalid(format!("{name}: meter_config, but it has no direct meter")))?;
         meters::from_request(name, kind, config)?;
     }
-    if entry.meter_counter_data.is_some() {
-        return Err(Fault::unimplemented(format!(
-            "{name}: the meters of this switch do not count colours"
+    if meters::clears(name, entry.meter_counter_data.as_ref())? && table.direct_meter.is_none() {
+        return Err(Fault::invalid(format!(
+            "{name}: meter_counter_data, but it has no direct meter"
         )));
     }
     if entry.idle_timeout_ns != 0 && (!table.notifies_idle || entry.idle_timeout_ns < 0) {
@@ -85,29 +85,30 @@ fn check_attachments(table: &Table, entry: &p4rt::TableEntry) -> Result<(), Faul
     Ok(())
 }
 
-/// Writes the direct meter of an entry; one that is left out becomes green again.
+/// Writes the direct meter of an entry or of the default action; one that is left out becomes green again.
 fn set_meter(
     pipeline: &mut Pipeline,
     table: &Table,
-    handle: EntryHandle,
+    row: Row,
     config: Option<&p4rt::MeterConfig>,
 ) -> Result<(), Fault> {
     let Some(kind) = table.direct_meter else {
         return Ok(());
     };
     let config = config.map(|config| meters::from_request(&table.name, kind, config));
-    Ok(pipeline.set_direct_meter(table.table, handle, config.transpose()?)?)
+    Ok(pipeline.set_direct_meter(table.table, row, config.transpose()?)?)
 }
 
-fn set_counter(
-    pipeline: &mut Pipeline,
-    table: &Table,
-    handle: EntryHandle,
-    count: Option<&p4rt::CounterData>,
-) -> Result<(), Fault> {
-    let Some(count) = count else { return Ok(()) };
-    let count = counters::from_request(&table.name, count)?;
-    Ok(pipeline.set_direct_counter(table.table, handle, count)?)
+/// Writes the counts of an entry or of the default action, as far as they are given.
+fn set_counts(pipeline: &mut Pipeline, table: &Table, row: Row, entry: &p4rt::TableEntry) -> Result<(), Fault> {
+    if entry.meter_counter_data.is_some() {
+        pipeline.set_direct_meter_counts(table.table, row, [Count::default(); 3])?;
+    }
+    if let Some(count) = &entry.counter_data {
+        let count = counters::from_request(&table.name, count)?;
+        pipeline.set_direct_counter(table.table, row, count)?;
+    }
+    Ok(())
 }
 
 fn insert(
@@ -131,7 +132,7 @@ fn insert(
     check_attachments(table, entry)?;
     let action = entry.action.as_ref().and_then(|action| action.r#type.as_ref());
     let action = action.ok_or_else(|| Fault::invalid(format!("{}: an entry without an action", table.name)))?;
-    let prepared = one_shot::prepare(forwarding, pipeline, index, table, action)?;
+    let prepared = one_shot::prepare(forwarding, pipeline, index, table, action, None)?;
     let inserted = pipeline.table_insert(table.table, &key.0, key.1, &prepared.call);
     let handle = match inserted {
         Ok(handle) => handle,
@@ -140,12 +141,16 @@ fn insert(
             return Err(error.into());
         }
     };
-    if let Err(fault) = set_meter(pipeline, table, handle, entry.meter_config.as_ref()) {
+    let row = Row::Entry(handle);
+    if let Err(fault) = set_meter(pipeline, table, row, entry.meter_config.as_ref()) {
         pipeline.table_delete(table.table, handle)?;
         one_shot::discard(pipeline, index, table, prepared.one_shot);
         return Err(fault);
     }
-    set_counter(pipeline, table, handle, entry.counter_data.as_ref())?;
+    set_counts(pipeline, table, row, entry)?;
+    if let Some(profile) = table.profile.and_then(|id| forwarding.profiles.get_mut(&id)) {
+        profile.entry_added(prepared.one_shot.is_some());
+    }
     let stored = Stored {
         handle,
         entry: p4rt::TableEntry {
@@ -182,6 +187,7 @@ fn modify(
         .and_then(|store| store.find(key))
         .ok_or_else(|| no_entry(table))?;
     let (handle, is_const) = (stored.handle, stored.entry.is_const || table.is_const);
+    let was_one_shot = stored.one_shot.is_some();
     check_attachments(table, entry)?;
     let action = entry.action.as_ref().and_then(|action| action.r#type.as_ref());
     if is_const && action.is_some() {
@@ -191,13 +197,14 @@ fn modify(
         )));
     }
     let prepared = action
-        .map(|action| one_shot::prepare(forwarding, pipeline, index, table, action))
+        .map(|action| one_shot::prepare(forwarding, pipeline, index, table, action, Some(was_one_shot)))
         .transpose()?;
     let old_meter = match table.direct_meter {
         Some(_) => pipeline.direct_meter(table.table, handle)?,
         None => None,
     };
-    let mut changed = set_meter(pipeline, table, handle, entry.meter_config.as_ref());
+    let row = Row::Entry(handle);
+    let mut changed = set_meter(pipeline, table, row, entry.meter_config.as_ref());
     if let (Ok(()), Some(prepared)) = (&changed, &prepared) {
         changed = pipeline
             .table_modify(table.table, handle, &prepared.call)
@@ -210,7 +217,7 @@ fn modify(
         one_shot::discard(pipeline, index, table, prepared.and_then(|prepared| prepared.one_shot));
         return Err(fault);
     }
-    set_counter(pipeline, table, handle, entry.counter_data.as_ref())?;
+    set_counts(pipeline, table, row, entry)?;
     let Some(stored) = forwarding
         .tables
         .get_mut(&table.id)
@@ -230,8 +237,13 @@ fn modify(
         stored.entry.action = Some(p4rt::TableAction {
             r#type: Some(prepared.response),
         });
+        let is_one_shot = prepared.one_shot.is_some();
         let replaced = std::mem::replace(&mut stored.one_shot, prepared.one_shot);
         one_shot::discard(pipeline, index, table, replaced);
+        if let Some(profile) = table.profile.and_then(|id| forwarding.profiles.get_mut(&id)) {
+            profile.entry_removed(was_one_shot);
+            profile.entry_added(is_one_shot);
+        }
     }
     Ok(())
 }
@@ -245,6 +257,9 @@ fn delete(forwarding: &mut Forwarding, pipeline: &mut Pipeline, table: &Table, k
     }
     pipeline.table_delete(table.table, stored.handle)?;
     let removed = store.remove(key).and_then(|stored| stored.one_shot);
+    if let Some(profile) = table.profile.and_then(|id| forwarding.profiles.get_mut(&id)) {
+        profile.entry_removed(removed.is_some());
+    }
     one_shot::discard(pipeline, &index, table, removed);
     Ok(())
 }
@@ -268,18 +283,22 @@ fn write_default(
             "{name}: the default action has no match and no priority"
         )));
     }
-    if table.const_default {
-        return Err(Fault::denied(format!("{name}: the program's default action is const")));
-    }
-    if table.profile.is_some() {
-        return Err(Fault::denied(format!(
-            "{name}: the default action of a table with an action profile cannot change"
+    if entry.idle_timeout_ns != 0 || entry.time_since_last_hit.is_some() {
+        return Err(Fault::invalid(format!(
+            "{name}: the default action has no idle timeout"
         )));
     }
-    if entry.counter_data.is_some() || entry.meter_config.is_some() || entry.meter_counter_data.is_some() {
-        return Err(Fault::unimplemented(format!(
-            "{name}: the default action has no direct counter or meter, as in BMv2"
-        )));
+    check_attachments(table, entry)?;
+    let has_resources =
+        entry.counter_data.is_some() || entry.meter_config.is_some() || entry.meter_counter_data.is_some();
+    if table.const_default || table.profile.is_some() {
+        if entry.action.is_none() && has_resources {
+            return write_resources(pipeline, table, entry);
+        }
+        return Err(Fault::denied(match table.const_default {
+            true => format!("{name}: the program's default action is const"),
+            false => format!("{name}: the default action of a table with an action profile cannot change"),
+        }));
     }
     let call = match entry.action.as_ref().and_then(|action| action.r#type.as_ref()) {
         None => None,
@@ -292,7 +311,12 @@ fn write_default(
         }
         Some(_) => return Err(Fault::invalid(format!("{name}: the default action must be an action"))),
     };
+    let old = pipeline.table_default(table.table);
     pipeline.table_set_default(table.table, call.as_ref())?;
+    if let Err(fault) = write_resources(pipeline, table, entry) {
+        pipeline.table_set_default(table.table, old.as_ref())?;
+        return Err(fault);
+    }
     let default = &mut forwarding.tables.entry(table.id).or_default().default;
     *default = DefaultEntry::default();
     if call.is_some() {
@@ -303,4 +327,10 @@ fn write_default(
         default.metadata.clone_from(&entry.metadata);
     }
     Ok(())
+}
+
+/// Writes the direct counter and meter of the default action.
+fn write_resources(pipeline: &mut Pipeline, table: &Table, entry: &p4rt::TableEntry) -> Result<(), Fault> {
+    set_meter(pipeline, table, Row::Default, entry.meter_config.as_ref())?;
+    set_counts(pipeline, table, Row::Default, entry)
 }

@@ -1,11 +1,13 @@
 //! What the device knows of the links behind its ports: the names of their interfaces, and whether they are up.
 
+pub(crate) mod liveness;
+
 use std::collections::BTreeMap;
 
 use p4sched_dataplane::Port;
 
+use crate::Device;
 use crate::translation::PortNames;
-use crate::{Device, Forwarding};
 
 /// What is behind a port.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -34,13 +36,13 @@ impl Device {
             interfaces: (self.links.iter().map(|(&port, link)| (port, link.interface.clone()))).collect(),
             cpu: self.engine().cpu_port(),
         };
-        for forwarding in self.programs() {
+        let active = self.active.as_mut().zip(self.engine.pipeline_mut());
+        let saved = self.saved.as_mut();
+        let saved = saved.map(|saved| (&mut saved.forwarding, &mut saved.pipeline));
+        for (forwarding, pipeline) in active.into_iter().chain(saved) {
             forwarding.translation.set_ports(names.clone());
+            forwarding.links.clone_from(&self.links);
+            liveness::follow(forwarding, pipeline);
         }
-    }
-
-    fn programs(&mut self) -> impl Iterator<Item = &mut Forwarding> {
-        let saved = self.saved.as_mut().map(|saved| &mut saved.forwarding);
-        saved.into_iter().chain(self.active.as_mut())
     }
 }

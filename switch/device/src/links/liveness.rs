@@ -1,0 +1,118 @@
+//! What depends on links that are up: members of groups with a watch port, and replicas with backups.
+
+use p4sched_dataplane::{Pipeline, Port};
+use p4sched_proto::p4::v1 as p4rt;
+use p4sched_proto::p4::v1::table_action::Type as ActionKind;
+use p4sched_proto::p4::v1::{action_profile_action, action_profile_group};
+
+use super::Links;
+use crate::bytestring::full_width;
+use crate::entities::{one_shot, replication};
+use crate::{Fault, Forwarding};
+
+/// v1model's ports have nine bits.
+const PORT_BITS: u32 = 9;
+
+/// The port that a member of a one-shot watches.
+pub fn of_choice(choice: &p4rt::ActionProfileAction) -> Option<Vec<u8>> {
+    use action_profile_action::WatchKind;
+    match choice.watch_kind.as_ref()? {
+        #[allow(deprecated, reason = "clients older than P4Runtime 1.2 send this form")]
+        WatchKind::Watch(port) => (*port != 0).then(|| port.to_be_bytes().to_vec()),
+        WatchKind::WatchPort(port) => (!port.is_empty()).then(|| port.clone()),
+    }
+}
+
+/// The port that a member of a group watches.
+pub fn of_member(member: &p4rt::action_profile_group::Member) -> Option<Vec<u8>> {
+    use action_profile_group::member::WatchKind;
+    match member.watch_kind.as_ref()? {
+        #[allow(deprecated, reason = "clients older than P4Runtime 1.2 send this form")]
+        WatchKind::Watch(port) => (*port != 0).then(|| port.to_be_bytes().to_vec()),
+        WatchKind::WatchPort(port) => (!port.is_empty()).then(|| port.clone()),
+    }
+}
+
+fn port_of(watched: &[u8]) -> Option<Port> {
+    let full = full_width(&"port", watched, PORT_BITS).ok()?;
+    Some(Port::from_be_bytes([full[0], full[1]]))
+}
+
+/// Refuses to watch a port that does not exist.
+///
+/// # Errors
+/// `INVALID_ARGUMENT`.
+pub fn check_watch(links: &Links, owner: &str, watched: Option<Vec<u8>>) -> Result<(), Fault> {
+    let Some(watched) = watched else { return Ok(()) };
+    let port = port_of(&watched);
+    if port.is_some_and(|port| links.is_empty() || links.contains_key(&port)) {
+        return Ok(());
+    }
+    let known: Vec<String> = links.keys().map(Port::to_string).collect();
+    Err(Fault::invalid(format!(
+        "{owner}: a member watches port 0x{}; the ports are {}",
+        crate::bytestring::hex(&watched),
+        known.join(", ")
+    )))
+}
+
+fn is_up(links: &Links, port: Port) -> bool {
+    links.get(&port).is_none_or(|link| link.up)
+}
+
+/// Whether a member can be chosen.
+pub fn is_alive(links: &Links, watched: Option<Vec<u8>>) -> bool {
+    let port = watched.and_then(|watched| port_of(&watched));
+    port.is_none_or(|port| is_up(links, port))
+}
+
+/// The members of a group that can be chosen, each as often as its weight says.
+pub fn shares(links: &Links, group: &p4rt::ActionProfileGroup) -> Vec<u32> {
+    let alive = group.members.iter().filter(|member| is_alive(links, of_member(member)));
+    let shares = alive.map(|member| std::iter::repeat_n(member.member_id, member.weight.max(1) as usize));
+    shares.flatten().collect()
+}
+
+/// Where a copy goes: to the first port that is up of a replica's and its backups'. If none is, it goes to the replica's own,
+/// where it is lost behind egress.
+pub fn first_alive(links: &Links, choices: &[(Port, u16)]) -> Option<(Port, u16)> {
+    let alive = choices.iter().find(|(port, _)| is_up(links, *port));
+    alive.or(choices.first()).copied()
+}
+
+/// Brings groups and replicas to the state of the links.
+pub fn follow(forwarding: &Forwarding, pipeline: &mut Pipeline) {
+    let links = &forwarding.links;
+    let watches = |group: &&p4rt::ActionProfileGroup| group.members.iter().any(|member| of_member(member).is_some());
+    for (id, store) in &forwarding.profiles {
+        let Some(profile) = forwarding.index.profiles.get(id) else {
+            continue;
+        };
+        for group in store.groups.values().filter(watches) {
+            let followed = pipeline.group_modify(profile.profile, group.group_id, &shares(links, group));
+            debug_assert!(followed.is_ok(), "its members exist: {followed:?}");
+        }
+    }
+    for table in forwarding.index.tables.values() {
+        let profile = table.profile.and_then(|id| forwarding.index.profiles.get(&id));
+        let (Some(profile), Some(store)) = (profile, forwarding.tables.get(&table.id)) else {
+            continue;
+        };
+        for stored in store.iter() {
+            let action = stored.entry.action.as_ref().and_then(|action| action.r#type.as_ref());
+            let (Some(ActionKind::ActionProfileActionSet(set)), Some(made)) = (action, &stored.one_shot) else {
+                continue;
+            };
+            if set
+                .action_profile_actions
+                .iter()
+                .any(|choice| of_choice(choice).is_some())
+            {
+                let shares = one_shot::shares(links, set, &made.members);
+                let followed = pipeline.group_modify(profile.profile, made.group, &shares);
+                debug_assert!(followed.is_ok(), "its members exist: {followed:?}");
+            }
+        }
+    }
+    replication::follow(forwarding, pipeline);
+}
