@@ -18,6 +18,7 @@ class ReadingClient(p4runtime.P4RuntimeClient):  # type: ignore[misc]
     """A client that asks for the writing only if it is wanted and free."""
 
     wants_writing = False
+    election_id: tuple[int, int]
 
     def handshake(self) -> None:
         """Opens the session without an election id."""

@@ -199,7 +199,7 @@ pub(crate) fn counted(forwarding: &Forwarding, pipeline: &Pipeline, update: &Ent
             pipeline,
             &p4rt::MeterEntry {
                 counter_data: Some(p4rt::MeterCounterData::default()),
-                ..entry.clone()
+                ..*entry
             },
         ),
         Entity::DirectMeterEntry(p4rt::DirectMeterEntry {

@@ -16,8 +16,11 @@ use crate::{Code, Fault, Forwarding, bits, match_key};
 /// Values and masks that one member may become: a range is several prefixes.
 const MAX_MASKED: usize = 65536;
 
+/// A value, and the bits of it that count.
+type Masked = (Vec<u8>, Vec<u8>);
+
 /// The values and masks that match what a member matches: its fields one after the other.
-fn masked(name: &str, fields: &[Field], key: &[MatchKey]) -> Result<Vec<(Vec<u8>, Vec<u8>)>, Fault> {
+fn masked(name: &str, fields: &[Field], key: &[MatchKey]) -> Result<Vec<Masked>, Fault> {
     let mut found = vec![(bits::Writer::default(), bits::Writer::default())];
     for (field, key) in fields.iter().zip(key) {
         let zeros = || vec![0; ones(field.width).len()];
@@ -51,7 +54,7 @@ fn masked(name: &str, fields: &[Field], key: &[MatchKey]) -> Result<Vec<(Vec<u8>
 }
 
 /// The prefixes that together are an interval.
-fn prefixes(low: &[u8], high: &[u8], width: u32) -> Vec<(Vec<u8>, Vec<u8>)> {
+fn prefixes(low: &[u8], high: &[u8], width: u32) -> Vec<Masked> {
     let bytes = low.len();
     let full = |number: &BigUint| {
         let digits = number.to_bytes_be();
