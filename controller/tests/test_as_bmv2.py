@@ -125,3 +125,7 @@ def test_a_tc_link_fills_the_queue_that_programs_see(tmp_path: Path) -> None:
     assert marks[:5] == [2] * 5
     assert marks[-8:] == [3] * 8
     assert (tmp_path / "ecn1-eth2_out.pcap").stat().st_size > 40 * 1000
+    # BMv2's log tells of each packet
+    log = (tmp_path / "ecn1.log").read_text()
+    assert "] [cxt 0] Processing packet received on port 1\n" in log
+    assert "] [cxt 0] Transmitting packet of size 1000 out of port 2\n" in log

@@ -46,6 +46,23 @@ def split_at_arrow(found: Sequence[str]) -> tuple[list[str], list[str]]:
     return list(found[:place]), list(found[place + 1 :])
 
 
+def complaint(error: InputError | OverflowError | TException) -> str | None:
+    """What is wrong with a line, or what the switch refused; `None` if it is another error."""
+    match error:
+        case MatchKeyError():
+            return f"Invalid match key: {error}"
+        case ParameterError():
+            return f"Invalid runtime data: {error}"
+        case InputError():
+            return f"Error: {error}"
+        case OverflowError():
+            return f"Error: number out of range: {error}"
+        case TApplicationException():
+            return f"Error: {error.message}"
+        case _:
+            return refusal(error)
+
+
 class BaseCommands(cmd.Cmd):
     """A line at a time; a wrong one is told, and the next one comes."""
 
@@ -61,18 +78,8 @@ class BaseCommands(cmd.Cmd):
         """Runs one line; tells what is wrong with it, or what the switch refuses."""
         try:
             return super().onecmd(line)
-        except MatchKeyError as error:
-            print("Invalid match key:", error)
-        except ParameterError as error:
-            print("Invalid runtime data:", error)
-        except InputError as error:
-            print("Error:", error)
-        except OverflowError as error:
-            print("Error: number out of range:", error)
-        except TApplicationException as error:
-            print("Error:", error.message)
-        except TException as error:
-            said = refusal(error)
+        except (InputError, OverflowError, TException) as error:
+            said = complaint(error)
             if said is None:
                 raise
             print(said)
@@ -130,4 +137,4 @@ class BaseCommands(cmd.Cmd):
         return [name for name in sorted(actions) if name.startswith(text)]
 
 
-__all__ = ["CONTEXT", "BaseCommands", "at_least", "handle", "integer", "split_at_arrow", "words"]
+__all__ = ["CONTEXT", "BaseCommands", "at_least", "complaint", "handle", "integer", "split_at_arrow", "words"]

@@ -23,6 +23,7 @@ from p4sched.cli.report import report
 from p4sched.cli.run_all import run_all
 from p4sched.cli.stf import stf
 from p4sched.cli.sweep import sweep
+from p4sched.cli.trace import trace
 from p4sched.cli.watch import watch
 from p4sched.errors import INTERRUPTED, P4schedError, UsageError, unknown_name
 from p4sched.lab import experiment
@@ -267,6 +268,7 @@ app.command("report")(report)
 app.command("sweep")(sweep)
 app.command("attack")(attack)
 app.command("stf")(stf)
+app.command("trace")(trace)
 
 
 def main() -> None:

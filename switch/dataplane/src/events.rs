@@ -188,6 +188,8 @@ pub enum What {
     },
     /// A parser comes to a state.
     State {
+        /// Which parser.
+        parser: String,
         /// Its name.
         state: String,
     },
@@ -246,8 +248,9 @@ pub enum What {
     },
     /// A condition was evaluated.
     Condition {
-        /// Its name.
-        condition: String,
+        /// Its name; within an action it has none.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        condition: Option<String>,
         /// Where it stands.
         #[serde(skip_serializing_if = "Option::is_none")]
         source: Option<Source>,

@@ -5,6 +5,7 @@
 
 pub mod arbitration;
 mod handle;
+mod program;
 mod server;
 mod service;
 mod status;
@@ -12,5 +13,6 @@ mod streams;
 mod traffic_manager;
 
 pub use handle::{DeviceHandle, Job};
+pub use program::read_program;
 pub use server::{NOTIFICATION_BACKLOG, serve, serve_streams};
 pub use streams::{Said, Streams};

@@ -1,10 +1,12 @@
-//! Messages to the operator: on standard error, and in a file if asked for.
+//! Messages to the operator: on standard error, and in a file if asked for. The log of packets (`packet_log.rs`) writes to the
+//! same file.
 
-use std::fs::File;
-use std::io::{self, Write as _};
-use std::path::Path;
-use std::sync::OnceLock;
+use std::fs::{self, File};
+use std::io::{self, BufWriter, Write};
+use std::os::fd::AsFd;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU8, Ordering};
+use std::sync::{Mutex, OnceLock, PoisonError};
 
 /// How much is said, as BMv2's `--log-level`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, clap::ValueEnum)]
@@ -17,24 +19,166 @@ pub enum Level {
     Warn,
     /// What happened.
     Info,
-    /// As info: packets are not logged one by one.
+    /// The way of each packet: states, tables, actions, queues.
     Debug,
-    /// As info: packets are not logged one by one.
+    /// And each statement, with what it changes.
     Trace,
 }
 
 static LEVEL: AtomicU8 = AtomicU8::new(Level::Info as u8);
 
-static FILE: OnceLock<File> = OnceLock::new();
+/// Where lines go.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Place {
+    /// The file of `--log-file`: messages and packets.
+    File,
+    /// Standard output: packets.
+    Console,
+    /// The file of `--log-json`: packets.
+    Json,
+}
 
-/// Says everything in this file too, in place of an older one.
+static PLACES: [OnceLock<Mutex<Output>>; 3] = [OnceLock::new(), OnceLock::new(), OnceLock::new()];
+
+/// When a file is full, and what becomes of the lines in it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Rotation {
+    /// Bytes that a file holds.
+    pub size: u64,
+    /// Older files that are kept: of `s1.log` these are `s1.1.log`, `s1.2.log` and so on.
+    pub files: u64,
+}
+
+/// A place that takes lines. When it takes no more, on a full disk say, it ends, and everything else goes on.
+#[derive(Debug)]
+struct Output {
+    path: PathBuf,
+    out: Option<BufWriter<File>>,
+    written: u64,
+    rotation: Option<Rotation>,
+    /// After each line.
+    flushes: bool,
+}
+
+impl Output {
+    fn new(path: PathBuf, file: File, rotation: Option<Rotation>, flushes: bool) -> Output {
+        Output {
+            path,
+            out: Some(BufWriter::new(file)),
+            written: 0,
+            rotation,
+            flushes,
+        }
+    }
+
+    fn line(&mut self, line: &str) {
+        let bytes = line.len() as u64 + 1;
+        if let Some(rotation) = self.rotation
+            && self.written > 0
+            && self.written + bytes > rotation.size
+        {
+            self.rotate(rotation.files);
+        }
+        self.written += bytes;
+        self.write(|out| {
+            out.write_all(line.as_bytes())?;
+            out.write_all(b"\n")
+        });
+        if self.flushes {
+            self.flush();
+        }
+    }
+
+    fn flush(&mut self) {
+        self.write(BufWriter::flush);
+    }
+
+    fn write(&mut self, write: impl FnOnce(&mut BufWriter<File>) -> io::Result<()>) {
+        if let Some(out) = &mut self.out
+            && let Err(error) = write(out)
+        {
+            // Not through the log: this place is a part of it.
+            let _ = writeln!(
+                io::stderr(),
+                "p4sched-switch: {}: {error}; it ends here",
+                self.path.display()
+            );
+            // What the buffer holds would fail again.
+            self.out.take().map(BufWriter::into_parts);
+        }
+    }
+
+    /// The older files move by one, the oldest goes, and a new one begins.
+    fn rotate(&mut self, files: u64) {
+        self.flush();
+        let older = |number| match number {
+            0 => self.path.clone(),
+            number => numbered(&self.path, number),
+        };
+        for number in (0..files).rev() {
+            // There may be none of this number yet.
+            let _ = fs::rename(older(number), older(number + 1));
+        }
+        let begun = File::create(&self.path);
+        self.written = 0;
+        self.write(|out| {
+            *out = BufWriter::new(begun?);
+            Ok(())
+        });
+    }
+}
+
+/// `s1.log` becomes `s1.2.log`.
+fn numbered(path: &Path, number: u64) -> PathBuf {
+    match path.extension() {
+        Some(extension) => path.with_extension(format!("{number}.{}", extension.display())),
+        None => path.with_extension(number.to_string()),
+    }
+}
+
+fn set(place: Place, output: Output) {
+    PLACES[place as usize].get_or_init(|| Mutex::new(output));
+}
+
+/// Lines for this place go to a file from now on, in place of an older one.
 ///
 /// # Errors
 /// Those of the file.
-pub fn set_file(path: &Path) -> io::Result<()> {
+pub fn set_file(place: Place, path: &Path, rotation: Option<Rotation>, flushes: bool) -> io::Result<()> {
     let file = File::create(path)?;
-    FILE.get_or_init(|| file);
+    set(place, Output::new(path.to_owned(), file, rotation, flushes));
     Ok(())
+}
+
+/// Lines for the console go to standard output from now on.
+///
+/// # Errors
+/// There is no standard output.
+pub fn set_console() -> io::Result<()> {
+    let file = File::from(io::stdout().as_fd().try_clone_to_owned()?);
+    set(
+        Place::Console,
+        Output::new(PathBuf::from("standard output"), file, None, false),
+    );
+    Ok(())
+}
+
+fn with(place: Place, write: impl FnOnce(&mut Output)) {
+    if let Some(output) = PLACES[place as usize].get() {
+        write(&mut output.lock().unwrap_or_else(PoisonError::into_inner));
+    }
+}
+
+/// A line for a place; nothing if the place is not set.
+pub fn line(place: Place, line: impl FnOnce() -> String) {
+    with(place, |output| output.line(&line()));
+}
+
+/// Lets readers see all lines.
+pub fn flush() {
+    for place in [Place::File, Place::Console, Place::Json] {
+        with(place, Output::flush);
+    }
 }
 
 /// Sets how much is said from now on.
@@ -42,12 +186,13 @@ pub fn set_level(level: Level) {
     LEVEL.store(level as u8, Ordering::Relaxed);
 }
 
-/// Says it at any level. A log that takes nothing any more, on a full disk say, is no reason to end.
+/// Says it at any level. A log that takes nothing any more is no reason to end.
 pub fn always(message: &str) {
     let _ = writeln!(io::stderr(), "p4sched-switch: {message}");
-    if let Some(mut file) = FILE.get() {
-        let _ = writeln!(file, "p4sched-switch: {message}");
-    }
+    with(Place::File, |output| {
+        output.line(&format!("p4sched-switch: {message}"));
+        output.flush();
+    });
 }
 
 fn say(level: Level, message: &str) {
@@ -64,4 +209,38 @@ pub fn warn(message: &str) {
 /// Something that happened.
 pub fn info(message: &str) {
     say(Level::Info, message);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_full_disk_ends_the_log_and_nothing_else() {
+        let file = File::options().write(true).open("/dev/full").expect("Linux has it");
+        let mut output = Output::new(PathBuf::from("s1.log"), file, None, false);
+        output.line("one");
+        assert!(output.out.is_some(), "it waits in the buffer");
+        output.flush();
+        assert!(output.out.is_none());
+        output.line("two");
+    }
+
+    #[test]
+    fn a_full_file_makes_room_and_the_oldest_goes() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("s1.log");
+        let file = File::create(&path).expect("it can be written");
+        let rotation = Some(Rotation { size: 8, files: 2 });
+        let mut output = Output::new(path.clone(), file, rotation, true);
+        for number in 1..=4 {
+            output.line(&format!("line {number}"));
+        }
+        let read = |name: &str| fs::read_to_string(folder.path().join(name)).expect(name);
+        assert_eq!(read("s1.log"), "line 4\n");
+        assert_eq!(read("s1.1.log"), "line 3\n");
+        assert_eq!(read("s1.2.log"), "line 2\n");
+        assert_eq!(fs::read_dir(folder.path()).expect("the folder").count(), 3);
+        assert_eq!(numbered(Path::new("a/log"), 1), Path::new("a/log.1"));
+    }
 }

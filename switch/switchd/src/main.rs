@@ -5,8 +5,8 @@ mod gathering;
 mod lateness;
 mod log;
 mod options;
+mod packet_log;
 mod ports;
-mod program;
 mod stalls;
 mod switch;
 
@@ -17,10 +17,11 @@ use std::sync::{Arc, mpsc};
 
 use p4sched_device::{Device, Notification};
 use p4sched_engine::Engine;
-use p4sched_p4runtime::{DeviceHandle, NOTIFICATION_BACKLOG, serve};
+use p4sched_p4runtime::{DeviceHandle, NOTIFICATION_BACKLOG, read_program, serve};
 use tokio::signal::unix::{SignalKind, signal};
 
 use clock::Clock;
+use log::Place;
 use options::Options;
 use ports::{Capture, Direction, PortSpec, Receiver, Transmitter};
 use switch::{Switch, Totals, Waker};
@@ -107,13 +108,14 @@ fn listen(address: &str) -> Result<TcpListener, String> {
 fn run(options: Options) -> Result<Totals, String> {
     let clock = Clock::start();
     if let Some(path) = &options.log_file {
-        log::set_file(path).map_err(|error| format!("--log-file: {}: {error}", path.display()))?;
+        log::set_file(Place::File, path, options.rotation(), options.log_flush)
+            .map_err(|error| format!("--log-file: {}: {error}", path.display()))?;
     }
     options.without_effect().iter().for_each(|line| log::info(line));
     let program = options
         .program
         .as_ref()
-        .map(|json| program::read(json, options.p4info.as_deref()))
+        .map(|json| read_program(json, options.p4info.as_deref()))
         .transpose()?;
     let listener = listen(&options.grpc_server_addr)?;
     let address = listener.local_addr().map_err(|error| error.to_string())?;
@@ -139,6 +141,10 @@ fn run(options: Options) -> Result<Totals, String> {
     if options.no_jit {
         engine.interpret();
     }
+    let packet_log = packet_log::open(&options, clock)?.map(|(sink, writer)| {
+        engine.trace(sink);
+        writer
+    });
     let (notifications, notified) = tokio::sync::mpsc::channel(NOTIFICATION_BACKLOG);
     let notify = move |notification| {
         let stamped = clock.sample().stamp(notification);
@@ -182,6 +188,10 @@ fn run(options: Options) -> Result<Totals, String> {
     let totals = data_plane
         .join()
         .map_err(|_| "the data plane failed, see above".to_owned())?;
+    // With the data plane its events have ended.
+    if packet_log.is_some_and(|writer| writer.join().is_err()) {
+        log::warn("the log of packets failed, see above");
+    }
     served.map(|()| totals)
 }
 

@@ -7,7 +7,7 @@ use clap::parser::ValueSource;
 use clap::{CommandFactory, FromArgMatches, Parser};
 use p4sched_dataplane::{DROP_PORT, Port};
 
-use crate::log::Level;
+use crate::log::{Level, Rotation};
 use crate::ports::PortSpec;
 use crate::stalls::Stalls;
 
@@ -17,6 +17,10 @@ const LAST_PORT: Port = DROP_PORT - 1;
 /// Names under which the switch has the defaults of BMv2: device 0, a Thrift server, and a gRPC server that other hosts reach.
 /// BMv2's `simple_switch` has no gRPC, so several run side by side: it is at any free port.
 const BMV2_NAMES: [(&str, &str); 2] = [("simple_switch_grpc", "0.0.0.0:9559"), ("simple_switch", "127.0.0.1:0")];
+
+/// BMv2's log files hold so many bytes, and so many older ones are kept, unless told otherwise.
+const BMV2_LOG_SIZE: u64 = 5 << 20;
+const BMV2_LOG_FILES: u64 = 3;
 
 /// Where BMv2's Thrift server listens unless told otherwise.
 const BMV2_THRIFT_PORT: u16 = 9090;
@@ -69,7 +73,7 @@ pub struct Options {
     #[arg(long, value_name = "PERIOD,DURATION")]
     pub inject_stall: Option<Stalls>,
 
-    /// How much to say on standard error.
+    /// How much to say. From debug on, the way of each packet is told; programs are interpreted then.
     #[arg(short = 'L', long, value_enum, default_value_t = Level::Info)]
     pub log_level: Level,
 
@@ -77,9 +81,33 @@ pub struct Options {
     #[arg(long, value_name = "PORT", default_value_t = DROP_PORT, value_parser = drop_port)]
     pub drop_port: Port,
 
-    /// Also write the messages to this file; BMv2 adds .txt to its name, this switch does not.
+    /// Also write the messages to this file, and the way of each packet; BMv2 adds .txt to its name, this switch does not.
     #[arg(long, value_name = "FILE")]
     pub log_file: Option<PathBuf>,
+
+    /// Write the way of each packet to standard output, as without --log-file.
+    #[arg(long)]
+    pub log_console: bool,
+
+    /// Let readers of the log see each line at once.
+    #[arg(long)]
+    pub log_flush: bool,
+
+    /// Begin another file when --log-file has so many bytes.
+    #[arg(long, value_name = "BYTES", value_parser = clap::value_parser!(u64).range(1..))]
+    pub log_file_max_size: Option<u64>,
+
+    /// Keep so many older files [default: 3].
+    #[arg(long, value_name = "COUNT")]
+    pub log_file_max_files: Option<u64>,
+
+    /// Write the way of each packet to this file at any level, as JSON lines.
+    #[arg(long, value_name = "FILE")]
+    pub log_json: Option<PathBuf>,
+
+    /// Show so many bytes of each frame in the log of packets.
+    #[arg(long, value_name = "BYTES")]
+    pub dump_packet_data: Option<usize>,
 
     /// Record all frames in pcap files, one for each port and direction: DIR/IFACE_in.pcap, DIR/IFACE_out.pcap.
     #[arg(long, value_name = "DIR", num_args = 0..=1, default_missing_value = ".")]
@@ -107,9 +135,6 @@ pub struct Options {
 /// Options of BMv2 that change nothing here, or only what is said.
 #[derive(Debug, Parser)]
 struct Ignored {
-    /// Accepted for BMv2's sake: messages always go to standard error.
-    #[arg(long)]
-    log_console: bool,
     /// Accepted for BMv2's sake: every port has eight queues.
     #[arg(long, value_name = "COUNT", value_parser = clap::value_parser!(u8).range(1..=8))]
     priority_queues: Option<u8>,
@@ -118,13 +143,7 @@ struct Ignored {
     #[arg(long, hide = true)]
     notifications_addr: Option<String>,
     #[arg(long, hide = true)]
-    dump_packet_data: Option<u64>,
-    #[arg(long, hide = true)]
-    log_flush: bool,
-    #[arg(long, hide = true)]
-    log_file_max_size: Option<u64>,
-    #[arg(long, hide = true)]
-    log_file_max_files: Option<u64>,
+    trace_dir: Option<String>,
     #[arg(long, hide = true)]
     max_port_count: Option<u64>,
 }
@@ -189,11 +208,11 @@ impl Options {
         let Ignored {
             nanolog,
             notifications_addr,
-            dump_packet_data,
-            log_file_max_size,
-            log_file_max_files,
+            trace_dir,
             ..
         } = &self.ignored;
+        let packets_logged = self.log_level >= Level::Debug || self.log_json.is_some();
+        let no_file = self.log_file.is_none();
         let cases = [
             ("--nanolog", nanolog.is_some(), "no events are published"),
             (
@@ -201,26 +220,35 @@ impl Options {
                 notifications_addr.is_some(),
                 "digests and idle notices go over P4Runtime",
             ),
+            ("--trace-dir", trace_dir.is_some(), "--log-json writes packets' ways"),
             (
                 "--dump-packet-data",
-                dump_packet_data.is_some(),
-                "packets are not logged; --pcap records them",
+                self.dump_packet_data.is_some() && !packets_logged,
+                "packets are logged with -L debug or -L trace; --pcap records them",
             ),
             (
                 "--log-file-max-size",
-                log_file_max_size.is_some(),
-                "the log has few lines",
+                self.log_file_max_size.is_some() && no_file,
+                "there is no --log-file",
             ),
             (
                 "--log-file-max-files",
-                log_file_max_files.is_some(),
-                "the log has few lines",
+                self.log_file_max_files.is_some() && self.log_file_max_size.is_none(),
+                "--log-file has no --log-file-max-size",
             ),
         ];
         let given = cases.into_iter().filter(|&(_, given, _)| given);
         given
             .map(|(option, _, why)| format!("{option} is ignored: {why}"))
             .collect()
+    }
+
+    /// When another file of `--log-file` begins.
+    pub fn rotation(&self) -> Option<Rotation> {
+        self.log_file_max_size.map(|size| Rotation {
+            size,
+            files: self.log_file_max_files.unwrap_or(BMV2_LOG_FILES),
+        })
     }
 
     /// Reads the command line. `--`, which separates BMv2's own options from those of its target, separates nothing here.
@@ -236,7 +264,14 @@ impl Options {
         options.thrift_asked_for = options.thrift_port.is_some();
         if let Some((_, address)) = bmv2 {
             options.thrift_port = options.thrift_port.or(Some(BMV2_THRIFT_PORT));
+            if options.log_file.is_some() {
+                options.log_file_max_size = options.log_file_max_size.or(Some(BMV2_LOG_SIZE));
+            }
             let default = |name| given.value_source(name) == Some(ValueSource::DefaultValue);
+            // BMv2 has no log unless it is asked for one, and then it tells everything.
+            if default("log_level") && (options.log_console || options.log_file.is_some()) {
+                options.log_level = Level::Trace;
+            }
             if default("device_id") {
                 options.device_id = 0;
             }
@@ -342,6 +377,23 @@ mod tests {
             (4, "127.0.0.1:1".to_owned())
         );
         assert_eq!(parse("simple_switch --no-p4"), (0, "127.0.0.1:0".to_owned()));
+    }
+
+    #[test]
+    fn under_bmv2s_name_a_log_that_is_asked_for_tells_of_each_packet() {
+        let parse = |line: &str| {
+            let arguments = line.split_whitespace().map(OsString::from);
+            let options = Options::from_command_line(arguments).expect("the line is right");
+            assert!(options.without_effect().is_empty());
+            (options.log_level, options.rotation().map(|rotation| rotation.size))
+        };
+        assert_eq!(parse("simple_switch_grpc --no-p4"), (Level::Info, None));
+        assert_eq!(parse("simple_switch_grpc --no-p4 --log-console"), (Level::Trace, None));
+        let with_file = "simple_switch_grpc --no-p4 --log-file s1.log";
+        assert_eq!(parse(with_file), (Level::Trace, Some(5_242_880)));
+        assert_eq!(parse(&format!("{with_file} -L info")), (Level::Info, Some(5_242_880)));
+        let own = format!("p4sched-{}", with_file.replace("simple_switch_grpc", "switch"));
+        assert_eq!(parse(&own), (Level::Info, None));
     }
 
     #[test]

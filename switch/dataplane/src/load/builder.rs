@@ -71,11 +71,9 @@ impl<'a> Builder<'a> {
         }
     }
 
-    /// Marks the operation at an address, if one was written there.
+    /// Marks the operation at an address.
     pub fn mark(&mut self, at: Address, mark: Mark) {
-        if at < self.address() {
-            self.marks.push((at, mark));
-        }
+        self.marks.push((at, mark));
     }
 
     pub fn address(&self) -> u32 {

@@ -92,7 +92,8 @@ impl<'a, 'l> Linear<'a, 'l> {
                     self.builder.end_statement();
                     let at = self.builder.address();
                     self.jump(op, *no);
-                    self.builder.mark(at, Mark::Condition(name.clone(), source.clone()));
+                    self.builder
+                        .mark(at, Mark::Condition(Some(name.clone()), source.clone()));
                     pending.extend(no);
                     *yes
                 }

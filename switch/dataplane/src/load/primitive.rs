@@ -46,8 +46,13 @@ pub(crate) fn lower_all(
         addresses.push(at);
         lowering.primitive(primitive)?;
         lowering.code.builder.end_statement();
-        if let Some(source) = primitive.source() {
-            lowering.code.builder.mark(at, Mark::Statement(source));
+        let builder = &mut *lowering.code.builder;
+        match (primitive.source(), builder.address()) {
+            (Some(source), end) if primitive.get("op")?.str()? == "_jump_if_zero" => {
+                builder.mark(end - 1, Mark::Condition(None, Some(source)));
+            }
+            (Some(source), end) if end > at => builder.mark(at, Mark::Statement(source)),
+            _ => {}
         }
     }
     addresses.push(lowering.code.builder.address());

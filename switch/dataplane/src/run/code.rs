@@ -16,8 +16,8 @@ use crate::events::Source;
 /// What an operation is the first of; the log of packets tells it.
 #[derive(Clone, Debug)]
 pub(crate) enum Mark {
-    /// A jump that is taken if the condition of this name does not hold.
-    Condition(String, Option<Arc<Source>>),
+    /// A jump that is taken if a condition does not hold. In the control flow conditions have names, in actions not.
+    Condition(Option<String>, Option<Arc<Source>>),
     /// A primitive.
     Statement(Arc<Source>),
     /// A table whose only action stands here.

@@ -167,12 +167,15 @@ impl Layout {
         })
     }
 
-    /// A field's name, with its header's. What the compiler keeps in `scalars` (metadata, variables) has a whole name of its
-    /// own.
+    /// A field's name, with its header's. What the compilers keep in `scalars` (metadata, variables) has a whole name of its
+    /// own; user metadata is `meta`, as in keys of tables.
     pub fn field_name(&self, field: u32) -> String {
         let field = &self.fields[field as usize];
         match self.headers[field.header as usize].name.as_str() {
-            "scalars" => field.name.clone(),
+            "scalars" => match field.name.strip_prefix("userMetadata.") {
+                Some(name) => format!("meta.{name}"),
+                None => field.name.clone(),
+            },
             header => format!("{header}.{}", field.name),
         }
     }

@@ -4,7 +4,6 @@
 use super::code::Code;
 use super::entries::Call;
 use super::ops::{Address, Op};
-use super::parser::{ParseState, Parser};
 use super::state::State;
 use crate::events::{PacketId, What};
 use crate::ids::Nanos;
@@ -55,9 +54,6 @@ pub(crate) trait Observer {
 
     /// A header was extracted.
     fn extracted(&mut self, _code: &Code, _state: &State, _header: u32, _bytes: usize) {}
-
-    /// A parser state chose the next one by the key in `state.key`.
-    fn selected(&mut self, _parser: &Parser, _current: &ParseState, _state: &State, _next: Option<u32>) {}
 }
 
 /// Nobody looks on.

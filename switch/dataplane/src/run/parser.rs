@@ -11,7 +11,7 @@ use super::observer::Observer;
 use super::ops::{Address, Word};
 use super::state::State;
 use crate::bits::{self, words};
-use crate::events::What;
+use crate::events::{Number, What};
 
 /// States one packet may visit, so that a loop that extracts nothing ends.
 pub(crate) const MAX_STEPS: usize = 4096;
@@ -259,14 +259,39 @@ impl Parser {
         seen: &mut O,
     ) -> Result<Option<u32>, u32> {
         seen.see(|| What::State {
+            parser: self.name.clone(),
             state: current.name.clone(),
         });
         for op in &current.ops {
             self.execute(code, state, op, at, seen)?;
         }
         let next = self.next(code, sets, state, current, *at, seen)?;
-        seen.selected(self, current, state, next);
+        seen.see(|| self.choice(current, state, next));
         Ok(next)
+    }
+
+    /// The choice of the next state, by the key that the state has made.
+    fn choice(&self, current: &ParseState, state: &State, next: Option<u32>) -> What {
+        let mut at = 0;
+        let mut bytes = Vec::new();
+        // A state that chooses by nothing has made no key.
+        let widths = match current.cases.is_empty() {
+            true => &[][..],
+            false => &current.widths,
+        };
+        for &width in widths {
+            let part = &state.key[at..at + words(width)];
+            at += part.len();
+            bytes.extend(bits::to_bytes(part, width));
+        }
+        What::Selected {
+            state: current.name.clone(),
+            key: (!bytes.is_empty()).then(|| Number {
+                width: bytes.len() as u32 * u8::BITS,
+                bytes,
+            }),
+            next: next.map(|next| self.states[next as usize].name.clone()),
+        }
     }
 
     /// The state after this one.

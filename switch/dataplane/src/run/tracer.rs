@@ -5,7 +5,6 @@ use super::entries::Call;
 use super::layout::{Field, register};
 use super::observer::Observer;
 use super::ops::{Address, Assignment, Op, Target};
-use super::parser::{ParseState, Parser};
 use super::state::State;
 use crate::bits::{to_bytes, words};
 use crate::events::{Event, Matched, Named, Number, PacketId, What};
@@ -293,29 +292,5 @@ impl Observer for Tracer {
             fields: layout.fields[header.fields()].iter().map(named).collect(),
         });
         self.accept(state);
-    }
-
-    fn selected(&mut self, parser: &Parser, current: &ParseState, state: &State, next: Option<u32>) {
-        let name = |state: u32| parser.states[state as usize].name.clone();
-        let mut at = 0;
-        let mut bytes = Vec::new();
-        // A state that chooses by nothing has made no key.
-        let widths = match current.cases.is_empty() {
-            true => &[][..],
-            false => &current.widths,
-        };
-        for &width in widths {
-            let part = &state.key[at..at + words(width)];
-            at += part.len();
-            bytes.extend(to_bytes(part, width));
-        }
-        self.push(What::Selected {
-            state: current.name.clone(),
-            key: (!bytes.is_empty()).then(|| Number {
-                width: bytes.len() as u32 * u8::BITS,
-                bytes,
-            }),
-            next: next.map(name),
-        });
     }
 }

@@ -1,4 +1,4 @@
-//! The program given on the command line.
+//! Programs in files.
 
 use std::fs;
 use std::path::Path;
@@ -22,7 +22,7 @@ fn p4info_from_text(text: &str) -> Result<P4Info, String> {
 ///
 /// # Errors
 /// One line that names the file and what is wrong with it.
-pub fn read(json: &Path, p4info: Option<&Path>) -> Result<Program, String> {
+pub fn read_program(json: &Path, p4info: Option<&Path>) -> Result<Program, String> {
     let at = |path: &Path, problem: &dyn std::fmt::Display| format!("{}: {problem}", path.display());
     let program = fs::read(json).map_err(|error| at(json, &error))?;
     let Some(path) = p4info else {

@@ -1,0 +1,122 @@
+"""`p4sched trace PROGRAM CAPTURE`: the way of captured packets through a program, without a network."""
+
+import cmd
+import contextlib
+import io
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from thriftpy2.thrift import TException
+
+from p4sched.bmv2.base import complaint
+from p4sched.bmv2.cli import Commands
+from p4sched.bmv2.connection import connect
+from p4sched.bmv2.program import InputError
+from p4sched.bmv2.program import Program as Names
+from p4sched.errors import P4schedError, UsageError
+from p4sched.p4rt.compile import compile_program
+from p4sched.p4rt.program import Program
+from p4sched.p4rt.target import Target
+from p4sched.paths import rust_binary
+
+
+class EntryCommands(Commands):
+    """The commands of `simple_switch_CLI` from a file: the first wrong line ends it."""
+
+    def onecmd(self, line: str) -> bool:
+        """Runs one line; fails with what is wrong with it."""
+        return cmd.Cmd.onecmd(self, line)
+
+    def default(self, line: str) -> None:
+        """No command of this name."""
+        raise InputError(f"no command '{line.split(maxsplit=1)[0]}'")
+
+    def do_shell(self, line: str) -> None:
+        """A file of entries runs no programs."""
+        raise InputError(f"'{line}' is for a shell")
+
+
+def trace(
+    program: Annotated[Path, typer.Argument(metavar="PROGRAM", help="P4 program, or BMv2 JSON.")],
+    capture: Annotated[Path, typer.Argument(metavar="CAPTURE", help="pcap file.")],
+    entries: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="Commands of simple_switch_CLI, one a line, for example table_add."),
+    ] = None,
+    port: Annotated[int, typer.Option(min=0, max=510, metavar="N", help="Port by which the packets arrive.")] = 1,
+    packet: Annotated[
+        int | None,
+        typer.Option(min=1, metavar="N", help="Show only packet N; those before it pass as well."),
+    ] = None,
+    json: Annotated[bool, typer.Option("--json", help="Write each event as a line of JSON.")] = False,
+    arch: Annotated[Target, typer.Option(help="Architecture that a P4 program is written for.")] = Target.V1MODEL,
+) -> int:
+    """Show the way of captured packets through a program: no network, no root.
+
+    Parser states, tables, keys, actions, changes of fields, queues, and what comes out where. One packet at a time,
+    in stepped time.
+    """
+    for path in (program, capture, entries):
+        if path is not None and not path.is_file():
+            raise UsageError(f"no file '{path}'")
+    options = ["--port", str(port), *(["--packet", str(packet)] if packet else []), *(["--json"] if json else [])]
+    if program.suffix == ".json":
+        built = Program.in_folder(program.parent, program.stem)
+        return _run(program, built.p4info if built.p4info.is_file() else None, capture, entries, options)
+    with tempfile.TemporaryDirectory() as folder:
+        built = compile_program(program, Path(folder), target=arch)
+        return _run(built.json, built.p4info, capture, entries, options)
+
+
+def _run(json: Path, p4info: Path | None, capture: Path, entries: Path | None, options: list[str]) -> int:
+    command = [str(rust_binary("p4sched-packet-trace")), str(json), str(capture), *options]
+    if p4info is not None:
+        command += ["--p4info", str(p4info)]
+    if entries is not None:
+        command.append("--await-entries")
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as bench:
+        assert bench.stdin
+        assert bench.stdout
+        assert bench.stderr
+        # without a port it has failed, and says why below
+        listening = bench.stdout.readline() if entries is not None else b""
+        try:
+            if entries is not None and listening:
+                _write(entries, json, int(listening))
+        finally:
+            bench.stdin.close()
+        sys.stdout.flush()
+        try:
+            shutil.copyfileobj(bench.stdout, sys.stdout.buffer)
+            sys.stdout.flush()
+        except BrokenPipeError:
+            # nobody reads any more: no second complaint when Python flushes
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            bench.kill()
+            return 1
+        problem = bench.stderr.read().decode(errors="replace").strip()
+    if bench.returncode != 0:
+        raise P4schedError(problem or f"p4sched-packet-trace failed with status {bench.returncode}")
+    return 0
+
+
+def _write(entries: Path, json: Path, port: int) -> None:
+    """Gives the entries to the switch that listens at this port."""
+    commands = EntryCommands(connect("127.0.0.1", port), Names(json.read_text()))
+    for number, line in enumerate(entries.read_text(errors="replace").splitlines(), 1):
+        command = line.partition("#")[0].strip()
+        if not command:
+            continue
+        try:
+            # what it says of each entry belongs to a terminal
+            with contextlib.redirect_stdout(io.StringIO()):
+                commands.onecmd(command)
+        except (InputError, OverflowError, TException) as error:
+            said = (complaint(error) or str(error)).removeprefix("Error: ")
+            raise P4schedError(f"{entries}:{number}: {said}") from error

@@ -1,0 +1,19 @@
+//! A packet's way through a program: its events as text and as JSON lines, and captured packets that take it.
+//!
+//! The switch writes its log of packets with this crate, `p4sched-packet-trace` shows what a program does with a capture.
+
+pub mod pcap;
+pub mod text;
+pub mod way;
+
+use p4sched_dataplane::{Event, What};
+
+/// An event as a line of JSON, with at most so many bytes of a frame.
+pub fn json(event: &Event, data_bytes: usize) -> String {
+    let mut event = event.clone();
+    if let What::Received { data, .. } | What::Transmitted { data, .. } = &mut event.what {
+        data.0.truncate(data_bytes);
+    }
+    // Names and numbers only: nothing that JSON cannot say.
+    serde_json::to_string(&event).unwrap_or_default()
+}

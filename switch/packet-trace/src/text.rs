@@ -1,0 +1,275 @@
+//! Events in the words of BMv2's log.
+//!
+//! Facts come from behavioral-model (`src/bm_sim/logger.cpp`, `parser.cpp`, `match_tables.cpp`, `targets/simple_switch`). Queues,
+//! changes of fields and values of extracted headers are not in BMv2's log.
+
+use p4sched_dataplane::{Data, Event, Loss, Matched, Named, Number, Source, What};
+
+/// How much detail a line is: BMv2's levels.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Detail {
+    /// Where the packet comes, what it matches, where it goes.
+    Debug,
+    /// Each statement, and what it changes.
+    Trace,
+}
+
+/// What is told of packets.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Told {
+    /// Lines of more detail are left out.
+    pub detail: Detail,
+    /// So many bytes of each frame are shown.
+    pub data_bytes: usize,
+}
+
+/// A line of the log, without its stamp. The text may go on in further lines, which begin with `* `.
+pub type Line = (Detail, String);
+
+/// The lines of an event.
+pub fn lines(event: &Event, told: Told) -> Vec<Line> {
+    let mut lines = match &event.what {
+        What::Received { port, data, .. } => {
+            let text = format!("Processing packet received on port {port}");
+            vec![debug(with_data(text, data, told))]
+        }
+        What::Reentered { .. } => vec![debug("Processing recirculated packet")],
+        What::Transmitted { port, bytes, data } => {
+            let text = format!("Transmitting packet of size {bytes} out of port {port}");
+            vec![debug(with_data(text, data, told))]
+        }
+        What::Enqueued { .. }
+        | What::Dequeued { .. }
+        | What::Cloned { .. }
+        | What::Resubmitted {}
+        | What::Recirculated {}
+        | What::Multicast { .. }
+        | What::Copied { .. }
+        | What::Digest { .. }
+        | What::Dropped { .. } => vec![debug(switch(&event.what))],
+        What::Table { .. } | What::Action { .. } | What::Condition { .. } => match_action(&event.what, told),
+        What::Statement { .. }
+        | What::Changed { .. }
+        | What::Validity { .. }
+        | What::RegisterRead { .. }
+        | What::RegisterWritten { .. }
+        | What::Counted { .. } => vec![(Detail::Trace, statement(&event.what))],
+        What::Log { message } => vec![debug(message)],
+        What::AssertionFailed {} => vec![debug("Assert error: the condition does not hold")],
+        What::ControlStarted { control } => vec![debug(format!("Pipeline '{control}': start"))],
+        What::ControlEnded { control } => vec![debug(format!("Pipeline '{control}': end"))],
+        What::Deparsed { headers, bytes } => {
+            let headers = headers.iter();
+            let headers = headers.map(|header| debug(format!("Deparsing header '{header}'")));
+            let mut lines = vec![debug("Deparser 'deparser': start")];
+            lines.extend(headers);
+            lines.push(debug(format!("Deparser 'deparser': end, {bytes} bytes")));
+            lines
+        }
+        _ => parsing(&event.what, told),
+    };
+    lines.retain(|(detail, _)| *detail <= told.detail);
+    lines
+}
+
+fn debug(text: impl Into<String>) -> Line {
+    (Detail::Debug, text.into())
+}
+
+fn with_data(text: String, data: &Data, told: Told) -> String {
+    let shown = &data.0[..data.0.len().min(told.data_bytes)];
+    match shown {
+        [] => text,
+        shown => format!("{text}\n* {}", Data(shown.to_vec())),
+    }
+}
+
+fn place(source: &Source) -> String {
+    format!("{}({})", source.file, source.line)
+}
+
+fn named(values: &[Named]) -> String {
+    let values = values.iter().map(|named| format!("{}: {}", named.name, named.value));
+    values.collect::<Vec<_>>().join(", ")
+}
+
+fn below(values: &[Named]) -> String {
+    let longest = values.iter().map(|named| named.name.len()).max().unwrap_or(0);
+    let line = |named: &Named| format!("\n* {:longest$} : {}", named.name, named.value);
+    values.iter().map(line).collect()
+}
+
+fn parsing(what: &What, told: Told) -> Vec<Line> {
+    match what {
+        What::ParserStarted { parser } => vec![debug(format!("Parser '{parser}': start"))],
+        What::State { parser, state } => vec![debug(format!("Parser '{parser}' entering state '{state}'"))],
+        What::Extracted { header, fields, .. } => {
+            let fields = match told.detail {
+                Detail::Debug => String::new(),
+                Detail::Trace => below(fields),
+            };
+            vec![debug(format!("Extracting header '{header}'{fields}"))]
+        }
+        What::Advanced { bytes } => vec![debug(format!("Going over {bytes} bytes"))],
+        What::Selected { state, key: None, .. } => {
+            let text = format!("Parser state '{state}' has no switch, going to default next state");
+            vec![debug(text)]
+        }
+        What::Selected {
+            state, key: Some(key), ..
+        } => vec![debug(format!("Parser state '{state}': key is {key}"))],
+        What::ParserFailed { error } => vec![debug(format!("Exception while parsing: {error}"))],
+        What::ParserEnded { parser, bytes } => vec![
+            (Detail::Trace, format!("Bytes parsed: {bytes}")),
+            debug(format!("Parser '{parser}': end")),
+        ],
+        What::Verified { field, right } => vec![debug(format!("Verifying checksum '{field}': {right}"))],
+        _ => Vec::new(),
+    }
+}
+
+fn match_action(what: &What, told: Told) -> Vec<Line> {
+    match what {
+        What::Condition {
+            condition,
+            source,
+            holds,
+        } => {
+            let text = match source {
+                Some(source) => format!("{} Condition \"{}\"", place(source), source.text),
+                None => "Condition".to_owned(),
+            };
+            match condition {
+                Some(name) => vec![debug(format!("{text} ({name}) is {holds}"))],
+                None => vec![(Detail::Trace, format!("{text} is {holds}"))],
+            }
+        }
+        What::Table { table, key, entry, .. } => {
+            let mut lines = vec![debug(format!("Applying table '{table}'"))];
+            if !key.is_empty() {
+                lines.push(debug(format!("Looking up key:{}", below(key))));
+            }
+            lines.push(debug(match entry {
+                Some(entry) => format!(
+                    "Table '{table}': hit with handle {}{}",
+                    entry.handle,
+                    matched(entry, told)
+                ),
+                None => format!("Table '{table}': miss"),
+            }));
+            lines
+        }
+        What::Action {
+            action,
+            arguments,
+            group,
+            member,
+        } => {
+            let mut lines = Vec::new();
+            if let Some(member) = member {
+                let group = group.map_or(String::new(), |group| format!(" of group {group}"));
+                lines.push(debug(format!("Choosing member {member}{group}")));
+            }
+            lines.push(debug(format!("Action entry is {action} - {}", named(arguments))));
+            lines.push((Detail::Trace, format!("Action {action}")));
+            lines
+        }
+        _ => Vec::new(),
+    }
+}
+
+fn matched(entry: &Matched, told: Told) -> String {
+    if told.detail < Detail::Trace {
+        return String::new();
+    }
+    let priority = match entry.priority {
+        0 => String::new(),
+        priority => format!("\n* priority {priority}"),
+    };
+    format!("\n* {}{priority}", entry.key.join(", "))
+}
+
+fn statement(what: &What) -> String {
+    let or_none = |value: &Option<Number>| {
+        value
+            .as_ref()
+            .map_or_else(|| "none: no such cell".to_owned(), Number::to_string)
+    };
+    match what {
+        What::Statement { source } => format!("{} Primitive {}", place(source), source.text),
+        What::Changed { field, before, after } => format!("Field '{field}': {before} -> {after}"),
+        What::Validity { header, valid } => match valid {
+            true => format!("Header '{header}' is valid"),
+            false => format!("Header '{header}' is not valid any more"),
+        },
+        What::RegisterRead { register, index, value } => {
+            format!(
+                "Read register '{register}' at index {index} read value {}",
+                or_none(value)
+            )
+        }
+        What::RegisterWritten { register, index, value } => {
+            format!(
+                "Wrote register '{register}' at index {index} with value {}",
+                or_none(value)
+            )
+        }
+        What::Counted { counter, index } => format!("Updated counter '{counter}' at index {index}"),
+        _ => String::new(),
+    }
+}
+
+fn packets(count: u32) -> String {
+    match count {
+        1 => "1 packet".to_owned(),
+        count => format!("{count} packets"),
+    }
+}
+
+fn switch(what: &What) -> String {
+    match what {
+        What::Enqueued { port, queue, length } => {
+            format!("Egress port is {port}: queue {queue} holds {} now", packets(*length))
+        }
+        What::Dequeued {
+            port,
+            queue,
+            length,
+            waited_ns,
+        } => format!(
+            "Leaving queue {queue} of port {port} after {:.1} us: it holds {} now",
+            *waited_ns as f64 / 1000.0,
+            packets(*length)
+        ),
+        What::Cloned { at, session, known } => match known {
+            true => format!("Cloning packet at {at}, session {session}"),
+            false => format!("Cloning packet at {at}: there is no session {session}"),
+        },
+        What::Resubmitted {} => "Resubmitting packet".to_owned(),
+        What::Recirculated {} => "Recirculating packet".to_owned(),
+        What::Multicast { group } => format!("Multicast requested for packet, group {group}"),
+        What::Copied { to, port, instance } => {
+            format!("Replicating packet on port {port}: copy {to}, instance {instance}")
+        }
+        What::Digest { digest } => format!("Sending digest '{digest}'"),
+        What::Dropped { why } => loss(*why).to_owned(),
+        _ => String::new(),
+    }
+}
+
+fn loss(why: Loss) -> &'static str {
+    match why {
+        Loss::Ingress => "Dropping packet at the end of ingress",
+        Loss::Egress => "Dropping packet at the end of egress",
+        Loss::ParserError => "Dropping packet: the parser stopped at an error, and ingress does not look at errors",
+        Loss::EmptyGroup => "Dropping packet: the multicast group has no members",
+        Loss::NoSuchQueue => "Priority out of range, dropping packet",
+        Loss::Resubmissions => "Dropping packet: it was resubmitted 16 times",
+        Loss::OtherProgram => "Dropping packet: another program was loaded meanwhile",
+        Loss::QueueFull => "Dropping packet: the queue is full",
+        Loss::PushedOut => "Dropping packet: the full queue gave it up for another packet",
+        Loss::CloneDepth => "Dropping packet: it is a clone of a clone, 16 times over",
+        Loss::Recirculation => "Dropping packet: too many packets recirculate",
+        Loss::LinkFull => "Dropping packet: the link's delay holds no more",
+    }
+}

@@ -1,0 +1,133 @@
+//! The log of packets: text in the layout of BMv2's log, and JSON lines.
+//!
+//! A thread of its own writes it, so a slow disk does not stop packets. Only when many events wait, packets wait too.
+
+use std::sync::mpsc::{self, Receiver};
+use std::thread::{self, JoinHandle};
+
+use p4sched_engine::{Event, EventSink};
+use p4sched_packet_trace::json;
+use p4sched_packet_trace::text::{Detail, Told, lines};
+
+use crate::clock::Clock;
+use crate::log::{self, Level, Place};
+use crate::options::Options;
+
+/// Some hundred packets.
+const WAITING_EVENTS: usize = 1 << 15;
+
+const NANOS_PER_MILLI: u64 = 1_000_000;
+
+/// Takes what happens to packets, where the options ask for it; and the thread that writes it, which ends when nobody has
+/// the sink any more.
+///
+/// # Errors
+/// One line: a place cannot be written to.
+pub fn open(options: &Options, clock: Clock) -> Result<Option<(EventSink, JoinHandle<()>)>, String> {
+    let detail = match options.log_level {
+        Level::Trace => Some(Detail::Trace),
+        Level::Debug => Some(Detail::Debug),
+        Level::Info | Level::Warn | Level::Error | Level::Off => None,
+    };
+    let in_file = options.log_file.is_some();
+    let on_console = options.log_console || !in_file;
+    if detail.is_some() && on_console {
+        log::set_console().map_err(|error| format!("standard output: {error}"))?;
+    }
+    if let Some(path) = &options.log_json {
+        log::set_file(Place::Json, path, None, options.log_flush)
+            .map_err(|error| format!("--log-json: {}: {error}", path.display()))?;
+    }
+    if detail.is_none() && options.log_json.is_none() {
+        return Ok(None);
+    }
+    let data_bytes = options.dump_packet_data.unwrap_or(0);
+    let format = Format {
+        told: detail.map(|detail| Told { detail, data_bytes }),
+        on_console,
+        data_bytes,
+        clock,
+    };
+    let (sender, waiting) = mpsc::sync_channel(WAITING_EVENTS);
+    let writer = thread::Builder::new()
+        .name("packet-log".to_owned())
+        .spawn(move || write(&format, &waiting))
+        .map_err(|error| format!("cannot start the thread of the log: {error}"))?;
+    let sink: EventSink = Box::new(move |event| {
+        // The thread lives as long as somebody sends.
+        let _ = sender.send(event);
+    });
+    Ok(Some((sink, writer)))
+}
+
+/// How events are written.
+struct Format {
+    /// As text; none: there is no text.
+    told: Option<Told>,
+    on_console: bool,
+    /// Of each frame, in JSON.
+    data_bytes: usize,
+    clock: Clock,
+}
+
+/// Writes events until nobody sends any more. Readers see all of them whenever none waits.
+fn write(format: &Format, waiting: &Receiver<Event>) {
+    loop {
+        let event = match waiting.try_recv() {
+            Ok(event) => event,
+            Err(_) => {
+                log::flush();
+                match waiting.recv() {
+                    Ok(event) => event,
+                    Err(_) => return,
+                }
+            }
+        };
+        if let Some(told) = format.told {
+            format.write_text(&event, told);
+        }
+        log::line(Place::Json, || json(&event, format.data_bytes));
+    }
+}
+
+impl Format {
+    fn write_text(&self, event: &Event, told: Told) {
+        let time = time_of_day(self.clock.sample().wall_time(event.time_ns));
+        // BMv2 has a thread for each part of a packet's way; here one has all of them.
+        let thread = std::process::id();
+        let id = event.id;
+        for (detail, text) in lines(event, told) {
+            let letter = match detail {
+                Detail::Debug => 'D',
+                Detail::Trace => 'T',
+            };
+            let line = || {
+                let (packet, copy) = (id.packet, id.copy);
+                format!("[{time}] [bmv2] [{letter}] [thread {thread}] [{packet}.{copy}] [cxt 0] {text}")
+            };
+            log::line(Place::File, line);
+            if self.on_console {
+                log::line(Place::Console, line);
+            }
+        }
+    }
+}
+
+/// Hours, minutes, seconds and milliseconds of an instant in ns since 1970, in UTC.
+fn time_of_day(wall_ns: u64) -> String {
+    let millis = wall_ns / NANOS_PER_MILLI;
+    let (seconds, millis) = (millis / 1000, millis % 1000);
+    let (hours, minutes) = (seconds / 3600 % 24, seconds / 60 % 60);
+    format!("{hours:02}:{minutes:02}:{:02}.{millis:03}", seconds % 60)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_time_of_day_is_that_of_utc() {
+        // 2001-09-09 01:46:40 UTC
+        assert_eq!(time_of_day(1_000_000_000_007_900_000), "01:46:40.007");
+    }
+}
