@@ -3,7 +3,7 @@
 import shutil
 import socket
 import subprocess
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TypeVar
 
@@ -16,6 +16,7 @@ from p4sched.errors import P4schedError
 from p4sched.p4rt.reader import Reader
 from p4sched.paths import rust_binary
 
+ENCRYPT = "--grpc-server-ssl"
 ParametersT = TypeVar("ParametersT", bound=Parameters)
 
 
@@ -36,7 +37,11 @@ class RunningSwitch:
             self._process = subprocess.Popen(self._command, stdout=file, stderr=file, cwd=self._log.parent)
 
     def wait_until_it_answers(self) -> None:
-        """Waits for its gRPC server."""
+        """Waits for its gRPC server. One that encrypts listens when it answers."""
+        if ENCRYPT in self._command:
+            while "gRPC on" not in self._log.read_text():
+                assert self._process.poll() is None, self._log.read_text()
+            return
         with grpc.insecure_channel(self.address) as channel:
             try:
                 grpc.channel_ready_future(channel).result(timeout=30)
@@ -62,9 +67,14 @@ def free_port() -> int:
 
 
 def start_switch(
-    kind: str, folder: Path, interfaces: Mapping[int, str] | None = None, cpu_port: int | None = None
+    kind: str,
+    folder: Path,
+    interfaces: Mapping[int, str] | None = None,
+    cpu_port: int | None = None,
+    options: Sequence[str] = (),
 ) -> RunningSwitch:
-    """Starts a switch of this kind, or skips the test with the reason why that cannot be. `interfaces`: by port."""
+    """Starts a switch of this kind, or skips the test with the reason why that cannot be. `interfaces`: by port;
+    `options`: more of those that both kinds have."""
     attached = [word for port, name in (interfaces or {}).items() for word in ("-i", f"{port}@{name}")]
     grpc_port, thrift_port = free_port(), free_port()
     address = f"127.0.0.1:{grpc_port}"
@@ -74,14 +84,13 @@ def start_switch(
         except P4schedError as error:
             pytest.skip(str(error))
         command = [binary, "--no-p4", "--device-id", "1", "--grpc-server-addr", address, *attached]
-        command += [] if cpu_port is None else ["--cpu-port", str(cpu_port)]
     else:
         binary = shutil.which("simple_switch_grpc") or ""
         if not binary:
             pytest.skip("BMv2's simple_switch_grpc is not on the PATH")
         command = [binary, "--no-p4", "--device-id", "1", "--thrift-port", str(thrift_port), *attached]
         command += ["--", "--grpc-server-addr", address, "--priority-queues", "8"]
-        command += [] if cpu_port is None else ["--cpu-port", str(cpu_port)]
+    command += [*([] if cpu_port is None else ["--cpu-port", str(cpu_port)]), *options]
     switch = RunningSwitch(kind, command, grpc_port, thrift_port, folder / f"{kind}.log")
     switch.wait_until_it_answers()
     return switch

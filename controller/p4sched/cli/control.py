@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from enum import StrEnum
 from functools import partial
 from pathlib import Path
@@ -9,6 +10,7 @@ from typing import Annotated, Any
 
 import typer
 
+from p4sched.cli import tls
 from p4sched.cli.given import refuse
 from p4sched.control.bands import Bands
 from p4sched.control.controller import Controller
@@ -126,6 +128,10 @@ def control(
     ] = None,
     window: Annotated[int | None, ranked(f"Ranks in the window, |W|: {WINDOWS}.")] = None,
     queues: Annotated[int, ranked(f"Queues that {titles('--queues')} uses.")] = QUEUES,
+    ssl: tls.Ssl = False,
+    cacert: tls.Authority = None,
+    cert: tls.Certificate = None,
+    private_key: tls.Key = None,
 ) -> None:
     """Run a scheduler's control loop on a switch until SIGTERM or Ctrl-C.
 
@@ -159,10 +165,14 @@ def control(
         in_range("--port", port, 0, MAX_PORT, "")
         loop = partial(loop, port=port)
     if dry_run:
-        refuse(ctx, ["--log", "--reconnect", "--lock-step"], "with --dry-run: no switch is asked for anything")
+        refuse(
+            ctx,
+            ["--log", "--reconnect", "--lock-step", *tls.OPTIONS],
+            "with --dry-run: no switch is asked for anything",
+        )
     if log is not None:
         refuse_other_file(log)
-    found = find_switch(switch)
+    found = replace(find_switch(switch), tls=tls.asked(ssl, cacert, cert, private_key))
     loadable = TofinoProgram(program) if target is Loads.TOFINO else Program.in_folder(program, scheme)
     architecture = _written_for(loadable, program, scheme)
     if window is not None:

@@ -6,6 +6,7 @@ import os
 import socket
 import sys
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -16,7 +17,7 @@ from rich.table import Table
 from typer.core import TyperCommand, TyperGroup
 from typer.exceptions import TyperException
 
-from p4sched.cli import control, experiments, lab, replay
+from p4sched.cli import control, experiments, lab, replay, tls
 from p4sched.cli.attack import attack
 from p4sched.cli.given import folder, given
 from p4sched.cli.report import report
@@ -31,6 +32,7 @@ from p4sched.lab.experiment import HostKind, SwitchKind
 from p4sched.lab.running import find_switch
 from p4sched.p4rt.compile import Compiler, compile_program, parse_macro, print_stages
 from p4sched.p4rt.target import Target
+from p4sched.p4rt.tls import trouble
 from p4sched.paths import BMV2_NAMES_DIR, READING_SHELL, SHELL_PYTHON, rust_binary
 
 FULL = (errno.ENOSPC, errno.EDQUOT)
@@ -214,15 +216,22 @@ def shell(
     ctx: typer.Context,
     name: Annotated[str, typer.Argument(metavar="SWITCH", help="A switch of the running lab (s1), or HOST:PORT.")],
     primary: Annotated[bool, typer.Option("--primary", help="Write as well, if no controller does.")] = False,
+    ssl: tls.Ssl = False,
+    cacert: tls.Authority = None,
+    cert: tls.Certificate = None,
+    private_key: tls.Key = None,
 ) -> None:
     """Open p4runtime-shell on a running switch. It only reads, also where no controller writes.
 
     Further options go to p4runtime-shell: '--election-id 0,20' takes the writing over from the controller.
     """
-    found = find_switch(name)
+    found = replace(find_switch(name), tls=tls.asked(ssl, cacert, cert, private_key))
     if not SHELL_PYTHON.is_file():
         raise P4schedError(f"{SHELL_PYTHON} is missing; 'make setup' installs p4runtime-shell")
     _check_that_it_listens(found.address)
+    wrong = trouble(found.address, found.tls)
+    if wrong is not None:
+        raise P4schedError(f"switch {found.address}: {wrong}")
     arguments = ["--grpc-addr", found.address, "--device-id", str(found.device_id)]
     if any(word.split("=")[0] == "--election-id" for word in ctx.args):
         if primary:
@@ -232,6 +241,9 @@ def shell(
         # below every controller's election id, so that the shell does not take the switch from it
         asked = ["--primary"] if primary else []
         arguments = [str(READING_SHELL), *asked, *arguments, "--election-id", "0,1"]
+    files = {"--cacert": cacert, "--cert": cert, "--private-key": private_key}
+    if found.tls is not None:
+        arguments += ["--ssl", *(word for name, path in files.items() if path for word in (name, str(path)))]
     arguments += ctx.args
     os.execv(SHELL_PYTHON, [str(SHELL_PYTHON), *arguments])
 
@@ -269,6 +281,7 @@ app.command("sweep")(sweep)
 app.command("attack")(attack)
 app.command("stf")(stf)
 app.command("trace")(trace)
+app.command("certificates")(tls.certificates)
 
 
 def main() -> None:

@@ -1,5 +1,6 @@
 """The installed command: Ctrl-C is an orderly end also while the command line is still being loaded."""
 
+import os
 import sys
 
 from p4sched.errors import INTERRUPTED
@@ -7,6 +8,8 @@ from p4sched.errors import INTERRUPTED
 
 def main() -> None:
     """Entry point of `p4sched`."""
+    # gRPC logs several lines of a handshake that fails; the command says it in one
+    os.environ.setdefault("GRPC_VERBOSITY", "NONE")
     try:
         from p4sched.cli.main import main as command_line  # noqa: PLC0415 - takes a second, in which one may interrupt
 

@@ -6,6 +6,7 @@ from typing import Annotated
 
 import typer
 
+from p4sched.cli import tls
 from p4sched.errors import UsageError
 
 
@@ -38,6 +39,10 @@ def watch(
         typer.Option(metavar="DIR", help="With --replay: write the page there, for any web server, and serve nothing."),
     ] = None,
     pace: Annotated[float, typer.Option(min=0.0, help="In virtual time: seconds of it in a second of yours.")] = 1.0,
+    ssl: tls.Ssl = False,
+    cacert: tls.Authority = None,
+    cert: tls.Certificate = None,
+    private_key: tls.Key = None,
 ) -> None:
     """Serve a page that shows the queues of running switches live, or those of a finished run again."""
     if [name, run, replay].count(None) < 2:
@@ -48,6 +53,9 @@ def watch(
         raise UsageError("--text means nothing with --replay")
     if export is not None and replay is None:
         raise UsageError("--export means nothing without --replay")
+    encrypted = tls.asked(ssl, cacert, cert, private_key)
+    if encrypted is not None and (name is None or ":" not in name):
+        raise UsageError("--ssl, --cacert, --cert and --private-key mean nothing without HOST:PORT")
     from p4sched.live import watching  # noqa: PLC0415 - a server, which other commands need not load
 
     say = partial(print, flush=True)
@@ -55,4 +63,4 @@ def watch(
     if replay is not None:
         watching.play(replay, at, export, say)
     else:
-        watching.look(watching.Look(name, run, pace, record, text), at, say)
+        watching.look(watching.Look(name, run, pace, record, text, encrypted), at, say)

@@ -12,6 +12,7 @@ from p4sched.p4rt.program import Loadable
 from p4sched.p4rt.rank_source import RankSource, set_rank_source
 from p4sched.p4rt.reader import SessionError, SwitchGoneError
 from p4sched.p4rt.session import Session, connect
+from p4sched.p4rt.tls import Tls, trouble
 from p4sched.p4rt.traffic_manager import ports_of
 
 RETRY_S = 0.5
@@ -25,6 +26,13 @@ class SwitchAddress:
     address: str
     """HOST:PORT."""
     device_id: int = 1
+    tls: Tls | None = None
+    """None: nothing is encrypted."""
+
+    def why_gone(self, error: SwitchGoneError) -> SwitchGoneError:
+        """Why there is no answer, in better words if it is for want of TLS."""
+        reason = trouble(self.address, self.tls)
+        return error if reason is None else SwitchGoneError(f"switch {self.address}: {reason}")
 
 
 @dataclass(frozen=True)
@@ -53,7 +61,10 @@ class Controller:
         for number in (signal.SIGTERM, signal.SIGINT):
             asyncio.get_running_loop().add_signal_handler(number, task.cancel)
         try:
-            await self._until_gone()
+            try:
+                await self._until_gone()
+            except SwitchGoneError as error:
+                raise self.switch.why_gone(error) from error
             while True:
                 await self._until_gone_again()
         except asyncio.CancelledError:
@@ -63,7 +74,8 @@ class Controller:
         """Controls the switch until it vanishes. Raises SwitchGoneError if it is not there to begin with."""
         if self.port is not None:
             await self._require_port(self.port)
-        async with connect(self.switch.address, self.program, device_id=self.switch.device_id) as session:
+        at = self.switch
+        async with connect(at.address, self.program, device_id=at.device_id, tls=at.tls) as session:
             loop = await self._begun(session)
             found = "taken over as it is"
             if session.loaded:
@@ -95,7 +107,7 @@ class Controller:
 
     async def _require_port(self, port: int) -> None:
         """Fails before anything is changed. Without the port, the law would wait for its traffic for ever."""
-        ports = await ports_of(self.switch.address)
+        ports = await ports_of(self.switch.address, self.switch.tls)
         if ports and port not in ports:
             has = ", ".join(map(str, ports))
             raise SessionError(f"switch {self.switch.address}: has no port {port}; it has {has}")

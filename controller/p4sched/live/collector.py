@@ -15,7 +15,7 @@ from p4sched.control.loop import action_data_in_force
 from p4sched.control.parameters import MAX_WINDOW as LARGEST_WINDOW
 from p4sched.live.snapshots import Snapshots
 from p4sched.live.view import ARRIVALS, FULL, REFUSED, TAIL_DROPS, Cells, PortView, SwitchView, architecture, scheme_of
-from p4sched.p4rt.reader import Reader
+from p4sched.p4rt.reader import Reader, SwitchGoneError
 from p4sched.p4rt.session import watch
 from p4sched.p4rt.traffic_manager import QUEUES, EmbeddedTrafficManager, Fidelity
 from p4sched.p4rt.users import DEPARTURES, UNIT_SCALE, user_counters
@@ -208,10 +208,13 @@ async def collecting(switches: Mapping[str, SwitchAddress], every_s: float) -> A
     async with AsyncExitStack() as stack:
         found = {}
         for name, at in switches.items():
-            reader = await stack.enter_async_context(watch(at.address, device_id=at.device_id))
-            manager = EmbeddedTrafficManager(at.address)
+            try:
+                reader = await stack.enter_async_context(watch(at.address, device_id=at.device_id, tls=at.tls))
+            except SwitchGoneError as error:
+                raise at.why_gone(error) from error
+            manager = EmbeddedTrafficManager(at.address, at.tls)
             stack.push_async_callback(manager.close)
-            snapshots = Snapshots(at.address, every_s)
+            snapshots = Snapshots(at.address, every_s, at.tls)
             stack.push_async_callback(snapshots.close)
             found[name] = Collector(name, reader, manager, snapshots, SwitchView(name, None, "", (), {}))
             await found[name].look()

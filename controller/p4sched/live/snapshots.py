@@ -7,10 +7,8 @@ time each is asked for, while time stands.
 import asyncio
 from contextlib import suppress
 
-import grpc
-import grpc.aio
-
 from p4sched.p4rt.reader import SwitchGoneError, clear_errors
+from p4sched.p4rt.tls import Tls, channel
 from p4sched.proto import traffic_manager_pb2 as pb
 from p4sched.proto.traffic_manager_pb2_grpc import TrafficManagerStub
 
@@ -20,11 +18,11 @@ TIMEOUT_S = 2.0
 class Snapshots:
     """The snapshots of one switch."""
 
-    def __init__(self, address: str, every_s: float) -> None:
+    def __init__(self, address: str, every_s: float, tls: Tls | None = None) -> None:
         """`every_s`: from one to the next, of the wall clock; 0: each is asked for."""
         self._address = address
         self._every_ns = round(every_s * 1e9)
-        self._channel = grpc.aio.insecure_channel(address)
+        self._channel = channel(address, tls)
         # the generated stub is typed for synchronous channels as well
         self._stub = TrafficManagerStub(self._channel)
         self._request = pb.WatchRequest()

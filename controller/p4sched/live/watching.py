@@ -5,7 +5,7 @@ import json
 import signal
 from collections.abc import Callable, Coroutine
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, TypeAlias
 
@@ -21,6 +21,7 @@ from p4sched.live.page import Page
 from p4sched.live.recorded import recorded
 from p4sched.live.site import write_site
 from p4sched.live.text import TextView
+from p4sched.p4rt.tls import Tls
 
 TEXTS_PER_S = 4
 FAREWELL_S = 0.1
@@ -50,6 +51,8 @@ class Look:
     record: bool
     text: bool
     """In the terminal too."""
+    tls: Tls | None = None
+    """With the switch."""
 
 
 def look(asked: Look, at: Address, say: Say) -> None:
@@ -95,7 +98,7 @@ def _reading(hub: Hub, asked: Look) -> Coroutine[Any, Any, None]:
         return source.run(hub, running[-1].run, manner)
     if name is None:
         raise P4schedError("no run of yours has a network now; start one, or name a switch: HOST:PORT")
-    return source.switch(hub, source.Shown(name, {name: find_switch(name)}, source.WallClock()))
+    return source.switch(hub, source.Shown(name, {name: replace(find_switch(name), tls=asked.tls)}, source.WallClock()))
 
 
 async def _served(page: Page, reading: Coroutine[Any, Any, None], say: Say) -> None:

@@ -8,6 +8,7 @@ from finsy.p4entity import P4UpdateList, encode_updates
 from finsy.proto import p4r
 
 from p4sched.clock import time_told
+from p4sched.p4rt.tls import Tls
 
 UNHEARD = ("arbitration", "error")
 """What a stream carries besides messages that a controller acts on."""
@@ -16,8 +17,9 @@ UNHEARD = ("arbitration", "error")
 class SpokenSwitch(fy.Switch):  # type: ignore[misc] # final, but nothing else of finsy shows when a message comes
     """finsy's switch. It counts the messages of its stream (`p4sched.clock.Conversation`)."""
 
-    def __init__(self, address: str, device_id: int) -> None:
-        super().__init__(address, address, fy.SwitchOptions(device_id=device_id))
+    def __init__(self, address: str, device_id: int, tls: Tls | None) -> None:
+        credentials = None if tls is None else tls.credentials
+        super().__init__(address, address, fy.SwitchOptions(device_id=device_id, channel_credentials=credentials))
         self.received = 0
         self.sent = 0
         self._more = asyncio.Condition()

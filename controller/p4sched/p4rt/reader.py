@@ -17,6 +17,7 @@ from finsy.proto import p4r, p4r_grpc
 
 from p4sched.clock import answer_awaited, now_ns
 from p4sched.errors import P4schedError
+from p4sched.p4rt.tls import Tls, channel
 
 READ_TIMEOUT_S = 10.0
 EGRESS_PORT = "egress_spec"
@@ -84,12 +85,13 @@ class TimedCounts:
 class Reader:
     """Reads from one switch. Names of tables, actions and counters are P4Info names or aliases."""
 
-    def __init__(self, address: str, device_id: int = 1) -> None:
+    def __init__(self, address: str, device_id: int = 1, tls: Tls | None = None) -> None:
         self.address = address
         self.device_id = device_id
+        self.tls = tls
         self.schema = fy.P4Schema()
         """The P4Info in force; empty until `load_schema`."""
-        self._channel = grpc.aio.insecure_channel(address)
+        self._channel = channel(address, tls)
         self._stub = p4r_grpc.P4RuntimeStub(self._channel)
 
     async def close(self) -> None:

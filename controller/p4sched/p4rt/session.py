@@ -16,6 +16,7 @@ from p4sched.p4rt.conversation import SpokenSwitch
 from p4sched.p4rt.program import Loadable, Pipeline
 from p4sched.p4rt.reader import EGRESS_PORT, Reader, SessionError, SwitchGoneError, one_sentence
 from p4sched.p4rt.target import PROGRAMS, written_for
+from p4sched.p4rt.tls import Tls
 
 LENGTH_REPORTS = 1
 """Mirror session LENGTH_REPORT_SESSION of tofino-port/include/length_report.p4."""
@@ -26,8 +27,8 @@ REPORT_BYTES = 32
 class Session(Reader):
     """The primary controller's session: reads and writes."""
 
-    def __init__(self, address: str, device_id: int) -> None:
-        super().__init__(address, device_id)
+    def __init__(self, address: str, device_id: int, tls: Tls | None = None) -> None:
+        super().__init__(address, device_id, tls)
         self._switch: SpokenSwitch | None = None
         self.loaded = False
         """Whether this session loaded the program; otherwise the switch ran it before."""
@@ -110,7 +111,7 @@ class Session(Reader):
 
     async def _become_primary(self, schema: fy.P4Schema) -> SpokenSwitch:
         # P4Info only: with the device configuration as well, finsy would load it and hide why that failed
-        switch = SpokenSwitch(self.address, self.device_id)
+        switch = SpokenSwitch(self.address, self.device_id, self.tls)
         switch.p4info.set_p4info(schema.p4info)
         try:
             async with one_sentence(self.address, "become its controller"):
@@ -131,14 +132,14 @@ class Session(Reader):
 
 @asynccontextmanager
 async def connect(
-    address: str, program: Loadable, *, device_id: int = 1, force: bool = False
+    address: str, program: Loadable, *, device_id: int = 1, force: bool = False, tls: Tls | None = None
 ) -> AsyncIterator[Session]:
     """Opens the primary session with the switch at `address` (HOST:PORT).
 
     A switch that already runs this program (by the pipeline's cookie) keeps its entries, registers and queues; another
     program is replaced. `force` loads in any case. Leaving the context ends the session, not the traffic.
     """
-    session = Session(address, device_id)
+    session = Session(address, device_id, tls)
     try:
         await session.open(program.pipeline(), force)
         yield session
@@ -147,9 +148,9 @@ async def connect(
 
 
 @asynccontextmanager
-async def watch(address: str, *, device_id: int = 1) -> AsyncIterator[Reader]:
+async def watch(address: str, *, device_id: int = 1, tls: Tls | None = None) -> AsyncIterator[Reader]:
     """Opens a reader of the switch at `address`, beside whatever controller it has."""
-    reader = Reader(address, device_id)
+    reader = Reader(address, device_id, tls)
     try:
         await reader.load_schema()
         yield reader

@@ -10,12 +10,10 @@ from dataclasses import asdict, dataclass, field
 from enum import StrEnum
 from typing import TypeAlias
 
-import grpc
-import grpc.aio
-
 from p4sched.clock import answer_awaited
 from p4sched.errors import P4schedError
 from p4sched.p4rt.reader import SessionError, SwitchGoneError, one_sentence
+from p4sched.p4rt.tls import Tls, channel
 from p4sched.paths import tool
 from p4sched.proto import traffic_manager_pb2 as pb
 from p4sched.proto.traffic_manager_pb2_grpc import TrafficManagerStub
@@ -117,9 +115,9 @@ class Fidelity:
 class EmbeddedTrafficManager:
     """The embedded switch's traffic manager: gRPC on the port of P4Runtime."""
 
-    def __init__(self, address: str) -> None:
+    def __init__(self, address: str, tls: Tls | None = None) -> None:
         self.address = address
-        self._channel = grpc.aio.insecure_channel(address)
+        self._channel = channel(address, tls)
         # the generated stub is typed for synchronous channels as well
         self._stub = TrafficManagerStub(self._channel)
 
@@ -153,10 +151,10 @@ class EmbeddedTrafficManager:
         return Fidelity(**{name: getattr(reply, name) for name in Fidelity.__dataclass_fields__})
 
 
-async def ports_of(address: str) -> list[int]:
+async def ports_of(address: str, tls: Tls | None = None) -> list[int]:
     """The ports of the embedded switch at `address`, which never change. An empty list for a switch that cannot name
     its ports, as BMv2."""
-    manager = EmbeddedTrafficManager(address)
+    manager = EmbeddedTrafficManager(address, tls)
     try:
         return sorted(await manager.stats())
     except SwitchGoneError:

@@ -10,9 +10,11 @@ mod server;
 mod service;
 mod status;
 mod streams;
+mod tls;
 mod traffic_manager;
 
 pub use handle::{DeviceHandle, Job};
 pub use program::read_program;
 pub use server::{NOTIFICATION_BACKLOG, serve, serve_streams};
 pub use streams::{Said, Streams};
+pub use tls::{Log, Tls, TlsFiles};

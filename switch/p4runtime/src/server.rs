@@ -13,6 +13,7 @@ use tonic::transport::server::TcpIncoming;
 
 use crate::handle::DeviceHandle;
 use crate::streams::Streams;
+use crate::tls::Tls;
 use crate::{service, traffic_manager};
 
 /// Largest request in bytes: p4c's JSON of large programs has tens of megabytes.
@@ -24,12 +25,14 @@ pub const NOTIFICATION_BACKLOG: usize = 4096;
 /// Messages that may wait for one controller.
 const STREAM_BACKLOG: usize = 1024;
 
-/// Serves both services until `shutdown`, or until a socket error. `notifications` come from the device.
+/// Serves both services until `shutdown`, or until a socket error. `notifications` come from the device. With `tls` everything is
+/// encrypted.
 ///
 /// # Errors
 /// Those of the socket.
 pub async fn serve(
     listener: TcpListener,
+    tls: Option<Tls>,
     device_id: u64,
     device: DeviceHandle,
     notifications: mpsc::Receiver<Notification>,
@@ -37,7 +40,7 @@ pub async fn serve(
 ) -> Result<(), tonic::transport::Error> {
     let streams = Arc::new(Streams::new(device_id, STREAM_BACKLOG));
     tokio::select! {
-        served = serve_streams(listener, Arc::clone(&streams), device, shutdown) => served,
+        served = serve_streams(listener, tls, Arc::clone(&streams), device, shutdown) => served,
         () = streams.pass_on(notifications) => Ok(()),
     }
 }
@@ -48,6 +51,7 @@ pub async fn serve(
 /// Those of the socket.
 pub async fn serve_streams(
     listener: TcpListener,
+    tls: Option<Tls>,
     streams: Arc<Streams>,
     device: DeviceHandle,
     shutdown: impl Future<Output = ()>,
@@ -56,10 +60,16 @@ pub async fn serve_streams(
         .max_decoding_message_size(MAX_REQUEST_BYTES)
         .max_encoding_message_size(MAX_REQUEST_BYTES);
     let traffic_manager = TrafficManagerServer::new(traffic_manager::Service::new(device));
-    let serving = Server::builder()
-        .add_service(p4runtime)
-        .add_service(traffic_manager)
-        .serve_with_incoming(TcpIncoming::from(listener).with_nodelay(Some(true)));
+    let services = Server::builder().add_service(p4runtime).add_service(traffic_manager);
+    let serving = async {
+        match tls {
+            Some(tls) => services.serve_with_incoming(tls.incoming(listener)).await,
+            None => {
+                let incoming = TcpIncoming::from(listener).with_nodelay(Some(true));
+                services.serve_with_incoming(incoming).await
+            }
+        }
+    };
     // Open streams would keep a graceful shutdown waiting: the controllers see them break instead.
     tokio::select! {
         served = serving => served,

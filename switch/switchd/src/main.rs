@@ -2,6 +2,7 @@
 
 mod clock;
 mod gathering;
+mod grpc_tls;
 mod lateness;
 mod log;
 mod options;
@@ -17,7 +18,7 @@ use std::sync::{Arc, mpsc};
 
 use p4sched_device::{Device, Notification};
 use p4sched_engine::Engine;
-use p4sched_p4runtime::{DeviceHandle, NOTIFICATION_BACKLOG, read_program, serve};
+use p4sched_p4runtime::{DeviceHandle, NOTIFICATION_BACKLOG, Tls, read_program, serve};
 use tokio::signal::unix::{SignalKind, signal};
 
 use clock::Clock;
@@ -117,6 +118,11 @@ fn run(options: Options) -> Result<Totals, String> {
         .as_ref()
         .map(|json| read_program(json, options.p4info.as_deref()))
         .transpose()?;
+    let tls = options
+        .grpc_tls
+        .files()?
+        .map(|files| Tls::from_files(&files, Arc::new(log::info)))
+        .transpose()?;
     let listener = listen(&options.grpc_server_addr)?;
     let address = listener.local_addr().map_err(|error| error.to_string())?;
     let thrift = listen_for_thrift(&options)?;
@@ -180,6 +186,7 @@ fn run(options: Options) -> Result<Totals, String> {
         .map_err(|error| format!("cannot start the data-plane thread: {error}"))?;
     let listeners = Listeners {
         grpc: listener,
+        tls,
         address,
         thrift,
     };
@@ -198,6 +205,7 @@ fn run(options: Options) -> Result<Totals, String> {
 /// The sockets of the servers.
 struct Listeners {
     grpc: TcpListener,
+    tls: Option<Tls>,
     address: std::net::SocketAddr,
     thrift: Option<TcpListener>,
 }
@@ -217,7 +225,12 @@ fn serve_until_signal(
     let served = runtime.block_on(async {
         let mut interrupt = signal(SignalKind::interrupt()).map_err(|error| error.to_string())?;
         let mut terminate = signal(SignalKind::terminate()).map_err(|error| error.to_string())?;
-        let Listeners { grpc, address, thrift } = listeners;
+        let Listeners {
+            grpc,
+            tls,
+            address,
+            thrift,
+        } = listeners;
         let listener = tokio::net::TcpListener::from_std(grpc).map_err(|error| error.to_string())?;
         let ports: Vec<String> = options
             .interfaces
@@ -229,7 +242,8 @@ fn serve_until_signal(
         } else {
             ports.join(" ")
         };
-        let mut servers = format!("gRPC on {address}");
+        let encrypted = if tls.is_some() { ", with TLS" } else { "" };
+        let mut servers = format!("gRPC on {address}{encrypted}");
         if let Some(thrift) = thrift {
             let at = start_thrift(options, thrift, handle.clone()).map_err(|error| format!("Thrift: {error}"))?;
             servers = format!("{servers}, Thrift on {at}");
@@ -242,7 +256,7 @@ fn serve_until_signal(
                 _ = end => {}
             }
         };
-        serve(listener, options.device_id, handle, notified, shutdown)
+        serve(listener, tls, options.device_id, handle, notified, shutdown)
             .await
             .map_err(|error| format!("gRPC: {error}"))
     });

@@ -7,6 +7,7 @@ use clap::parser::ValueSource;
 use clap::{CommandFactory, FromArgMatches, Parser};
 use p4sched_dataplane::{DROP_PORT, Port};
 
+use crate::grpc_tls::GrpcTls;
 use crate::log::{Level, Rotation};
 use crate::ports::PortSpec;
 use crate::stalls::Stalls;
@@ -125,6 +126,10 @@ pub struct Options {
     #[arg(skip)]
     pub thrift_asked_for: bool,
 
+    /// Encryption of gRPC.
+    #[command(flatten)]
+    pub grpc_tls: GrpcTls,
+
     #[command(flatten)]
     ignored: Ignored,
 
@@ -159,16 +164,6 @@ struct Unsupported {
     packet_in: Vec<String>,
     #[arg(long, hide = true, value_parser = refuse("state is written over P4Runtime"))]
     restore_state: Vec<String>,
-    #[arg(long, hide = true, value_parser = refuse("gRPC is not encrypted"), num_args = 0, default_missing_value = "")]
-    grpc_server_ssl: Vec<String>,
-    #[arg(long, hide = true, value_parser = refuse("gRPC is not encrypted"))]
-    grpc_server_cacert: Vec<String>,
-    #[arg(long, hide = true, value_parser = refuse("gRPC is not encrypted"))]
-    grpc_server_cert: Vec<String>,
-    #[arg(long, hide = true, value_parser = refuse("gRPC is not encrypted"))]
-    grpc_server_key: Vec<String>,
-    #[arg(long, hide = true, value_parser = refuse("gRPC is not encrypted"), num_args = 0, default_missing_value = "")]
-    grpc_server_with_client_auth: Vec<String>,
     #[arg(long, hide = true, value_parser = refuse("externs are those of the architecture"))]
     load_modules: Vec<String>,
 }
@@ -239,7 +234,9 @@ impl Options {
         ];
         let given = cases.into_iter().filter(|&(_, given, _)| given);
         given
-            .map(|(option, _, why)| format!("{option} is ignored: {why}"))
+            .map(|(option, _, why)| (option, why))
+            .chain(self.grpc_tls.without_effect())
+            .map(|(option, why)| format!("{option} is ignored: {why}"))
             .collect()
     }
 
@@ -284,6 +281,8 @@ impl Options {
         if options.program.is_none() && options.pcap.as_ref().is_some_and(is_program) {
             options.program = options.pcap.replace(PathBuf::from("."));
         }
+        let wrong = |problem| clap::Error::raw(clap::error::ErrorKind::ValueValidation, format!("{problem}\n"));
+        options.grpc_tls.files().map_err(wrong)?;
         for (position, port) in options.interfaces.iter().enumerate() {
             for other in &options.interfaces[..position] {
                 let problem = if other.number == port.number {
@@ -299,10 +298,7 @@ impl Options {
                 } else {
                     continue;
                 };
-                return Err(clap::Error::raw(
-                    clap::error::ErrorKind::ValueValidation,
-                    format!("{problem}\n"),
-                ));
+                return Err(wrong(problem));
             }
         }
         Ok(options)
@@ -397,6 +393,26 @@ mod tests {
     }
 
     #[test]
+    fn files_of_tls_are_used_only_with_the_flags_of_bmv2_that_ask_for_them() {
+        let files = "--grpc-server-cert s.crt --grpc-server-key s.key --grpc-server-cacert ca.crt";
+        let ignored = |line: &str| parse(line).expect("BMv2 takes it").without_effect();
+        assert_eq!(ignored(files).len(), 3);
+        assert_eq!(
+            ignored(&format!("--grpc-server-ssl {files}")),
+            ["--grpc-server-cacert is ignored: clients need no certificate without --grpc-server-with-client-auth"]
+        );
+        let both = parse(&format!(
+            "a.json -- --grpc-server-ssl {files} --grpc-server-with-client-auth"
+        ))
+        .expect("all that BMv2 asks for");
+        let found = both.grpc_tls.files().expect("it is whole").expect("it is asked for");
+        assert_eq!(
+            (found.certificate, found.key, found.clients),
+            (Path::new("s.crt"), Path::new("s.key"), Some(Path::new("ca.crt")))
+        );
+    }
+
+    #[test]
     fn nothing_listens_beyond_loopback_unless_asked() {
         assert_eq!(
             parse("--no-p4").map(|options| options.grpc_server_addr),
@@ -412,7 +428,14 @@ mod tests {
             ("-i 1@a -i 1@b", "port 1 has two interfaces: a and b"),
             ("-i 1@a -i 2@a", "interface a has two ports: 1 and 2"),
             ("--restore-state x", "not supported by this switch"),
-            ("--grpc-server-ssl --no-p4", "gRPC is not encrypted"),
+            (
+                "--grpc-server-ssl --grpc-server-cert a --no-p4",
+                "needs --grpc-server-cert FILE and --grpc-server-key FILE",
+            ),
+            (
+                "--grpc-server-ssl --grpc-server-cert a --grpc-server-key b --grpc-server-with-client-auth",
+                "needs --grpc-server-cacert FILE",
+            ),
             ("--load-modules x.so", "externs are those of the architecture"),
             ("--drop-port 3", "only 511 drops"),
             ("--inject-stall 5", "give PERIOD,DURATION in microseconds"),

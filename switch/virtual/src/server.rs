@@ -97,7 +97,7 @@ impl Network {
                 }),
             );
             let mut shutdown = over.subscribe();
-            tokio::spawn(serve_streams(listener, streams, handle, async move {
+            tokio::spawn(serve_streams(listener, None, streams, handle, async move {
                 let _ = shutdown.wait_for(|over| *over).await;
             }));
             switches.push(Served {

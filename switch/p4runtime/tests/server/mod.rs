@@ -5,6 +5,7 @@
 #[path = "../../../device/tests/fixture/mod.rs"]
 pub mod fixture;
 
+use std::net::SocketAddr;
 use std::sync::{Arc, mpsc};
 use std::thread::JoinHandle;
 
@@ -12,7 +13,7 @@ use fixture::{Bench, Wires, device};
 use p4sched_compiler::{EmbeddedIncludes, Input, Options, compile};
 use p4sched_dataplane::Port;
 use p4sched_device::Device;
-use p4sched_p4runtime::{DeviceHandle, Job, serve};
+use p4sched_p4runtime::{DeviceHandle, Job, Tls, serve};
 use p4sched_proto::google::rpc;
 use p4sched_proto::p4::v1 as p4rt;
 use p4sched_proto::p4::v1::entity::Entity;
@@ -41,13 +42,22 @@ pub fn compiled(name: &str, text: &str) -> p4rt::ForwardingPipelineConfig {
 
 /// A device on a thread of its own behind a server on a free port.
 pub struct Server {
+    /// IP:PORT.
+    pub place: SocketAddr,
+    /// The same as a URL.
     pub address: String,
     jobs: mpsc::Sender<Job>,
     _stop: tokio::sync::oneshot::Sender<()>,
     _thread: JoinHandle<()>,
 }
 
+/// One that does not encrypt.
 pub async fn start() -> Server {
+    start_with(None).await
+}
+
+/// One with a device of the fixture.
+pub async fn start_with(tls: Option<Tls>) -> Server {
     let mut bench = Bench::empty();
     let (sender, notifications) = tokio::sync::mpsc::channel(64);
     bench.device = device(Box::new(move |notification| sender.try_send(notification).is_ok()));
@@ -60,14 +70,16 @@ pub async fn start() -> Server {
         }
     });
     let listener = TcpListener::bind("127.0.0.1:0").await.expect("loopback has free ports");
-    let address = format!("http://{}", listener.local_addr().expect("it is bound"));
+    let place = listener.local_addr().expect("it is bound");
+    let scheme = if tls.is_some() { "https" } else { "http" };
     let (stop, stopped) = tokio::sync::oneshot::channel();
     let handle = DeviceHandle::new(jobs.clone(), Arc::new(|| {}));
-    tokio::spawn(serve(listener, 1, handle, notifications, async {
+    tokio::spawn(serve(listener, tls, 1, handle, notifications, async {
         let _ = stopped.await;
     }));
     Server {
-        address,
+        place,
+        address: format!("{scheme}://{place}"),
         jobs,
         _stop: stop,
         _thread: thread,
