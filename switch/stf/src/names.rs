@@ -14,6 +14,18 @@ pub fn action(pipeline: &Pipeline, table: TableId, name: &str) -> Result<ActionI
     one(&actions, |&action| pipeline.action_name(action), name).map_err(|problem| format!("action '{name}': {problem}"))
 }
 
+/// An action profile, and a table that has it.
+pub fn profile(pipeline: &Pipeline, name: &str) -> Result<(String, TableId), String> {
+    let profiles: Vec<_> = pipeline.profile_ids().collect();
+    let found = one(&profiles, |&profile| pipeline.profile_name(profile), name);
+    let profile = found.map_err(|problem| format!("action profile '{name}': {problem}"))?;
+    let table = pipeline
+        .table_ids()
+        .find(|&table| pipeline.table_profile(table) == Some(profile));
+    let table = table.ok_or_else(|| format!("action profile '{name}': no table has it"))?;
+    Ok((pipeline.profile_name(profile).to_owned(), table))
+}
+
 /// The place of a field in a key: `hdr.stack$0.f` is `hdr.stack[0].f`, `h.valid` is `h.$valid$` or `h.isValid()`.
 pub fn field(key: &[KeyField], name: &str) -> Result<usize, String> {
     let mut wanted = String::new();

@@ -7,7 +7,7 @@ use p4sched_device::bmv2::{KeyParam, Mirror, RowAction, Runtime};
 use p4sched_device::{Device, Program};
 use p4sched_engine::{Engine, Frame, FrameSink};
 
-use crate::script::{Call, Line, Pattern, Statement};
+use crate::script::{Call, Does, Line, Pattern, Statement};
 use crate::{names, value};
 
 /// Between two statements: whatever a packet causes has happened by then.
@@ -59,6 +59,8 @@ pub fn run(json: &[u8], script: &[Line]) -> Result<Outcome, String> {
         now: START,
         expected: BTreeMap::new(),
         handles: HashMap::new(),
+        members: HashMap::new(),
+        groups: HashMap::new(),
         outcome: Outcome::default(),
     };
     for line in script {
@@ -82,6 +84,9 @@ struct Bench {
     expected: BTreeMap<Port, Expected>,
     /// Table and handle of the entries that have a name.
     handles: HashMap<String, (String, u32)>,
+    /// Handles of the members and of the groups, by profile and the script's number.
+    members: HashMap<(String, u32), u32>,
+    groups: HashMap<(String, u32), u32>,
     outcome: Outcome,
 }
 
@@ -99,24 +104,54 @@ impl Bench {
         Ok((pipeline.table_name(table).to_owned(), table))
     }
 
-    fn action(&self, table: TableId, call: &Call) -> Result<RowAction, String> {
+    /// What an entry of a table does.
+    fn row(&self, table: TableId, does: &Does) -> Result<RowAction, String> {
+        let (handles, number, kind) = match does {
+            Does::Action(call) => {
+                return self
+                    .action(table, call)
+                    .map(|(name, data)| RowAction::Action(name, data));
+            }
+            Does::Member(number) => (&self.members, *number, "member"),
+            Does::Group(number) => (&self.groups, *number, "group"),
+        };
+        let pipeline = self.device.engine().pipeline().ok_or("no program is loaded")?;
+        let profile = pipeline.table_profile(table).ok_or("the table has no action profile")?;
+        let place = (pipeline.profile_name(profile).to_owned(), number);
+        let handle = *handles
+            .get(&place)
+            .ok_or_else(|| format!("{}: no {kind} {number}", place.0))?;
+        Ok(match does {
+            Does::Member(_) => RowAction::Member(handle),
+            _ => RowAction::Group(handle),
+        })
+    }
+
+    /// The whole name of an action, and its parameters at full width.
+    fn action(&self, table: TableId, call: &Call) -> Result<(String, Vec<Vec<u8>>), String> {
         let pipeline = self.device.engine().pipeline().ok_or("no program is loaded")?;
         let action = names::action(pipeline, table, &call.name)?;
         let params = pipeline.action_params(action);
-        if let Some((name, _)) = call
-            .arguments
-            .iter()
-            .find(|(name, _)| params.iter().all(|(known, _)| known != name))
-        {
-            return Err(format!("action '{}' has no parameter '{name}'", call.name));
+        if call.arguments.len() > params.len() {
+            return Err(format!("action '{}' has {} parameters", call.name, params.len()));
         }
-        let data = params.iter().map(|(name, width)| {
-            let given = call.arguments.iter().find(|(given, _)| given == name);
-            let (_, word) = given.ok_or_else(|| format!("action '{}': parameter '{name}' is missing", call.name))?;
+        let mut words: Vec<Option<&str>> = vec![None; params.len()];
+        for (place, (name, word)) in call.arguments.iter().enumerate() {
+            let place = match name {
+                None => place,
+                Some(name) => params
+                    .iter()
+                    .position(|(known, _)| known == name)
+                    .ok_or_else(|| format!("action '{}' has no parameter '{name}'", call.name))?,
+            };
+            words[place] = Some(word);
+        }
+        let data = params.iter().zip(words).map(|((name, width), word)| {
+            let word = word.ok_or_else(|| format!("action '{}': parameter '{name}' is missing", call.name))?;
             value::plain(word, *width)
         });
         let data = data.collect::<Result<Vec<_>, _>>()?;
-        Ok(RowAction::Action(pipeline.action_name(action).to_owned(), data))
+        Ok((pipeline.action_name(action).to_owned(), data))
     }
 
     fn key(&self, table: TableId, given: &[(String, String)]) -> Result<Vec<KeyParam>, String> {
@@ -142,7 +177,7 @@ impl Bench {
                 handle,
             } => {
                 let (name, table) = self.table(table)?;
-                let (key, action) = (self.key(table, key)?, self.action(table, action)?);
+                let (key, action) = (self.key(table, key)?, self.row(table, action)?);
                 let added = self.runtime()?.add(&name, &key, &action, bmv2_priority(*priority));
                 let added = added.map_err(|refusal| refusal.reason)?;
                 if let Some(handle) = handle {
@@ -152,11 +187,28 @@ impl Bench {
             }
             Statement::SetDefault { table, action } => {
                 let (name, table) = self.table(table)?;
-                let action = self.action(table, action)?;
+                let (action, data) = self.action(table, action)?;
                 self.runtime()?
-                    .set_default(&name, &action)
+                    .set_default(&name, &RowAction::Action(action, data))
                     .map_err(|refusal| refusal.reason)
             }
+            Statement::Member {
+                profile,
+                member,
+                action,
+            } => {
+                let (profile, table) = self.profile(profile)?;
+                let (action, data) = self.action(table, action)?;
+                let added = self.runtime()?.add_member(&profile, &action, &data);
+                let handle = added.map_err(|refusal| refusal.reason)?;
+                self.members.insert((profile, *member), handle);
+                Ok(())
+            }
+            Statement::Group {
+                profile,
+                group,
+                members,
+            } => self.add_group(profile, *group, members),
             Statement::Remove(None) => self.remove_all(),
             Statement::Remove(Some(handle)) => {
                 let (table, entry) = self
@@ -208,6 +260,27 @@ impl Bench {
             }
             Statement::Command(words) => self.command(words),
         }
+    }
+
+    fn profile(&self, name: &str) -> Result<(String, TableId), String> {
+        names::profile(self.device.engine().pipeline().ok_or("no program is loaded")?, name)
+    }
+
+    fn add_group(&mut self, profile: &str, group: u32, members: &[u32]) -> Result<(), String> {
+        let (profile, _) = self.profile(profile)?;
+        let created = self.runtime()?.create_group(&profile);
+        let handle = created.map_err(|refusal| refusal.reason)?;
+        for member in members {
+            let place = (profile.clone(), *member);
+            let member = *self
+                .members
+                .get(&place)
+                .ok_or_else(|| format!("{profile}: no member {member}"))?;
+            let added = self.runtime()?.add_to_group(&profile, member, handle);
+            added.map_err(|refusal| refusal.reason)?;
+        }
+        self.groups.insert((profile, group), handle);
+        Ok(())
     }
 
     fn wait(&mut self) {

@@ -21,7 +21,7 @@ pub enum Statement {
         /// Fields and their values.
         key: Vec<(String, String)>,
         /// What it does.
-        action: Call,
+        action: Does,
         /// The name by which `remove` and `check_counter` find it.
         handle: Option<String>,
     },
@@ -31,6 +31,24 @@ pub enum Statement {
         table: String,
         /// The action.
         action: Call,
+    },
+    /// A member of an action profile.
+    Member {
+        /// The profile.
+        profile: String,
+        /// The script's number of it.
+        member: u32,
+        /// The action.
+        action: Call,
+    },
+    /// A group of an action profile.
+    Group {
+        /// The profile.
+        profile: String,
+        /// The script's number of it.
+        group: u32,
+        /// The script's numbers of its members.
+        members: Vec<u32>,
     },
     /// Removes all entries, or the named one.
     Remove(Option<String>),
@@ -69,13 +87,24 @@ pub enum Statement {
     Command(Vec<String>),
 }
 
-/// An action and its arguments by name.
+/// What an entry does.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Does {
+    /// An action.
+    Action(Call),
+    /// What a member of the table's profile does, by the script's number.
+    Member(u32),
+    /// What one of a group of members does, by the script's number.
+    Group(u32),
+}
+
+/// An action and its arguments.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Call {
     /// The action.
     pub name: String,
-    /// Parameters and their values.
-    pub arguments: Vec<(String, String)>,
+    /// Values, with the names of their parameters, or in the order of these.
+    pub arguments: Vec<(Option<String>, String)>,
 }
 
 /// What a frame has to look like: half bytes, `None` for any.
@@ -139,6 +168,26 @@ fn statement(line: &str) -> Result<Statement, String> {
                 action: call(action)?,
             })
         }
+        "member" => {
+            const FORM: &str = "member PROFILE NUMBER ACTION(...)";
+            let mut words = rest.splitn(3, char::is_whitespace);
+            let (profile, member, action) = (words.next(), words.next(), words.next());
+            Ok(Statement::Member {
+                profile: profile.ok_or(FORM)?.to_owned(),
+                member: number(member.ok_or(FORM)?)?,
+                action: call(action.ok_or(FORM)?)?,
+            })
+        }
+        "group" => {
+            const FORM: &str = "group PROFILE NUMBER MEMBER...";
+            let mut words = rest.split_whitespace();
+            let (profile, group) = (words.next(), words.next());
+            Ok(Statement::Group {
+                profile: profile.ok_or(FORM)?.to_owned(),
+                group: number(group.ok_or(FORM)?)?,
+                members: words.map(number).collect::<Result<_, _>>()?,
+            })
+        }
         "remove" => Ok(Statement::Remove(match rest {
             "" | "all" => None,
             handle => Some(handle.trim_start_matches('$').to_owned()),
@@ -164,11 +213,15 @@ fn statement(line: &str) -> Result<Statement, String> {
             Ok(Statement::Command(words.map(str::to_owned).collect()))
         }
         other => Err(format!(
-            "'{other}' is no statement; there are add, setdefault, remove, packet, expect, wait, no_packet, \
+            "'{other}' is no statement; there are add, setdefault, member, group, remove, packet, expect, wait, no_packet, \
              check_counter, {}",
             COMMANDS.join(", ")
         )),
     }
+}
+
+fn number(word: &str) -> Result<u32, String> {
+    word.parse().map_err(|_| format!("'{word}' is no number"))
 }
 
 fn port_of(word: &str) -> Result<u16, String> {
@@ -204,7 +257,7 @@ fn expect(rest: &str) -> Result<Statement, String> {
     })
 }
 
-/// `NAME(arg:value, arg:value)`, or `NAME`.
+/// `NAME(arg:value, arg:value)`, `NAME(value value)`, `NAME arg=value arg=value`, or `NAME`.
 fn call(text: &str) -> Result<Call, String> {
     let text = text.trim();
     let (name, arguments) = match text.split_once('(') {
@@ -212,23 +265,34 @@ fn call(text: &str) -> Result<Call, String> {
             let inside = arguments.trim_end().strip_suffix(')');
             (name, inside.ok_or_else(|| format!("'{text}' has no ')' at its end"))?)
         }
-        None => (text, ""),
+        None => text.split_once(char::is_whitespace).unwrap_or((text, "")),
     };
-    let arguments = arguments
-        .split(',')
-        .map(str::trim)
-        .filter(|argument| !argument.is_empty());
-    let arguments = arguments.map(|argument| {
-        let pair = argument
-            .split_once(':')
-            .map(|(name, value)| (name.trim(), value.trim()));
-        let (name, value) = pair.ok_or_else(|| format!("'{argument}': an argument is NAME:VALUE"))?;
-        Ok((name.to_owned(), value.to_owned()))
-    });
     Ok(Call {
         name: name.trim().to_owned(),
-        arguments: arguments.collect::<Result<_, String>>()?,
+        arguments: arguments.split(',').flat_map(given).collect(),
     })
+}
+
+/// The arguments of a text without commas. p4c's scripts write `NAME: VALUE`; others `NAME=VALUE`, or only values.
+fn given(text: &str) -> Vec<(Option<String>, String)> {
+    const COLONS_OF_A_MAC_ADDRESS: usize = 5;
+    let named = |(name, value): (&str, &str)| (Some(name.trim().to_owned()), value.trim().to_owned());
+    match text.split_once(':') {
+        Some(pair) if text.matches(':').count() != COLONS_OF_A_MAC_ADDRESS => vec![named(pair)],
+        _ => text
+            .split_whitespace()
+            .map(|word| word.split_once('=').map_or_else(|| (None, word.to_owned()), named))
+            .collect(),
+    }
+}
+
+/// `group=NUMBER`, `member=NUMBER` or an action.
+fn does(text: &str) -> Result<Does, String> {
+    match text.trim().split_once('=') {
+        Some(("group", group)) => Ok(Does::Group(number(group)?)),
+        Some(("member", member)) => Ok(Does::Member(number(member)?)),
+        _ => call(text).map(Does::Action),
+    }
 }
 
 /// `TABLE [PRIORITY] FIELD:VALUE... ACTION(...) [= NAME]`
@@ -247,7 +311,7 @@ fn add(rest: &str) -> Result<Statement, String> {
         None => rest.rfind(char::is_whitespace),
     };
     let start = start.ok_or(FORM)?;
-    let action = call(&rest[start..])?;
+    let action = does(&rest[start..])?;
     let mut words = rest[..start].split_whitespace().peekable();
     let table = words.next().ok_or(FORM)?.to_owned();
     let priority = words.peek().and_then(|word| word.parse().ok());
@@ -299,16 +363,67 @@ mod tests {
         parse(line).expect("a right line").remove(0).statement
     }
 
+    fn go() -> Call {
+        let arguments = [("port", "1"), ("b", "0x2")];
+        Call {
+            name: "go".to_owned(),
+            arguments: arguments
+                .map(|(name, value)| (Some(name.to_owned()), value.to_owned()))
+                .to_vec(),
+        }
+    }
+
+    #[test]
+    fn arguments_have_names_or_an_order() {
+        let values = |values: &[&str]| Call {
+            name: "go".to_owned(),
+            arguments: values.iter().map(|&value| (None, value.to_owned())).collect(),
+        };
+        for text in [
+            "go(port:1, b:0x2)",
+            "go(port : 1,b: 0x2)",
+            "go(port=1 b=0x2)",
+            "go port=1 b=0x2",
+        ] {
+            assert_eq!(call(text), Ok(go()), "{text}");
+        }
+        for text in ["go(1 0x2)", "go(1, 0x2)"] {
+            assert_eq!(call(text), Ok(values(&["1", "0x2"])), "{text}");
+        }
+        assert_eq!(call("go(0a:00:00:00:00:01)"), Ok(values(&["0a:00:00:00:00:01"])));
+    }
+
+    #[test]
+    fn members_and_groups_have_numbers_of_the_script() {
+        let member = Statement::Member {
+            profile: "ecmp".to_owned(),
+            member: 7,
+            action: go(),
+        };
+        assert_eq!(one("member ecmp 7 go port=1 b=0x2"), member);
+        let group = Statement::Group {
+            profile: "ecmp".to_owned(),
+            group: 1,
+            members: vec![7, 8],
+        };
+        assert_eq!(one("group ecmp 1 7 8"), group);
+        let entry = Statement::Add {
+            table: "t".to_owned(),
+            priority: None,
+            key: vec![("f".to_owned(), "0x1".to_owned())],
+            action: Does::Group(1),
+            handle: None,
+        };
+        assert_eq!(one("add t f:0x1 group=1"), entry);
+    }
+
     #[test]
     fn an_entry_has_a_key_an_action_and_perhaps_a_priority_and_a_name() {
         let expected = |priority, handle: Option<&str>| Statement::Add {
             table: "ingress.acl".to_owned(),
             priority,
             key: vec![("ip.src".to_owned(), "0x0a****".to_owned())],
-            action: Call {
-                name: "go".to_owned(),
-                arguments: vec![("port".to_owned(), "1".to_owned()), ("b".to_owned(), "0x2".to_owned())],
-            },
+            action: Does::Action(go()),
             handle: handle.map(str::to_owned),
         };
         assert_eq!(
@@ -350,7 +465,9 @@ mod tests {
             ("packet 1 000", "line 1: a packet has whole bytes"),
             ("add t", "line 1: add TABLE"),
             ("add t f go()", "line 1: 'f': a key field is NAME:VALUE"),
-            ("add t f:1 go(1)", "line 1: '1': an argument is NAME:VALUE"),
+            ("member p x go()", "line 1: 'x' is no number"),
+            ("group p 1 x", "line 1: 'x' is no number"),
+            ("add t f:1 group=x", "line 1: 'x' is no number"),
             ("check_counter c(0) == x", "line 1: 'x' is no number"),
         ] {
             let error = parse(text).expect_err("a wrong line");
