@@ -77,10 +77,14 @@ fn check_attachments(table: &Table, entry: &p4rt::TableEntry) -> Result<(), Faul
             "{name}: meter_counter_data, but it has no direct meter"
         )));
     }
-    if entry.idle_timeout_ns != 0 && (!table.notifies_idle || entry.idle_timeout_ns < 0) {
-        return Err(Fault::invalid(format!(
-            "{name}: idle_timeout_ns, but the table does not support idle timeouts"
-        )));
+    if entry.idle_timeout_ns < 0 {
+        return Err(Fault::invalid(format!("{name}: idle_timeout_ns is negative")));
+    }
+    if entry.idle_timeout_ns > 0 && !table.notifies_idle {
+        // BMv2's words, to the letter: tests of p4-guide compare them.
+        return Err(Fault::invalid(
+            "idle_timeout_ns must be set to 0 for tables which do not support idle timeout",
+        ));
     }
     Ok(())
 }
