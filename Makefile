@@ -2,6 +2,7 @@
 # make onos   sets up and runs the same lab with FDPA, first under the Python controller, then under ONOS
 # make virtual  builds the Linux kernel of --hosts kernel from Debian's sources, once (five minutes; not part of make test)
 # make test   sets up and runs every test and lint
+# make bench  measures how fast the switch is, PARTS="tables p4runtime" only that: docs/performance.md
 # make docker builds the images: docker/README.md
 # make docker-test  builds and runs the images without a registry (ten minutes; not part of make test)
 # make docs   builds the documentation as one site: build/site/index.html
@@ -9,7 +10,10 @@
 # make setup  only installs and builds
 # make clean  ends what a crashed run left behind; removes build results
 
-.PHONY: demo onos virtual test test-lab test-rust test-java test-python test-onos setup clean lint lint-rust lint-rest docs anchors docker docker-test
+# parts of make bench; all unless given
+PARTS =
+
+.PHONY: demo onos virtual bench test test-lab test-rust test-java test-python test-onos setup clean lint lint-rust lint-rest docs anchors docker docker-test
 
 demo:
 	@./setup.sh lab
@@ -21,6 +25,10 @@ onos:
 
 virtual:
 	@./setup.sh virtual
+
+bench:
+	@./setup.sh dev
+	@.venv/bin/python -m p4sched.bench $(PARTS)
 
 setup:
 	@./setup.sh lab

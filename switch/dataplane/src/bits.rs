@@ -139,9 +139,9 @@ pub(crate) fn from_bytes(bytes: &[u8], width: u32) -> Option<Vec<u64>> {
             None => return None,
         }
     }
-    let given = out.clone();
+    let given = out.last().copied();
     cut(width, &mut out);
-    (given == out).then_some(out)
+    (given == out.last().copied()).then_some(out)
 }
 
 /// Big-endian bytes, as many as `width` needs, from words.

@@ -47,14 +47,29 @@ pub fn from_request(owner: &str, fields: &[Field], matches: &[FieldMatch]) -> Re
     key.collect()
 }
 
+/// A field in an error message.
+struct Place<'a> {
+    owner: &'a str,
+    field: &'a str,
+}
+
+impl std::fmt::Display for Place<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter) -> std::fmt::Result {
+        write!(f, "{}: key field '{}'", self.owner, self.field)
+    }
+}
+
 fn field_from_request(
     owner: &str,
     field: &Field,
     given: Option<&FieldMatchType>,
     present: bool,
 ) -> Result<MatchKey, Fault> {
-    let place = format_args!("{owner}: key field '{}'", field.name).to_string();
-    let full = |bytes: &[u8]| full_width(&place, bytes, field.width);
+    let place = &Place {
+        owner,
+        field: &field.name,
+    };
+    let full = |bytes: &[u8]| full_width(place, bytes, field.width);
     let width = byte_width(field.width);
     let kind = if field.in_program == MatchKind::Valid {
         MatchKind::Valid
@@ -72,16 +87,16 @@ fn field_from_request(
         (MatchKind::Optional, None) => Ok(MatchKey::Optional(None)),
         (MatchKind::Exact, Some(FieldMatchType::Exact(exact))) => Ok(MatchKey::Exact(full(&exact.value)?)),
         (MatchKind::Valid, Some(FieldMatchType::Exact(exact))) => {
-            Ok(MatchKey::Valid(full_width(&place, &exact.value, 1)? != [0]))
+            Ok(MatchKey::Valid(full_width(place, &exact.value, 1)? != [0]))
         }
         (MatchKind::Lpm, Some(FieldMatchType::Lpm(lpm))) => {
-            prefix(&place, field.width, full(&lpm.value)?, lpm.prefix_len)
+            prefix(place, field.width, full(&lpm.value)?, lpm.prefix_len)
         }
         (MatchKind::Ternary, Some(FieldMatchType::Ternary(ternary))) => {
-            masked(&place, full(&ternary.value)?, full(&ternary.mask)?)
+            masked(place, full(&ternary.value)?, full(&ternary.mask)?)
         }
         (MatchKind::Range, Some(FieldMatchType::Range(range))) => {
-            interval(&place, field.width, full(&range.low)?, full(&range.high)?)
+            interval(place, field.width, full(&range.low)?, full(&range.high)?)
         }
         (MatchKind::Optional, Some(FieldMatchType::Optional(optional))) => {
             Ok(MatchKey::Optional(Some(full(&optional.value)?)))
@@ -126,7 +141,7 @@ fn outside(value: &[u8], mask: &[u8]) -> bool {
     value.iter().zip(mask).any(|(value, mask)| value & !mask != 0)
 }
 
-fn prefix(place: &str, width: u32, value: Vec<u8>, length: i32) -> Result<MatchKey, Fault> {
+fn prefix(place: &Place, width: u32, value: Vec<u8>, length: i32) -> Result<MatchKey, Fault> {
     let Some(length) = u32::try_from(length).ok().filter(|length| (1..=width).contains(length)) else {
         return Err(Fault::invalid(format!(
             "{place}: a prefix of {length} bits; it has {width} (leave the field out to match everything)"
@@ -140,7 +155,7 @@ fn prefix(place: &str, width: u32, value: Vec<u8>, length: i32) -> Result<MatchK
     Ok(MatchKey::Lpm(value, length as u16))
 }
 
-fn masked(place: &str, value: Vec<u8>, mask: Vec<u8>) -> Result<MatchKey, Fault> {
+fn masked(place: &Place, value: Vec<u8>, mask: Vec<u8>) -> Result<MatchKey, Fault> {
     if mask.iter().all(|&byte| byte == 0) {
         return Err(Fault::invalid(format!(
             "{place}: a mask of 0; leave the field out to match everything"
@@ -154,7 +169,7 @@ fn masked(place: &str, value: Vec<u8>, mask: Vec<u8>) -> Result<MatchKey, Fault>
     Ok(MatchKey::Ternary(value, mask))
 }
 
-fn interval(place: &str, width: u32, low: Vec<u8>, high: Vec<u8>) -> Result<MatchKey, Fault> {
+fn interval(place: &Place, width: u32, low: Vec<u8>, high: Vec<u8>) -> Result<MatchKey, Fault> {
     if low > high {
         return Err(Fault::invalid(format!("{place}: the range ends before it begins")));
     }

@@ -34,15 +34,42 @@ impl DeviceHandle {
         &self,
         request: impl FnOnce(&mut Device, &mut dyn Ports, Nanos) -> R + Send + 'static,
     ) -> Result<R, Status> {
+        let answer = self.send(request)?;
+        (self.wake)();
+        answer.await.map_err(|_| stopping())
+    }
+
+    /// Runs requests one after the other, with packets in between; their answers in the same order.
+    ///
+    /// # Errors
+    /// As [`DeviceHandle::run`].
+    pub async fn run_each<R: Send + 'static, F>(&self, requests: impl Iterator<Item = F>) -> Result<Vec<R>, Status>
+    where
+        F: FnOnce(&mut Device, &mut dyn Ports, Nanos) -> R + Send + 'static,
+    {
+        // All are on their way before the first is answered: the thread sleeps in between no more often than once.
+        let waiting = requests
+            .map(|request| self.send(request))
+            .collect::<Result<Vec<_>, _>>()?;
+        (self.wake)();
+        let mut answers = Vec::with_capacity(waiting.len());
+        for answer in waiting {
+            answers.push(answer.await.map_err(|_| stopping())?);
+        }
+        Ok(answers)
+    }
+
+    fn send<R: Send + 'static>(
+        &self,
+        request: impl FnOnce(&mut Device, &mut dyn Ports, Nanos) -> R + Send + 'static,
+    ) -> Result<oneshot::Receiver<R>, Status> {
         let (answer, answered) = oneshot::channel();
         let job: Job = Box::new(move |device, ports, now| {
             // The request may have been cancelled: then the answer has no receiver.
             let _ = answer.send(request(device, ports, now));
         });
-        let stopping = || Status::unavailable("the switch is shutting down");
         self.jobs.send(job).map_err(|_| stopping())?;
-        (self.wake)();
-        answered.await.map_err(|_| stopping())
+        Ok(answered)
     }
 
     /// As [`DeviceHandle::run`], for a request that the device may refuse.
@@ -55,4 +82,8 @@ impl DeviceHandle {
     ) -> Result<R, Status> {
         self.run(request).await?.map_err(status::of)
     }
+}
+
+fn stopping() -> Status {
+    Status::unavailable("the switch is shutting down")
 }

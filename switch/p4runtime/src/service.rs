@@ -202,15 +202,15 @@ impl P4Runtime for Service {
 
 async fn write_batch(device: &DeviceHandle, request: p4rt::WriteRequest) -> Result<(), Status> {
     let results = if request.atomicity() == Atomicity::ContinueOnError {
+        // The part comes back with its results: its thousands of small allocations are not freed between two packets.
+        let write = |part: Vec<p4rt::Update>| {
+            move |device: &mut Device, _: &mut dyn Ports, now: Nanos| (device.write(&part, now), part)
+        };
         let mut results = Vec::with_capacity(request.updates.len());
-        let mut updates = request.updates.into_iter().peekable();
-        loop {
-            let part: Vec<p4rt::Update> = updates.by_ref().take(UPDATES_AT_A_TIME).collect();
-            results.extend(device.try_run(move |device, _, now| device.write(&part, now)).await?);
-            if updates.peek().is_none() {
-                break results;
-            }
+        for (written, _) in device.run_each(parts(request.updates).map(write)).await? {
+            results.extend(written.map_err(status::of)?);
         }
+        results
     } else {
         device
             .try_run(move |device, _, now| device.write_request(&request, now))
@@ -220,6 +220,13 @@ async fn write_batch(device: &DeviceHandle, request: p4rt::WriteRequest) -> Resu
         return Err(status::of_batch("updates", &results));
     }
     Ok(())
+}
+
+/// The updates in parts of [`UPDATES_AT_A_TIME`]; one that is empty if there are none.
+fn parts(updates: Vec<p4rt::Update>) -> impl Iterator<Item = Vec<p4rt::Update>> {
+    let parts = updates.len().div_ceil(UPDATES_AT_A_TIME).max(1);
+    let mut updates = updates.into_iter();
+    (0..parts).map(move |_| updates.by_ref().take(UPDATES_AT_A_TIME).collect())
 }
 
 fn set_pipeline(device: &mut Device, action: Action, program: Option<Program>, now: Nanos) -> Result<(), Fault> {

@@ -3,7 +3,7 @@
 use crate::bits::{from_bytes, to_bytes, words};
 use crate::errors::TableError;
 use crate::ids::{ActionId, EntryHandle, Nanos, ProfileId, TableId};
-use crate::run::entries::Call;
+use crate::run::entries::{Call, Params};
 use crate::run::meter::Meter;
 use crate::run::pipeline::Pipeline;
 use crate::run::table::{TableProgram, TableState};
@@ -335,7 +335,7 @@ impl Pipeline {
         }
     }
 
-    fn pack_params(&self, owner: &str, action: ActionId, params: &[Vec<u8>]) -> Result<Box<[u64]>, TableError> {
+    fn pack_params(&self, owner: &str, action: ActionId, params: &[Vec<u8>]) -> Result<Params, TableError> {
         let bad = |problem: String| TableError::BadAction {
             table: owner.to_string(),
             problem,

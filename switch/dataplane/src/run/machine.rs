@@ -163,7 +163,10 @@ pub(crate) fn look_up(code: &Code, state: &mut State, index: u32) -> (Option<u32
         }) => {
             let places = &mut state.words[code.param_base..code.param_base + params.len()];
             // Few and short: no call of a copying function.
-            places.iter_mut().zip(params).for_each(|(place, &value)| *place = value);
+            places
+                .iter_mut()
+                .zip(params.iter())
+                .for_each(|(place, &value)| *place = value);
             Following::Action { action, choice }
         }
         Some(indirect) => Following::Indirect(indirect.clone()),

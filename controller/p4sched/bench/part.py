@@ -1,0 +1,77 @@
+"""What a part of `make bench` returns, and what parts have in common."""
+
+import json
+import os
+import subprocess
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from rich.table import Table
+
+from p4sched.errors import P4schedError
+from p4sched.paths import ROOT
+
+SWITCH_DIR = ROOT / "switch"
+
+
+@dataclass(frozen=True)
+class Target:
+    """A figure that is aimed at."""
+
+    name: str
+    found: float
+    """In the unit of `wanted`, mostly a ratio."""
+    wanted: float
+    at_most: bool = False
+    """Whether less is better."""
+
+    @property
+    def met(self) -> bool:
+        """Whether it was reached in this run."""
+        return self.found <= self.wanted if self.at_most else self.found >= self.wanted
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What a part found."""
+
+    table: Table
+    figures: dict[str, Any]
+    """As build/bench/PART.json has them."""
+    targets: Sequence[Target] = ()
+
+
+def rust_bench(name: str, *arguments: str) -> Any:
+    """Runs a bench of the workspace in switch/, which prints JSON. Raises P4schedError if it fails."""
+    bench = ["--manifest-path", str(SWITCH_DIR / "Cargo.toml"), "--locked", "--workspace", "--bench", name]
+    found = subprocess.run(["cargo", "bench", "--quiet", *bench, "--", *arguments], stdout=subprocess.PIPE, check=False)
+    if found.returncode != 0:
+        raise P4schedError(f"the bench '{name}' failed with status {found.returncode}")
+    return json.loads(found.stdout)
+
+
+@contextmanager
+def running(command: Sequence[str], log: Path) -> Iterator[subprocess.Popen[bytes]]:
+    """A process for as long as the block takes; the kernel kills it should this process die before."""
+    with log.open("wb") as out:
+        process = subprocess.Popen(
+            ["setpriv", "--pdeathsig", "KILL", "--", *command], stdout=out, stderr=subprocess.STDOUT
+        )
+        try:
+            yield process
+        finally:
+            process.terminate()
+            try:
+                process.wait(5)
+            except subprocess.TimeoutExpired:
+                process.kill()
+                process.wait()
+
+
+def resident_bytes(pid: int) -> int:
+    """Memory of a process, bytes."""
+    pages = int(Path(f"/proc/{pid}/statm").read_text().split()[1])
+    return pages * os.sysconf("SC_PAGE_SIZE")

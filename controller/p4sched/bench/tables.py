@@ -1,0 +1,32 @@
+"""What a lookup costs in small and in large tables, and what an entry takes of memory, without any controller."""
+
+from typing import Any
+
+from rich.table import Table
+
+from p4sched.bench.part import Outcome, Target, rust_bench
+
+FLAT = 3.0
+"""A packet through the largest table takes so many times as long as through the smallest, at most: a table that does not
+fit into the caches costs a few misses more."""
+
+
+def measure() -> Outcome:
+    """Exact, prefix and ternary tables, with compiled programs and interpreted ones."""
+    table = Table(title="Lookups in tables: time of a packet through ingress", title_justify="left")
+    for column in ("table", "program", "entries", "ns a packet", "ns an insert", "bytes/entry"):
+        table.add_column(column, justify="left" if column in ("table", "program") else "right")
+    found: list[dict[str, Any]] = rust_bench("tables")
+    targets = []
+    for kind in found:
+        name, way = kind["table"].removeprefix("LargeIngress."), "compiled" if kind["compiled"] else "interpreted"
+        for size in kind["sizes"]:
+            last = size is kind["sizes"][-1]
+            memory = f"{kind['bytes_per_entry']:.0f}" if last else ""
+            entries, packet, insert = size["entries"], size["packet_ns"], size["insert_ns"]
+            table.add_row(name, way, f"{entries:,}", f"{packet:.0f}", f"{insert:.0f}", memory)
+        smallest, largest = kind["sizes"][0], kind["sizes"][-1]
+        ratio = largest["packet_ns"] / smallest["packet_ns"]
+        what = f"{name}, {way}: {largest['entries']:,} against {smallest['entries']:,} entries"
+        targets.append(Target(what, ratio, FLAT, at_most=True))
+    return Outcome(table, {"tables": found}, targets)

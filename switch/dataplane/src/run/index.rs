@@ -1,0 +1,155 @@
+//! What finds the entry of a key, by the kinds of the key's fields.
+
+use hashbrown::HashTable;
+
+use super::key::{KeySpec, PackedKey};
+use super::prefixes::{Lengths, Trie};
+use super::rows::Rows;
+use super::ternary::Ternary;
+use crate::bits::words;
+use crate::values::MatchKind;
+
+#[derive(Debug)]
+pub(crate) enum Index {
+    /// No key: nothing ever matches.
+    Nothing,
+    /// The key itself and its slot, for keys of one word.
+    Word(HashTable<(u64, u32)>),
+    Exact(HashTable<u32>),
+    /// One prefix and nothing beside it.
+    Trie(Box<Trie>),
+    /// A prefix beside exact fields.
+    Lengths(Lengths),
+    Ternary(Ternary),
+}
+
+impl Index {
+    /// `scanned`: entries have priorities, whatever the kinds of the fields.
+    pub fn new(specs: &[KeySpec], scanned: bool) -> Index {
+        let needs_priority =
+            |spec: &KeySpec| matches!(spec.kind, MatchKind::Ternary | MatchKind::Range | MatchKind::Optional);
+        if specs.is_empty() {
+            return Index::Nothing;
+        }
+        if scanned || specs.iter().any(needs_priority) {
+            return Index::Ternary(Ternary::new(specs));
+        }
+        match specs {
+            [spec] if spec.kind == MatchKind::Lpm && words(spec.width) <= 2 => {
+                Index::Trie(Box::new(Trie::new(spec.width)))
+            }
+            specs if specs.iter().any(|spec| spec.kind == MatchKind::Lpm) => Index::Lengths(Lengths::default()),
+            [spec] if words(spec.width) == 1 => Index::Word(HashTable::new()),
+            _ => Index::Exact(HashTable::new()),
+        }
+    }
+
+    /// The slot of the entry that a key matches. The key is used up.
+    #[inline]
+    pub fn find(&self, rows: &Rows, key: &mut Vec<u64>) -> Option<u32> {
+        match self {
+            Index::Nothing => None,
+            Index::Word(table) => find_word(table, key[0]),
+            Index::Exact(table) => table.find(hash(key), |&slot| same(rows.value(slot), key)).copied(),
+            Index::Trie(trie) => trie.find(key),
+            Index::Lengths(lengths) => lengths.find(rows, key),
+            Index::Ternary(ternary) => {
+                let stride = key.len();
+                key.resize(2 * stride, 0);
+                let (key, masked) = key.split_at_mut(stride);
+                ternary.find(rows, key, masked)
+            }
+        }
+    }
+
+    /// As [`Index::find`], for a key of one word.
+    #[inline]
+    pub fn find_one(&self, rows: &Rows, key: u64) -> Option<u32> {
+        match self {
+            Index::Nothing => None,
+            Index::Word(table) => find_word(table, key),
+            // One word of several would be no key.
+            Index::Exact(_) => None,
+            Index::Trie(trie) => trie.find(&[key]),
+            Index::Lengths(lengths) => lengths.find(rows, &mut [key]),
+            Index::Ternary(ternary) => ternary.find(rows, &[key], &mut [0]),
+        }
+    }
+
+    /// The slot of the entry with exactly this key (and priority).
+    pub fn position(&self, rows: &Rows, key: &PackedKey, priority: i32) -> Option<u32> {
+        match self {
+            Index::Nothing => None,
+            Index::Word(table) => find_word(table, key.value[0]),
+            Index::Exact(table) => {
+                let equal = |&slot: &u32| same(rows.value(slot), &key.value);
+                table.find(hash(&key.value), equal).copied()
+            }
+            Index::Trie(trie) => trie.position(key),
+            Index::Lengths(lengths) => lengths.position(rows, key),
+            Index::Ternary(ternary) => ternary.position(rows, key, priority),
+        }
+    }
+
+    /// Adds a slot whose row is there already.
+    pub fn link(&mut self, rows: &Rows, slot: u32, key: &PackedKey, priority: i32) {
+        match self {
+            Index::Nothing => {}
+            Index::Word(table) => {
+                let word = key.value[0];
+                table.insert_unique(hash(&[word]), (word, slot), |(word, _)| hash(&[*word]));
+            }
+            Index::Exact(table) => {
+                let rehash = |&slot: &u32| hash(rows.value(slot));
+                table.insert_unique(hash(&key.value), slot, rehash);
+            }
+            Index::Trie(trie) => trie.link(slot, key),
+            Index::Lengths(lengths) => lengths.link(rows, slot, key),
+            Index::Ternary(ternary) => ternary.link(rows, slot, priority),
+        }
+    }
+
+    /// Removes a slot whose row is still there. `prefix`: length of its prefix, if it has one; `left`: entries of the
+    /// table without it.
+    pub fn unlink(&mut self, rows: &Rows, slot: u32, prefix: u32, priority: i32, left: usize) {
+        match self {
+            Index::Nothing => {}
+            Index::Word(table) => {
+                if let Ok(found) = table.find_entry(hash(rows.value(slot)), |&(_, other)| other == slot) {
+                    found.remove();
+                }
+            }
+            Index::Exact(table) => {
+                if let Ok(found) = table.find_entry(hash(rows.value(slot)), |&other| other == slot) {
+                    found.remove();
+                }
+            }
+            Index::Trie(trie) => trie.unlink(rows.value(slot), prefix),
+            Index::Lengths(lengths) => lengths.unlink(rows, slot, prefix),
+            Index::Ternary(ternary) => ternary.unlink(rows, slot, priority, left),
+        }
+    }
+}
+
+#[inline]
+fn find_word(table: &HashTable<(u64, u32)>, key: u64) -> Option<u32> {
+    table
+        .find(hash(&[key]), |(word, _)| *word == key)
+        .map(|&(_, slot)| slot)
+}
+
+/// Whether keys are equal. They have few words: a call of a comparing function would take longer.
+#[inline]
+pub(super) fn same(a: &[u64], b: &[u64]) -> bool {
+    a.iter().zip(b).all(|(a, b)| a == b)
+}
+
+/// A fast hash of words (multiply and rotate, as FxHash); keys come from the controller, not from packets.
+#[inline]
+pub(super) fn hash(key: &[u64]) -> u64 {
+    let mixed = key.iter().fold(0u64, |h, &word| {
+        (h.rotate_left(5) ^ word).wrapping_mul(0x517cc1b727220a95)
+    });
+    // The hash table takes its bucket from the low bits and its tag from the high ones.
+    mixed ^ mixed >> 32
+}
