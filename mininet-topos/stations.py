@@ -52,8 +52,10 @@ def whole(what: str, value: object, least: int, most: int) -> int:
     return value
 
 
-def switch_node(kind: str) -> type[P4Switch]:
-    """The node class of "embedded" or "bmv2". Raises NodeError."""
+def switch_node(kind: str | type[P4Switch]) -> type[P4Switch]:
+    """The node class of "embedded" or "bmv2", or the class itself. Raises NodeError."""
+    if isinstance(kind, type):
+        return kind
     if kind not in SWITCH_NODES:
         raise NodeError(f"no switch {kind!r}: use {' or '.join(SWITCH_NODES)}")
     return SWITCH_NODES[kind]

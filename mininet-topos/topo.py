@@ -10,6 +10,7 @@ from typing import Any
 
 from mininet.topo import Topo
 
+from mininet_topos.nodes import P4Switch
 from mininet_topos.shapes import Structure
 from mininet_topos.stations import FIRST_GRPC_PORT, alone, attach, program_loader, switch_node
 
@@ -26,12 +27,12 @@ class StructureTopo(Topo):
     def build(
         self,
         structure: Structure,
-        switch: str = "embedded",
+        switch: str | type[P4Switch] = "embedded",
         switch_params: dict[str, dict[str, Any]] | None = None,
         congestion_control: str | None = None,
     ) -> None:
-        """Topo's constructor calls it. `switch` is "embedded" or "bmv2"; `switch_params` go to the switch of that
-        name."""
+        """Topo's constructor calls it. `switch` is "embedded", "bmv2" or a class; `switch_params` go to the switch of
+        that name."""
         node = switch_node(switch)
         for name in structure.switch_names():
             self.addSwitch(name, cls=node, **(switch_params or {}).get(name, {}))

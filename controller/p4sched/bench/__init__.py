@@ -1,1 +1,1 @@
-"""`make bench`: how fast the switch is, part by part, beside BMv2 where that is installed. docs/performance.md has what comes out."""
+"""`make bench`: how fast the switch is, part by part, beside BMv2 where that is installed (docs/performance.md)."""

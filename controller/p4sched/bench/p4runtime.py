@@ -9,9 +9,9 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from mininet_topos.nodes import answers, free_port
 from rich.table import Table
 
+from mininet_topos.nodes import answers, free_port
 from p4sched.bench.part import SWITCH_DIR, Outcome, Target, resident_bytes, running, rust_bench
 from p4sched.errors import P4schedError
 from p4sched.p4rt.compile import compile_program

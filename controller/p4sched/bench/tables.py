@@ -7,8 +7,8 @@ from rich.table import Table
 from p4sched.bench.part import Outcome, Target, rust_bench
 
 FLAT = 3.0
-"""A packet through the largest table takes so many times as long as through the smallest, at most: a table that does not
-fit into the caches costs a few misses more."""
+"""A packet through the largest table takes so many times as long as through the smallest, at most: a table that does
+not fit into the caches costs a few misses more."""
 
 
 def measure() -> Outcome:
