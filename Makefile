@@ -3,6 +3,8 @@
 # make virtual  builds the Linux kernel of --hosts kernel from Debian's sources, once (five minutes; not part of make test)
 # make test   sets up and runs every test and lint
 # make bench  measures how fast the switch is, PARTS="tables p4runtime" only that: docs/performance.md
+# make soak   sixteen switches under traffic for ten minutes, while links and controllers fail; MINUTES=1 is shorter. Needs root
+# make fuzz   feeds compiler and switch with changed inputs, a minute for each kind; SECONDS=10 is shorter: switch/fuzz/README.md
 # make docker builds the images: docker/README.md
 # make docker-test  builds and runs the images without a registry (ten minutes; not part of make test)
 # make docs   builds the documentation as one site: build/site/index.html
@@ -12,8 +14,10 @@
 
 # parts of make bench; all unless given
 PARTS =
+MINUTES = 10
+SECONDS = 60
 
-.PHONY: demo onos virtual bench test test-lab test-rust test-java test-python test-onos setup clean lint lint-rust lint-rest docs anchors docker docker-test
+.PHONY: demo onos virtual bench soak fuzz test test-lab test-rust test-java test-python test-onos setup clean lint lint-rust lint-rest docs anchors docker docker-test
 
 demo:
 	@./setup.sh lab
@@ -29,6 +33,14 @@ virtual:
 bench:
 	@./setup.sh dev
 	@.venv/bin/python -m p4sched.bench $(PARTS)
+
+soak:
+	@./setup.sh lab
+	@.venv/bin/python -m p4sched.soak --minutes $(MINUTES)
+
+fuzz:
+	@./setup.sh lab
+	@switch/target/release/p4sched-fuzz --seconds $(SECONDS)
 
 setup:
 	@./setup.sh lab

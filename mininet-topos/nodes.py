@@ -319,12 +319,22 @@ class P4Switch(Switch):
 
 
 class EmbeddedSwitch(P4Switch):
-    """The project's own switch, `p4sched-switch`, with a traffic manager behind every port."""
+    """The project's own switch, `p4sched-switch`, with a traffic manager behind every port.
+
+    Parameters (on top of those of every switch):
+      interpret   its program is not compiled
+    """
 
     program = "p4sched-switch"
 
+    def __init__(self, name: str, interpret: bool = False, **params: Any) -> None:
+        super().__init__(name, **params)
+        self.interpret = interpret
+
     def switch_command(self) -> list[str]:
         command = [embedded_binary(), "--no-p4", "--device-id", str(self.device_id), "--grpc-server-addr", self.address]
+        if self.interpret:
+            command.append("--no-jit")
         if self.cpu_port is not None:
             command += ["--cpu-port", str(self.cpu_port)]
         for port, interface in self.port_interfaces():

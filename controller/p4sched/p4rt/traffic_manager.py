@@ -140,9 +140,13 @@ class EmbeddedTrafficManager:
 
     async def stats(self, ports: Sequence[int] = ()) -> Mapping[int, pb.PortStats]:
         """Counters of these ports (none named: all), by port, read at one instant."""
+        return {port.port: port for port in (await self.account(ports)).ports}
+
+    async def account(self, ports: Sequence[int] = ()) -> pb.GetStatsResponse:
+        """The same, and where every packet of the switch went."""
         async with one_sentence(self.address, "read its statistics"):
-            reply = await self._stub.GetStats(pb.GetStatsRequest(ports=ports), timeout=TIMEOUT_S)
-        return {port.port: port for port in reply.ports}
+            reply: pb.GetStatsResponse = await self._stub.GetStats(pb.GetStatsRequest(ports=ports), timeout=TIMEOUT_S)
+        return reply
 
     async def fidelity(self, *, reset: bool = False) -> Fidelity:
         """How faithful the emulation was since the last reset."""

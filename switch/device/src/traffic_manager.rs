@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use p4sched_dataplane::{Nanos, Port};
-use p4sched_engine::{Discipline, Engine, PortSettings, QUEUES};
+use p4sched_engine::{Balance, Discipline, Engine, PortSettings, QUEUES};
 use p4sched_proto::p4sched::v1 as tm;
 
 use crate::{Device, Fault, Ports};
@@ -179,11 +179,13 @@ impl Device {
             ingress_dropped_packets: balance.ingress_dropped,
             egress_dropped_packets: balance.egress_dropped,
             parser_error_packets: balance.parser_errors,
+            balance: Some(to_message(balance)),
         })
     }
 
     fn port_stats(&self, port: Port, ports: &mut dyn Ports) -> tm::PortStats {
         let counts = ports.counts(port);
+        let traffic = self.engine().traffic(port);
         let queues = self.engine().queue_stats(port).queues;
         let queues = queues.iter().zip(0..).map(|(queue, number)| {
             let lost = queue.lost();
@@ -198,6 +200,8 @@ impl Device {
                 dropped_packets: lost.packets,
                 dropped_bytes: lost.bytes,
                 max_depth_packets: queue.max_length_packets,
+                pushed_out_packets: queue.pushed_out.packets,
+                flushed_packets: queue.flushed.packets,
             }
         });
         tm::PortStats {
@@ -211,6 +215,30 @@ impl Device {
             tx_errors: counts.tx_errors,
             rx_lost: counts.rx_lost,
             queues: queues.collect(),
+            taken_packets: traffic.received.packets,
+            left_packets: traffic.transmitted.packets,
         }
+    }
+}
+
+fn to_message(balance: Balance) -> tm::Balance {
+    tm::Balance {
+        received: balance.received,
+        packets_out: balance.packets_out,
+        copies: balance.copies,
+        transmitted: balance.transmitted,
+        packets_in: balance.packets_in,
+        no_program: balance.no_program,
+        ingress_dropped: balance.ingress_dropped,
+        egress_dropped: balance.egress_dropped,
+        queue_dropped: balance.queue_dropped,
+        pushed_out: balance.pushed_out,
+        flushed: balance.flushed,
+        clone_depth_dropped: balance.clone_depth_dropped,
+        recirculation_dropped: balance.recirculation_dropped,
+        delay_dropped: balance.delay_dropped,
+        queued: balance.queued,
+        recirculating: balance.recirculating,
+        delayed: balance.delayed,
     }
 }

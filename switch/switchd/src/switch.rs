@@ -359,6 +359,8 @@ impl Ports for AttachedPorts {
     }
 
     fn counts(&mut self, port: Port) -> PortCounts {
+        // What has left the program is sent before it is counted.
+        self.transmitter.flush();
         let interface = self
             .receiver
             .specs()

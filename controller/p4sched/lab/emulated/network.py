@@ -1,7 +1,7 @@
 """Networks, brought up under Mininet and taken down again: dumbbell, incast, several switches."""
 
 import time
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -169,7 +169,9 @@ def allow_congestion_control(ledger: Ledger) -> None:
 
 
 @contextmanager
-def dumbbell(ledger: Ledger, users: int, switch: str, log_folder: Path, hosts: int = USER_HOSTS) -> Iterator[Dumbbell]:
+def dumbbell(
+    ledger: Ledger, users: int, switch: str | type[P4Switch], log_folder: Path, hosts: int = USER_HOSTS
+) -> Iterator[Dumbbell]:
     """A dumbbell with `users` users whose switch runs and has no program yet.
 
     Raises LabError when it cannot be brought up. Whatever happens inside, it is taken down at the end.
@@ -191,7 +193,7 @@ def incast(ledger: Ledger, senders: int, switch: str, log_folder: Path) -> Itera
 
 @contextmanager
 def _star(
-    ledger: Ledger, sides: Sides, switch: str, log_folder: Path, cpu_port: int | None = None
+    ledger: Ledger, sides: Sides, switch: str | type[P4Switch], log_folder: Path, cpu_port: int | None = None
 ) -> Iterator[Dumbbell]:
     with node_errors():
         topology = StructureTopo(
@@ -205,14 +207,22 @@ def _star(
 
 
 @contextmanager
-def fabric(ledger: Ledger, shape: FabricShape, switch: str, log_folder: Path) -> Iterator[Fabric]:
-    """Several switches that run and have no program yet; otherwise as `dumbbell`."""
+def fabric(
+    ledger: Ledger, shape: FabricShape, switch: str, log_folder: Path, interpreted: Container[str] = ()
+) -> Iterator[Fabric]:
+    """Several switches that run and have no program yet; otherwise as `dumbbell`. `interpreted`: embedded switches that
+    do not compile their program."""
     with node_errors():
         topology = StructureTopo(
             structure=shape.structure,
             switch=switch,
             switch_params={
-                name: {"log_folder": log_folder, "dpid": f"{number:x}"} for name, number in shape.device_ids.items()
+                name: {
+                    "log_folder": log_folder,
+                    "dpid": f"{number:x}",
+                    **({"interpret": True} if name in interpreted else {}),
+                }
+                for name, number in shape.device_ids.items()
             },
             congestion_control=CONGESTION_CONTROL,
         )

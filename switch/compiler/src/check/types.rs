@@ -15,8 +15,8 @@ use crate::{
     typed::types::{EnumDef, EnumId, FieldDef, NewTypeDef, NewTypeId, StructDef, StructId, Type, TypeVarId},
 };
 
-/// Widest type, in bits, and largest stack.
-const MAX_WIDTH: u32 = 65_535;
+/// Widest type, in bits, as the data plane has it; and largest stack.
+const MAX_WIDTH: u32 = 16_384;
 const MAX_STACK: u32 = 4096;
 /// Most structs that generic ones may be specialised to, and most functions.
 pub(super) const MAX_SPECIALISED: usize = 1000;

@@ -1,0 +1,141 @@
+//! `p4sched-fuzz`: feeds one target after the other with changed inputs of its corpus.
+
+use std::collections::HashSet;
+use std::path::{Path, PathBuf};
+use std::process::{Command, ExitCode};
+use std::time::{Duration, Instant};
+use std::{env, fs, io, thread};
+
+use clap::{Parser, ValueEnum};
+use p4sched_fuzz::Target;
+use p4sched_fuzz::mutate::mutate;
+use rand::{Rng, SeedableRng};
+use rand_chacha::ChaCha8Rng;
+
+/// An input takes milliseconds. One that takes so long would stop a switch.
+const LONGEST_RUN: Duration = Duration::from_secs(20);
+/// Inputs with an outcome of their own that are kept to be changed further.
+const MAX_KEPT: usize = 4096;
+
+/// Feeds the compiler and the switch with inputs that nobody would make. An input that makes one of them panic, hang or
+/// contradict itself is written into its target's folder of the corpus, and ends the run with status 1.
+#[derive(Parser)]
+#[command(name = "p4sched-fuzz")]
+struct Options {
+    /// What to feed; everything if none is named.
+    #[arg(value_enum)]
+    targets: Vec<Target>,
+    /// Seconds for each target.
+    #[arg(long, default_value_t = 60)]
+    seconds: u64,
+    /// Where the inputs are, a folder for each target.
+    #[arg(long, default_value = concat!(env!("CARGO_MANIFEST_DIR"), "/corpus"))]
+    corpus: PathBuf,
+    /// Makes the run repeatable as far as time allows; another one for each run unless given.
+    #[arg(long)]
+    seed: Option<u64>,
+    /// Runs one target in this process, and writes every input there before it is taken.
+    #[arg(long, hide = true)]
+    input: Option<PathBuf>,
+}
+
+fn read_corpus(folder: &Path) -> io::Result<Vec<Vec<u8>>> {
+    let mut files: Vec<PathBuf> = fs::read_dir(folder)?
+        .map(|file| Ok(file?.path()))
+        .collect::<io::Result<_>>()?;
+    files.sort_unstable();
+    files.iter().map(fs::read).collect()
+}
+
+/// Changes inputs until the time is over. A find ends the process.
+fn feed(target: Target, mut pool: Vec<Vec<u8>>, input: &Path, seed: u64, seconds: u64) -> io::Result<()> {
+    let mut random = ChaCha8Rng::seed_from_u64(seed);
+    let mut outcomes: HashSet<String> = pool.iter().map(|text| target.run(text)).collect();
+    let until = Instant::now() + Duration::from_secs(seconds);
+    let mut inputs = 0u64;
+    while Instant::now() < until {
+        let from = random.random_range(0..pool.len().max(1));
+        let text = mutate(&mut random, pool.get(from).map_or(&b""[..], |text| text), &pool);
+        fs::write(input, &text)?;
+        let outcome = target.run(&text);
+        inputs += 1;
+        // What leads to something new is worth changing further.
+        if pool.len() < MAX_KEPT && outcomes.insert(outcome) {
+            pool.push(text);
+        }
+    }
+    println!(
+        "{}: {inputs} inputs, {} outcomes, no find",
+        target.name(),
+        outcomes.len()
+    );
+    Ok(())
+}
+
+/// Feeds a target from a process of its own, whose end tells of a find; returns whether there was none.
+fn watch(target: Target, options: &Options, seed: u64) -> io::Result<bool> {
+    let input = env::temp_dir().join(format!("p4sched-fuzz-{}-{}", std::process::id(), target.name()));
+    let mut child = Command::new(env::current_exe()?)
+        .arg(target.name())
+        .args(["--seconds", &options.seconds.to_string(), "--seed", &seed.to_string()])
+        .arg("--corpus")
+        .arg(&options.corpus)
+        .arg("--input")
+        .arg(&input)
+        .spawn()?;
+    let (mut last, mut since) = (None, Instant::now());
+    let problem = loop {
+        match child.try_wait()? {
+            Some(status) if status.success() => break None,
+            Some(status) => break Some(status.to_string()),
+            None => {}
+        }
+        let written = fs::metadata(&input).and_then(|file| file.modified()).ok();
+        if written != last {
+            (last, since) = (written, Instant::now());
+        } else if since.elapsed() > LONGEST_RUN {
+            child.kill()?;
+            child.wait()?;
+            break Some(format!("an input took longer than {} s", LONGEST_RUN.as_secs()));
+        }
+        thread::sleep(Duration::from_millis(50));
+    };
+    if let Some(problem) = &problem {
+        let find = options.corpus.join(target.name()).join(format!("find-{seed:016x}"));
+        fs::copy(&input, &find)?;
+        println!("{}: {problem}; the input is {}", target.name(), find.display());
+    }
+    let _ = fs::remove_file(&input);
+    Ok(problem.is_none())
+}
+
+fn run(options: &Options) -> io::Result<bool> {
+    let targets = if options.targets.is_empty() {
+        Target::value_variants()
+    } else {
+        &options.targets
+    };
+    let mut clean = true;
+    for &target in targets {
+        let seed = options.seed.unwrap_or_else(|| rand::rng().random());
+        match &options.input {
+            Some(input) => {
+                let pool = read_corpus(&options.corpus.join(target.name()))?;
+                feed(target, pool, input, seed, options.seconds)?;
+            }
+            None => clean &= watch(target, options, seed)?,
+        }
+    }
+    Ok(clean)
+}
+
+fn main() -> ExitCode {
+    match run(&Options::parse()) {
+        Ok(true) => ExitCode::SUCCESS,
+        Ok(false) => ExitCode::FAILURE,
+        Err(error) => {
+            eprintln!("p4sched-fuzz: {error}");
+            ExitCode::FAILURE
+        }
+    }
+}

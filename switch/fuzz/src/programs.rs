@@ -1,0 +1,66 @@
+//! The programs that scripts name.
+
+use std::collections::HashMap;
+use std::path::{Path, PathBuf};
+use std::sync::{LazyLock, Mutex, PoisonError};
+
+use p4sched_compiler::{EmbeddedIncludes, IncludeResolver, Input, Options, compile, embedded};
+use p4sched_device::Program;
+use p4sched_proto::p4::v1::ForwardingPipelineConfig;
+
+const SWITCH: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/..");
+
+/// Name in a script, and file.
+const PROGRAMS: [(&str, &str); 4] = [
+    ("everything", "device/tests/programs/everything.p4"),
+    ("aifo", "../p4/aifo.p4"),
+    ("fdpa", "../p4/fdpa.p4"),
+    ("packs", "../p4/packs.p4"),
+];
+
+/// The compiler's own include files, then those beside a file.
+struct Includes;
+
+impl IncludeResolver for Includes {
+    fn include(&self, path: &str, from: &str, angled: bool) -> Option<(String, String)> {
+        if embedded(path).is_some() {
+            return EmbeddedIncludes.include(path, from, angled);
+        }
+        let beside = Path::new(from).parent().unwrap_or(Path::new("")).join(path);
+        [beside, Path::new(SWITCH).join("../p4").join(path)]
+            .into_iter()
+            .find_map(|file| {
+                let text = std::fs::read_to_string(&file).ok()?;
+                Some((file.to_string_lossy().into_owned(), text))
+            })
+    }
+}
+
+/// Compiled once.
+static CONFIGS: LazyLock<Mutex<HashMap<&'static str, ForwardingPipelineConfig>>> = LazyLock::new(Mutex::default);
+
+fn config(file: &str) -> ForwardingPipelineConfig {
+    let path = PathBuf::from(SWITCH).join(file);
+    let text = std::fs::read_to_string(&path).expect("a program of the repository");
+    let input = Input {
+        name: &path.to_string_lossy(),
+        text: &text,
+    };
+    let compiled = compile(&input, &Includes, &Options::default()).expect("it compiles");
+    ForwardingPipelineConfig {
+        p4info: Some(compiled.p4info),
+        p4_device_config: compiled.json.into_bytes(),
+        cookie: None,
+    }
+}
+
+/// The program of this name; `everything` if there is none.
+pub fn program(name: &str) -> Program {
+    let (name, file) = PROGRAMS
+        .into_iter()
+        .find(|(known, _)| *known == name)
+        .unwrap_or(PROGRAMS[0]);
+    let mut configs = CONFIGS.lock().unwrap_or_else(PoisonError::into_inner);
+    let config = configs.entry(name).or_insert_with(|| config(file)).clone();
+    Program::new(config).expect("the compiler's programs load")
+}

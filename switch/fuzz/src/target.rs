@@ -1,0 +1,83 @@
+//! What is fed with inputs.
+
+use clap::ValueEnum;
+use p4sched_compiler::{EmbeddedIncludes, Input, Options, compile};
+use p4sched_dataplane::Pipeline;
+use p4sched_device::Program;
+
+use crate::script::{self, Bench};
+
+/// Frames that a program gets that came as JSON.
+const FRAMES: &str = "frame 1 0102030405060708090a0b0c0800450000140000000040060000 0a0000010a000002\n\
+                      frame 2 ffffffffffff\nframe 3 00\n";
+
+/// Who takes the input. Each of them refuses what is no text.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Target {
+    /// Frames for the programs of the laboratory, and what a controller wrote before.
+    Packets,
+    /// A program as BMv2's JSON.
+    Json,
+    /// Requests of P4Runtime, and frames between them.
+    P4runtime,
+    /// P4 source.
+    P4,
+}
+
+impl Target {
+    /// The name of its folder of inputs.
+    pub fn name(self) -> &'static str {
+        match self {
+            Target::Packets => "packets",
+            Target::Json => "json",
+            Target::P4runtime => "p4runtime",
+            Target::P4 => "p4",
+        }
+    }
+
+    /// Takes an input; in a few words what became of it. Inputs with the same outcome are alike.
+    ///
+    /// # Panics
+    /// A find.
+    pub fn run(self, input: &[u8]) -> String {
+        let Ok(text) = std::str::from_utf8(input) else {
+            return "no text".to_owned();
+        };
+        match self {
+            Target::Packets | Target::P4runtime => script::run(text),
+            Target::Json => json(text),
+            Target::P4 => p4(text),
+        }
+    }
+}
+
+/// Without numbers: they say which, not what.
+fn alike(message: &str) -> String {
+    message.chars().filter(|c| !c.is_ascii_digit()).take(120).collect()
+}
+
+fn json(text: &str) -> String {
+    let program = || Program::without_p4info(text.as_bytes().to_vec());
+    match (program(), program()) {
+        (Ok(compiled), Ok(interpreted)) => match Bench::with(compiled, interpreted) {
+            Some(mut bench) => script::play(&mut bench, FRAMES),
+            None => "refused by the switch".to_owned(),
+        },
+        (Err(fault), _) | (_, Err(fault)) => alike(&fault.to_string()),
+    }
+}
+
+fn p4(text: &str) -> String {
+    let input = Input { name: "input.p4", text };
+    match compile(&input, &EmbeddedIncludes, &Options::default()) {
+        Ok(compiled) => {
+            let loaded = Pipeline::from_json(compiled.json.as_bytes());
+            assert!(loaded.is_ok(), "compiles, but does not load: {:?}", loaded.err());
+            "compiled".to_owned()
+        }
+        Err(diagnostics) => {
+            assert!(diagnostics.has_errors(), "refused without an error");
+            alike(diagnostics.to_string().split(": error:").nth(1).unwrap_or_default())
+        }
+    }
+}
