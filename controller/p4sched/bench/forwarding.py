@@ -119,7 +119,7 @@ async def _ready(network: Dumbbell, way: Way) -> AsyncIterator[None]:
     one, other = network.stations()
     for station, peer in ((one, other), (other, one)):
         host = network.host(station.name)
-        words = ["replace", station.gateway, "lladdr", peer.mac, "dev", str(host.defaultIntf()), "nud", "permanent"]
+        words = ["replace", station.gateway, "lladdr", peer.mac, "dev", _interface(station.name), "nud", "permanent"]
         host.run("ip", "neighbour", *words)
     yield
 
@@ -187,8 +187,13 @@ def _flow(network: Dumbbell, pps: float, frame_bytes: int, seconds: float) -> di
 def _received(network: Dumbbell) -> int:
     """Frames that the far host's interface has received."""
     lines = Path(f"/proc/{network.pid(network.server_name)}/net/dev").read_text().splitlines()
-    name = str(network.host(network.server_name).defaultIntf())
-    return next(int(line.split()[2]) for line in lines if line.split()[0] == f"{name}:")
+    name = f"{_interface(network.server_name)}:"
+    return next(int(line.split()[2]) for line in lines if line.split()[0] == name)
+
+
+def _interface(host: str) -> str:
+    """The one that a host has."""
+    return f"{host}-eth0"
 
 
 def _table(figures: dict[str, dict[str, float]]) -> Table:
