@@ -187,7 +187,8 @@ def test_a_test_of_ptf_runs_as_on_bmv2(tmp_path: Path, client: str) -> None:
         with pytest.raises(grpc.RpcError) as refused:
             controller.write(p4r.Update.INSERT, entry)
         assert refused.value.code() == grpc.StatusCode.UNKNOWN
-        [details] = [value for key, value in refused.value.trailing_metadata() if key == "grpc-status-details-bin"]
+        metadata = refused.value.trailing_metadata()
+        [details] = [each.value for each in metadata if each.key == "grpc-status-details-bin"]
         assert isinstance(details, bytes)
         assert b"p4.v1.Error" in details
         assert bytes([0x08, DUPLICATE]) in details

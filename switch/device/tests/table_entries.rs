@@ -212,6 +212,14 @@ fn wrong_entries_are_refused_with_the_codes_of_the_specification() {
             Code::InvalidArgument,
         ),
         (
+            "a time since the last hit",
+            p4rt::TableEntry {
+                time_since_last_hit: Some(p4rt::table_entry::IdleTimeout::default()),
+                ..bench.host(9, 1)
+            },
+            Code::InvalidArgument,
+        ),
+        (
             "an action instead of a member",
             bench.entry("paths", vec![exact(1, &[1])], 0, "drop", &[]),
             Code::InvalidArgument,

@@ -26,6 +26,12 @@ pub(crate) fn write(
             table.name
         )));
     }
+    if entry.time_since_last_hit.is_some() {
+        // BMv2's words, to the letter: tests of p4-guide compare them.
+        return Err(Fault::invalid(
+            "has_time_since_last_hit must not be set in WriteRequest",
+        ));
+    }
     if entry.is_default_action {
         return write_default(forwarding, pipeline, &index, table, kind, entry);
     }
@@ -287,7 +293,7 @@ fn write_default(
             "{name}: the default action has no match and no priority"
         )));
     }
-    if entry.idle_timeout_ns != 0 || entry.time_since_last_hit.is_some() {
+    if entry.idle_timeout_ns != 0 {
         return Err(Fault::invalid(format!(
             "{name}: the default action has no idle timeout"
         )));
