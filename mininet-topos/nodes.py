@@ -5,6 +5,7 @@ Only the standard library and Mininet are imported, so that Debian's `mn` can lo
 # Mininet has no type annotations.
 # mypy: disable-error-code="no-untyped-call,misc,override"
 
+import itertools
 import os
 import shutil
 import signal
@@ -12,7 +13,7 @@ import socket
 import subprocess
 import tempfile
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -43,27 +44,24 @@ def data_plane_cpu() -> int:
 
 
 def host_cpus() -> set[int]:
-    """The CPUs on which hosts receive: all but the data plane's, if there are others."""
+    """The CPUs of hosts: all but the data plane's, if there are others."""
     cpus = os.sched_getaffinity(0)
     return cpus - {data_plane_cpu()} or cpus
 
 
+def on_cpus(cpus: Iterable[int], command: Sequence[str]) -> list[str]:
+    """The command, on these CPUs."""
+    return ["taskset", "--cpu-list", ",".join(map(str, sorted(cpus))), *command]
+
+
 def on_host_cpus(command: Sequence[str]) -> list[str]:
-    """The command, on the CPUs on which hosts receive.
-
-    A TCP sender sends when it writes and when it is acknowledged. On two CPUs, what it sent first may come in second.
-    """
-    return ["taskset", "--cpu-list", ",".join(map(str, sorted(host_cpus()))), *command]
+    """The command, on the CPUs of hosts."""
+    return on_cpus(host_cpus(), command)
 
 
-def host_cpu_mask() -> str:
-    """`host_cpus` as the kernel's hexadecimal mask.
-
-    Without it whoever sends a frame over a virtual link also runs the receiving host's TCP: mostly the switch.
-    """
-    mask = sum(1 << cpu for cpu in host_cpus())
-    # Groups of 32 bits, separated by commas.
-    groups = [f"{mask >> shift & 0xFFFFFFFF:08x}" for shift in range(0, max(mask.bit_length(), 1), 32)]
+def cpu_mask(cpu: int) -> str:
+    """One CPU as the kernel's hexadecimal mask: groups of 32 bits, separated by commas."""
+    groups = [f"{1 << cpu >> shift & 0xFFFFFFFF:08x}" for shift in range(0, cpu + 1, 32)]
     return ",".join(reversed(groups))
 
 
@@ -106,12 +104,24 @@ def dying_with_us(command: Sequence[str]) -> list[str]:
 class OffloadFreeHost(Host):
     """A host whose packets are what the wire would carry: no segmentation or checksum offload, IPv4 only.
 
+    A host has one CPU (`cpu`), on which it receives: otherwise whoever sends a frame over a virtual link also runs the
+    receiving host's TCP, and that is mostly the switch. The host's TCP programs run there too (`on_own_cpu`). A TCP
+    sender sends when it writes and when it is acknowledged; on two CPUs, what it sent first may come in second.
+
     Parameters (on top of Mininet's):
       gateway      IPv4 address of the default gateway, reached at GATEWAY_MAC without ARP
       addresses    further IPv4 addresses of the host: one for each of its users
       congestion_control
                    the host's default, which the machine must allow for all (tcp_allowed_congestion_control)
     """
+
+    _numbers = itertools.count()
+
+    def __init__(self, *args: Any, **params: Any) -> None:
+        # the hosts take turns
+        cpus = sorted(host_cpus())
+        self.cpu = cpus[next(self._numbers) % len(cpus)]
+        super().__init__(*args, **params)
 
     def config(
         self,
@@ -125,7 +135,7 @@ class OffloadFreeHost(Host):
         self.write_sysctl("net/ipv6/conf/default/disable_ipv6", "1", needed=False)
         result = super().config(**params)
         interface = str(self.defaultIntf())
-        self.run("tee", f"/sys/class/net/{interface}/queues/rx-0/rps_cpus", stdin=host_cpu_mask())
+        self.run("tee", f"/sys/class/net/{interface}/queues/rx-0/rps_cpus", stdin=cpu_mask(self.cpu))
         features = ("tso", "gso", "gro", "tx", "rx")
         self.run("ethtool", "-K", interface, *(word for feature in features for word in (feature, "off")))
         lines = [f"address add {address}/32 dev {interface}" for address in addresses]
@@ -145,6 +155,10 @@ class OffloadFreeHost(Host):
     def command(self, *words: str) -> list[str]:
         """The command line that runs `words` in this host, from outside."""
         return ["mnexec", "-a", str(self.pid), *words]
+
+    def on_own_cpu(self, *words: str) -> list[str]:
+        """As `command`, on the host's CPU."""
+        return on_cpus([self.cpu], self.command(*words))
 
     def run(self, *words: str, stdin: str = "") -> str:
         """Runs a command in this host, not through the host's shell. Raises NodeError if it fails."""

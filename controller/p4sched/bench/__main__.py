@@ -7,12 +7,13 @@ from datetime import UTC, datetime
 
 from rich.console import Console
 
-from p4sched.bench import forwarding, p4runtime, tables
+from p4sched.bench import engine, forwarding, p4runtime, tables
 from p4sched.bench.part import Outcome
 from p4sched.paths import ROOT
 from p4sched.results.whole_file import write_whole
 
 PARTS: dict[str, Callable[[], Outcome]] = {
+    "engine": engine.measure,
     "forwarding": forwarding.measure,
     "p4runtime": p4runtime.measure,
     "tables": tables.measure,

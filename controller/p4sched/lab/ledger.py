@@ -52,7 +52,7 @@ class Ledger:
     processes: list[ProcessIdentity] = field(default_factory=list)
     links: list[LinkIdentity] = field(default_factory=list)
     settings: dict[str, str] = field(default_factory=dict)
-    """Files under /proc/sys that the run changed, with the value to put back."""
+    """Files under /proc/sys and /sys that the run changed, with the value to put back."""
     switches: dict[str, dict[str, Any]] = field(default_factory=dict)
     """Running switches by name, with the address and the device id of their P4Runtime server."""
     run: ProcessIdentity | None = field(default_factory=lambda: identify(os.getpid()))
@@ -132,5 +132,6 @@ def read_ledger(path: Path) -> Ledger | None:
         raise DamagedLedgerError(
             f"{path} was damaged and is deleted: what a crashed run has made cannot be known; look for links named"
             " s1-eth*, processes p4sched-switch and simple_switch_grpc, and what you expect of the sysctls"
-            " net.core.netdev_max_backlog and net.ipv4.tcp_allowed_congestion_control"
+            " net.core.netdev_max_backlog and net.ipv4.tcp_allowed_congestion_control, and of"
+            " /sys/module/haltpoll/parameters/guest_halt_poll_ns"
         ) from error

@@ -2,6 +2,9 @@
 //!
 //! A wake-up costs more than a frame. While many frames come, the thread sleeps between two looks at its ports and handles what has
 //! gathered. While few come, most sleeps would bring nothing: the thread waits for the next frame, and wakes once for each.
+//!
+//! Where every link has a propagation delay, nothing that a frame causes is due before that has passed. Then the thread does not
+//! wake for a frame either, but when something is due, and looks at the ports meanwhile.
 //! No decision depends on it, since events are handled in the order of their own times. But a frame leaves as much late as the
 //! thread sleeps.
 
@@ -13,6 +16,8 @@ const SHORTEST: Nanos = 50_000;
 const LONGEST: Nanos = 500_000;
 /// Frames that a sleep must be expected to bring.
 const WORTH_A_SLEEP: u64 = 2;
+/// The thread looks at the ports this often at least in the shortest propagation delay, if it does not wake for frames.
+const LOOKS_IN_A_DELAY: Nanos = 4;
 /// How long frames are counted before they tell a rate.
 const COUNTED_FOR: Nanos = 1_000_000;
 
@@ -20,6 +25,8 @@ const COUNTED_FOR: Nanos = 1_000_000;
 #[derive(Debug)]
 pub struct Gathering {
     sleep: Nanos,
+    /// How long a frame may wait for a look at the ports, if few come. 0: not at all.
+    patience: Nanos,
     /// Frames since then.
     since: Nanos,
     frames: u64,
@@ -34,6 +41,7 @@ impl Gathering {
     pub fn new() -> Gathering {
         Gathering {
             sleep: SHORTEST,
+            patience: 0,
             since: 0,
             frames: 0,
             many: false,
@@ -41,9 +49,10 @@ impl Gathering {
         }
     }
 
-    /// The shortest propagation delay is this from now on.
-    pub fn follow_delay(&mut self, shortest: Option<Nanos>) {
+    /// The shortest propagation delay of links that have one is this from now on, and the shortest of all links.
+    pub fn follow_delays(&mut self, shortest: Option<Nanos>, of_all: Nanos) {
         self.sleep = (shortest.unwrap_or(0) / SHARE_OF_DELAY).clamp(SHORTEST, LONGEST);
+        self.patience = (of_all / LOOKS_IN_A_DELAY).min(LONGEST);
     }
 
     /// How long frames gather, and how much later than its time an event may be handled.
@@ -57,7 +66,7 @@ impl Gathering {
         self.any = true;
     }
 
-    /// How long to sleep after a look at the ports that ends `now`; `None`: wait for the next frame.
+    /// How long to leave the ports alone after a look that ends `now`, if nothing is due before; `None`: wait for the next frame.
     pub fn pause(&mut self, now: Nanos) -> Option<Nanos> {
         let counted_for = now - self.since;
         if counted_for >= COUNTED_FOR {
@@ -65,7 +74,8 @@ impl Gathering {
             (self.since, self.frames) = (now, 0);
         }
         let any = std::mem::take(&mut self.any);
-        (self.many && any).then_some(self.sleep)
+        let pause = if self.many { self.sleep } else { self.patience };
+        (any && pause > 0).then_some(pause)
     }
 }
 
@@ -103,10 +113,23 @@ mod tests {
     }
 
     #[test]
+    fn few_frames_wait_for_a_look_while_all_links_have_a_delay() {
+        let mut gathering = Gathering::new();
+        let mut paused = |of_all| {
+            gathering.follow_delays(Some(1_000_000), of_all);
+            gathering.count();
+            (gathering.pause(0), gathering.pause(0))
+        };
+        assert_eq!(paused(1_000_000), (Some(250_000), None));
+        assert_eq!(paused(50_000_000), (Some(500_000), None));
+        assert_eq!(paused(0), (None, None));
+    }
+
+    #[test]
     fn a_sleep_is_a_hundredth_of_a_round_trip() {
         let mut gathering = Gathering::new();
         let sleeps = [None, Some(1_000_000), Some(5_000_000), Some(100_000_000)].map(|delay| {
-            gathering.follow_delay(delay);
+            gathering.follow_delays(delay, 0);
             gathering.sleep()
         });
         assert_eq!(sleeps, [50_000, 50_000, 100_000, 500_000]);

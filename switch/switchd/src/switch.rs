@@ -200,23 +200,36 @@ impl Switch {
             self.ports.follow_disciplines(&self.device);
             self.device.set_links(self.ports.receiver.links());
             self.send();
-            self.gathering.follow_delay(self.device.engine().shortest_delay());
+            self.follow_delays();
         }
         Ok(false)
     }
 
+    fn follow_delays(&mut self) {
+        let engine = self.device.engine();
+        let delays = (self.ports.receiver.specs()).map(|spec| engine.port(spec.number).config.delay_ns);
+        self.gathering
+            .follow_delays(engine.shortest_delay(), delays.min().unwrap_or(0));
+    }
+
     /// Waits for a frame, a request, or the next event; follows interfaces that come and go.
     fn wait(&mut self) {
-        if let Some(pause) = self.gathering.pause(self.clock.now()) {
-            sleep(pause);
-            return self.follow_interfaces(false);
-        }
-        flush_records(&mut self.ports.receiver, &mut self.ports.transmitter);
+        let now = self.clock.now();
         let next = [self.device.next_event(), self.ports.receiver.next_check()]
             .into_iter()
             .flatten()
             .min();
-        let left = next.map(|at| at.saturating_sub(self.clock.now()).max(self.gathering.sleep()));
+        let left = next.map(|at| at.saturating_sub(now).max(self.gathering.sleep()));
+        if let Some(pause) = self.gathering.pause(now) {
+            let time = left.map_or(pause, |left| left.min(pause));
+            let mut request = [PollFd::new(&*self.waker.event, PollFlags::IN)];
+            // An interrupted wait is a short wait.
+            if poll(&mut request, Some(&timespec(time))).is_ok_and(|ready| ready > 0) {
+                self.waker.clear();
+            }
+            return self.follow_interfaces(false);
+        }
+        flush_records(&mut self.ports.receiver, &mut self.ports.transmitter);
         let timeout = left.map(timespec);
         let mut waited: Vec<PollFd<'_>> = Vec::with_capacity(16);
         waited.push(PollFd::new(&*self.waker.event, PollFlags::IN));
@@ -226,17 +239,19 @@ impl Switch {
                 .descriptors()
                 .map(|fd| PollFd::from_borrowed_fd(fd, PollFlags::IN)),
         );
+        let rings = waited.len();
         waited.extend(
             self.ports
                 .qdiscs
                 .iter()
                 .map(|qdiscs| PollFd::new(qdiscs, PollFlags::IN)),
         );
+        let queued = waited.len();
         let blocked = self.ports.transmitter.blocked();
         waited.extend(blocked.map(|fd| PollFd::from_borrowed_fd(fd, PollFlags::OUT)));
-        // An interrupted wait is a short wait.
         let _ = poll(&mut waited, timeout.as_ref());
         let woken = !waited[0].revents().is_empty();
+        let disciplines = waited[rings..queued].iter().any(|fd| !fd.revents().is_empty());
         let trouble = waited[1..]
             .iter()
             .any(|fd| fd.revents().intersects(!(PollFlags::IN | PollFlags::OUT)));
@@ -244,7 +259,9 @@ impl Switch {
         if woken {
             self.waker.clear();
         }
-        self.ports.look_at_disciplines(&self.device);
+        if disciplines {
+            self.ports.look_at_disciplines(&self.device);
+        }
         self.follow_interfaces(trouble);
     }
 

@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from mininet_topos.nodes import dying_with_us, on_host_cpus
+from mininet_topos.nodes import dying_with_us
 from p4sched.lab.emulated.iperf3 import listening_ports
 from p4sched.lab.errors import LabError
 from p4sched.lab.ledger import Ledger
@@ -93,9 +93,8 @@ class GeneratorRuns(GeneratedTraffic):
 
     def start(self, name: str, host: str, words: Sequence[str]) -> str:
         """Starts a run of p4sched-traffic in a host."""
-        command = self._network.host(host).command(self._program, *words)
-        if words[0] == "tcp-send":
-            command = on_host_cpus(command)
+        node = self._network.host(host)
+        command = (node.on_own_cpu if words[0] == "tcp-send" else node.command)(self._program, *words)
         with self._path(name, "json").open("wb") as output, self._path(name, "error").open("wb") as errors:
             self._runs[name] = subprocess.Popen(
                 dying_with_us(command),

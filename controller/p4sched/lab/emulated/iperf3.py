@@ -137,7 +137,7 @@ class Iperf3Traffic(LongTraffic):
 
     def _spawn(self, host: str, words: Sequence[str], output: Any) -> subprocess.Popen[bytes]:
         return subprocess.Popen(
-            dying_with_us(self._network.host(host).command(*words)),
+            dying_with_us(self._network.host(host).on_own_cpu(*words)),
             stdin=subprocess.DEVNULL,
             stdout=output,
             stderr=subprocess.DEVNULL,
