@@ -162,12 +162,28 @@ fn exercise(pipeline: &mut Pipeline, frames: &[Vec<u8>]) -> String {
     story
 }
 
-/// Exercises a program interpreted and compiled: nothing tells one from the other.
+/// Exercises a program interpreted, compiled, and while somebody looks on: nothing tells one from the other.
 fn exercise_both(prepared: impl Fn() -> Pipeline, frames: &[Vec<u8>]) -> Result<(), TestCaseError> {
-    let (mut interpreted, mut compiled) = (prepared(), prepared());
+    let (mut interpreted, mut compiled, mut traced) = (prepared(), prepared(), prepared());
     prop_assert!(compiled.compile());
-    prop_assert_eq!(exercise(&mut interpreted, frames), exercise(&mut compiled, frames));
+    let story = exercise(&mut interpreted, frames);
+    prop_assert_eq!(&story, &exercise(&mut compiled, frames));
+    traced.trace(0);
+    prop_assert_eq!(story, without_numbers(&exercise(&mut traced, frames)));
+    prop_assert!(traced.events().count() >= frames.len());
     Ok(())
+}
+
+/// A story in which all packets have the number that they have while nobody looks on.
+fn without_numbers(story: &str) -> String {
+    const BEGIN: &str = "PacketId { ";
+    let mut parts = story.split(BEGIN);
+    let mut plain = parts.next().unwrap_or_default().to_owned();
+    for part in parts {
+        let (_, behind) = part.split_once('}').unwrap_or_default();
+        plain += &format!("{BEGIN}packet: 0, copy: 0 }}{behind}");
+    }
+    plain
 }
 
 /// Every node of a JSON value, counted in order of a walk.

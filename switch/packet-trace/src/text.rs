@@ -63,7 +63,7 @@ pub fn lines(event: &Event, told: Told) -> Vec<Line> {
             let headers = headers.map(|header| debug(format!("Deparsing header '{header}'")));
             let mut lines = vec![debug("Deparser 'deparser': start")];
             lines.extend(headers);
-            lines.push(debug(format!("Deparser 'deparser': end, {bytes} bytes")));
+            lines.push(debug(format!("Deparser 'deparser': end, {}", counted(*bytes, "byte"))));
             lines
         }
         _ => parsing(&event.what, told),
@@ -110,7 +110,7 @@ fn parsing(what: &What, told: Told) -> Vec<Line> {
             };
             vec![debug(format!("Extracting header '{header}'{fields}"))]
         }
-        What::Advanced { bytes } => vec![debug(format!("Going over {bytes} bytes"))],
+        What::Advanced { bytes } => vec![debug(format!("Going over {}", counted(*bytes, "byte")))],
         What::Selected { state, key: None, .. } => {
             let text = format!("Parser state '{state}' has no switch, going to default next state");
             vec![debug(text)]
@@ -219,17 +219,18 @@ fn statement(what: &What) -> String {
     }
 }
 
-fn packets(count: u32) -> String {
-    match count {
-        1 => "1 packet".to_owned(),
-        count => format!("{count} packets"),
-    }
+fn counted(count: usize, what: &str) -> String {
+    let plural = if count == 1 { "" } else { "s" };
+    format!("{count} {what}{plural}")
 }
 
 fn switch(what: &What) -> String {
     match what {
         What::Enqueued { port, queue, length } => {
-            format!("Egress port is {port}: queue {queue} holds {} now", packets(*length))
+            format!(
+                "Egress port is {port}: queue {queue} holds {} now",
+                counted(*length as usize, "packet")
+            )
         }
         What::Dequeued {
             port,
@@ -239,7 +240,7 @@ fn switch(what: &What) -> String {
         } => format!(
             "Leaving queue {queue} of port {port} after {:.1} us: it holds {} now",
             *waited_ns as f64 / 1000.0,
-            packets(*length)
+            counted(*length as usize, "packet")
         ),
         What::Cloned { at, session, known } => match known {
             true => format!("Cloning packet at {at}, session {session}"),

@@ -164,7 +164,7 @@ fn every_kind_of_event_has_its_line() {
     let mut bench = bench();
     let cases: [(u8, u8, u16, &[&str]); 14] = [
         (TAIL, 0x10, 0, &["[1.0] Extracting header 'tail'\n* n : 0xaa"]),
-        (SHORT, 0x10, 0, &["[2.0] Going over 1 bytes"]),
+        (SHORT, 0x10, 0, &["[2.0] Going over 1 byte"]),
         (DROP, 0x10, 0, &["[3.0] Dropping packet at the end of ingress"]),
         (
             FORWARD,

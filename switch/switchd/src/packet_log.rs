@@ -123,7 +123,53 @@ fn time_of_day(wall_ns: u64) -> String {
 
 #[cfg(test)]
 mod tests {
+    use std::ffi::OsString;
+    use std::fs;
+
+    use p4sched_dataplane::{Data, PacketId, What};
+
     use super::*;
+
+    #[test]
+    fn text_and_json_go_to_their_files() {
+        let options = |line: &str| {
+            let words = std::iter::once("p4sched-switch").chain(line.split_whitespace());
+            Options::from_command_line(words.map(OsString::from)).expect("the line is right")
+        };
+        let folder = tempfile::tempdir().expect("a folder");
+        let (text, json) = (folder.path().join("s1.log"), folder.path().join("s1.json"));
+        let line = format!(
+            "--no-p4 -L trace --dump-packet-data 2 --log-file {} --log-json {}",
+            text.display(),
+            json.display()
+        );
+        log::set_file(Place::File, &text, None, false).expect("it can be written");
+        let opened = open(&options(&line), Clock::start()).expect("it can be written");
+        let (mut sink, writer) = opened.expect("packets are logged");
+        sink(Event {
+            time_ns: 0,
+            id: PacketId { packet: 5, copy: 1 },
+            what: What::Received {
+                port: 3,
+                bytes: 4,
+                data: Data(vec![1, 2, 3, 4]),
+            },
+        });
+        drop(sink);
+        writer.join().expect("it ends well");
+        let written = fs::read_to_string(text).expect("the log");
+        let expected = format!(
+            "] [bmv2] [D] [thread {}] [5.1] [cxt 0] Processing packet received on port 3\n* 0102\n",
+            std::process::id()
+        );
+        assert!(written.ends_with(&expected), "{written}");
+        assert_eq!(
+            fs::read_to_string(json).expect("the log"),
+            "{\"time_ns\":0,\"packet\":5,\"copy\":1,\"event\":\"received\",\"port\":3,\"bytes\":4,\"data\":\"0102\"}\n"
+        );
+        let silent = open(&options("--no-p4 -L info"), Clock::start()).expect("nothing to write");
+        assert!(silent.is_none());
+    }
 
     #[test]
     fn the_time_of_day_is_that_of_utc() {
