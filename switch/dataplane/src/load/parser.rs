@@ -10,7 +10,8 @@ use super::statement::Statement;
 use crate::bits::{self, words};
 use crate::run::expr::{Data, HeaderExpr};
 use crate::run::ops::{Address, Op, Word};
-use crate::run::parser::{Case, CaseKind, Errors, KeyPart, ParseState, Parser, ParserOp, ValueSet};
+use crate::run::parser::{Case, CaseKind, Errors, KeyPart, ParseState, Parser, ParserOp};
+use crate::run::value_set::ValueSet;
 
 /// The parser errors of P4's core library, in the order of their usual numbers.
 const CORE_ERRORS: [&str; 7] = [

@@ -14,12 +14,12 @@ use crate::run::code::Code;
 use crate::run::core::Names;
 use crate::run::intrinsic::Chip;
 use crate::run::layout::{Layout, register};
-use crate::run::parser::ValueSet;
 use crate::run::pipeline::{Architecture, Pipeline};
 use crate::run::program::{Digest, Program};
 use crate::run::state::{Random, Registers, State};
 use crate::run::tna::Tna;
 use crate::run::v1model::V1model;
+use crate::run::value_set::ValueSet;
 use crate::run::wire;
 
 const BYTE_ORDER_MARK: &[u8] = "\u{feff}".as_bytes();

@@ -13,9 +13,10 @@ use crate::run::calculation::Input;
 use crate::run::intrinsic::Chip;
 use crate::run::layout::Layout;
 use crate::run::ops::Address;
-use crate::run::parser::{Errors, ValueSet};
+use crate::run::parser::Errors;
 use crate::run::program::MetadataWord;
 use crate::run::tna::{Ghost, Gress, Metadata, Prefix, Tna};
+use crate::run::value_set::ValueSet;
 
 /// A field list has 16 bits, and -1 means none.
 const MAX_LIST: u64 = 0xfffe;

@@ -32,4 +32,5 @@ mod ternary;
 pub(crate) mod tna;
 pub(crate) mod tracer;
 pub(crate) mod v1model;
+pub(crate) mod value_set;
 pub(crate) mod wire;

@@ -10,8 +10,9 @@ use super::code::Code;
 use super::machine::{self, Following};
 use super::observer::Nobody;
 use super::ops::Address;
-use super::parser::{Parser, ValueSet};
+use super::parser::Parser;
 use super::state::State;
+use super::value_set::ValueSet;
 
 /// Code from one address on, until its `End`. It gets the words of the state, and the [`Context`] for calls back.
 pub(crate) type Entry = unsafe extern "C" fn(*mut u64, *mut Context);

@@ -10,6 +10,7 @@ use super::native;
 use super::observer::Observer;
 use super::ops::{Address, Word};
 use super::state::State;
+use super::value_set::ValueSet;
 use crate::bits::{self, words};
 use crate::events::{Number, What};
 
@@ -142,49 +143,6 @@ pub(crate) enum CaseKind {
         set: u32,
         usage: u32,
     },
-}
-
-/// A parser value set: members written by the control plane, split the way each state's key is.
-#[derive(Debug)]
-pub(crate) struct ValueSet {
-    pub name: String,
-    pub width: u32,
-    /// Widths of a state's key, and the members split that way.
-    pub uses: Vec<(Vec<u32>, Vec<SetMember>)>,
-}
-
-/// A member of a value set: the words of a key, and which of their bits count.
-#[derive(Debug)]
-pub(crate) struct SetMember {
-    value: Vec<u64>,
-    mask: Vec<u64>,
-}
-
-impl ValueSet {
-    /// Replaces the members, given as values and masks.
-    pub fn write(&mut self, members: &[(Vec<u8>, Vec<u8>)]) {
-        let length = self.width.div_ceil(8) as usize;
-        for (widths, split) in &mut self.uses {
-            split.clear();
-            let words_of = |bytes: &[u8]| {
-                let mut padded = vec![0; length.saturating_sub(bytes.len())];
-                padded.extend_from_slice(&bytes[bytes.len().saturating_sub(length)..]);
-                let mut at = length * 8 - self.width as usize;
-                let mut key = Vec::new();
-                for &width in widths.iter() {
-                    let start = key.len();
-                    key.resize(start + words(width), 0);
-                    bits::read(&padded, at, width, &mut key[start..]);
-                    at += width as usize;
-                }
-                key
-            };
-            for (value, mask) in members {
-                let (value, mask) = (words_of(value), words_of(mask));
-                split.push(SetMember { value, mask });
-            }
-        }
-    }
 }
 
 impl Parser {

@@ -3,12 +3,12 @@
 use super::core::{Core, Names};
 use super::native::Parts;
 use super::observer::Nobody;
-use super::parser::ValueSet;
 use super::program::Program;
 use super::state::State;
 use super::tna::Tna;
 use super::tracer::Tracer;
 use super::v1model::V1model;
+use super::value_set::ValueSet;
 use crate::events::Event;
 use crate::frame::Frame;
 use crate::ids::{FieldRef, Nanos, Port};
