@@ -169,6 +169,36 @@ def test_wrong_entries_and_packets_that_are_not_there_are_told(entries: Path, ca
     assert trace(P4_DIR / "fifo.p4", "/nosuch.pcap").stderr == "p4sched: no file '/nosuch.pcap'\n"
 
 
+def test_entries_may_come_as_the_exercises_of_p4lang_write_them(capture: Path, tmp_path: Path) -> None:
+    """`s1-runtime.json`: tables, defaults, groups, sessions; what is wrong is told with its place."""
+    entries = tmp_path / "s1-runtime.json"
+    route = {
+        "table": "FifoIngress.forwarding.ipv4_routes",
+        "match": {"hdr.ipv4.dst_addr": ["10.0.1.1", 32]},
+        "action_name": "FifoIngress.forwarding.forward",
+        "action_params": {"dst_mac": "02:00:00:00:00:09", "port": 2},
+    }
+    replicas = [{"egress_port": port, "instance": 1} for port in (2, 3)]
+    whole = {
+        "target": "bmv2",
+        "table_entries": [route],
+        "multicast_group_entries": [{"multicast_group_id": 1, "replicas": replicas}],
+        "clone_session_entries": [{"clone_session_id": 5, "replicas": replicas[:1]}],
+    }
+    entries.write_text(json.dumps(whole))
+    done = trace(P4_DIR / "fifo.p4", capture, "--entries", entries, "--packet", "1")
+    assert done.stdout.splitlines()[-2].strip() == "=> port 2: 100 bytes", done.stderr
+    for change, said in (
+        ({"match": {"hdr.ipv4.dst_addr": "10.0.1.1"}}, 'ipv4.dst_addr: "10.0.1.1" is no value for a match of kind lpm'),
+        ({"match": {"nosuch": 1}}, "Table FifoIngress.forwarding.ipv4_routes has no key field nosuch"),
+        ({"action_params": {"dst_mac": 9}}, "no 'port'"),
+        ({"action_name": "nosuch"}, "Table FifoIngress.forwarding.ipv4_routes has no action nosuch"),
+    ):
+        entries.write_text(json.dumps({"table_entries": [route, {**route, **change}]}))
+        done = trace(P4_DIR / "fifo.p4", capture, "--entries", entries)
+        assert done.stderr == f"p4sched: {entries}: table_entries[1]: {said}\n"
+
+
 def test_a_full_disk_under_the_log_is_told_once_and_the_switch_goes_on(tmp_path: Path) -> None:
     """And a log that cannot be made is told at the start."""
     port = free_port()

@@ -8,12 +8,14 @@ import shutil
 import subprocess
 import sys
 import tempfile
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Annotated
 
 import typer
 from thriftpy2.thrift import TException
 
+from p4sched.bmv2 import runtime_json
 from p4sched.bmv2.base import complaint
 from p4sched.bmv2.cli import Commands
 from p4sched.bmv2.connection import connect
@@ -47,7 +49,10 @@ def trace(
     capture: Annotated[Path, typer.Argument(metavar="CAPTURE", help="pcap file.")],
     entries: Annotated[
         Path | None,
-        typer.Option(metavar="FILE", help="Commands of simple_switch_CLI, one a line, for example table_add."),
+        typer.Option(
+            metavar="FILE",
+            help="Commands of simple_switch_CLI, one a line, or JSON as the exercises of p4lang/tutorials write it.",
+        ),
     ] = None,
     port: Annotated[int, typer.Option(min=0, max=510, metavar="N", help="Port by which the packets arrive.")] = 1,
     packet: Annotated[
@@ -108,15 +113,29 @@ def _run(json: Path, p4info: Path | None, capture: Path, entries: Path | None, o
 
 def _write(entries: Path, json: Path, port: int) -> None:
     """Gives the entries to the switch that listens at this port."""
-    commands = EntryCommands(connect("127.0.0.1", port), Names(json.read_text()))
-    for number, line in enumerate(entries.read_text(errors="replace").splitlines(), 1):
+    program = Names(json.read_text())
+    commands = EntryCommands(connect("127.0.0.1", port), program)
+    text = entries.read_text(errors="replace")
+    try:
+        for place, command in runtime_json.commands(text, program) if entries.suffix == ".json" else _lines(text):
+            _run_command(commands, command, f"{entries}:{place}")
+    except InputError as error:
+        raise P4schedError(f"{entries}: {error}") from error
+
+
+def _run_command(commands: EntryCommands, command: str, place: str) -> None:
+    try:
+        # what it says of each entry belongs to a terminal
+        with contextlib.redirect_stdout(io.StringIO()):
+            commands.onecmd(command)
+    except (InputError, OverflowError, TException) as error:
+        said = (complaint(error) or str(error)).removeprefix("Error: ")
+        raise P4schedError(f"{place}: {said}") from error
+
+
+def _lines(text: str) -> Iterator[tuple[str, str]]:
+    """The numbers of the lines that are commands, and these."""
+    for number, line in enumerate(text.splitlines(), 1):
         command = line.partition("#")[0].strip()
-        if not command:
-            continue
-        try:
-            # what it says of each entry belongs to a terminal
-            with contextlib.redirect_stdout(io.StringIO()):
-                commands.onecmd(command)
-        except (InputError, OverflowError, TException) as error:
-            said = (complaint(error) or str(error)).removeprefix("Error: ")
-            raise P4schedError(f"{entries}:{number}: {said}") from error
+        if command:
+            yield str(number), command
