@@ -143,7 +143,7 @@ async def _flood(network: Dumbbell, ledger: Ledger, folder: Path) -> float:
         ledger.add_processes([sink.pid])
         try:
             flow = _flow(network, OFFERED_PPS, SMALL_BYTES, FLOOD_S)
-            path = folder / "flood.json"
+            path = folder / "flows.json"
             path.write_text(json.dumps([flow]))
             traffic.start("flood", network.seats[0].host, ["udp-send", str(path), "--seed", "1"])
             await asyncio.sleep(SETTLE_S)

@@ -77,7 +77,7 @@ fn p4(text: &str) -> String {
         }
         Err(diagnostics) => {
             assert!(diagnostics.has_errors(), "refused without an error");
-            alike(diagnostics.to_string().split(": error:").nth(1).unwrap_or_default())
+            alike(diagnostics.to_string().lines().next().unwrap_or_default())
         }
     }
 }
