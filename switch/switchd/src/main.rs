@@ -27,9 +27,6 @@ use options::Options;
 use ports::{Capture, Direction, PortSpec, Receiver, Transmitter};
 use switch::{Switch, Totals, Waker};
 
-/// Threads that serve gRPC; the data plane has one of its own.
-const SERVER_THREADS: usize = 2;
-
 fn main() -> ExitCode {
     let options = match Options::from_command_line(std::env::args_os()) {
         Ok(options) => options,
@@ -217,8 +214,8 @@ fn serve_until_signal(
     notified: tokio::sync::mpsc::Receiver<Notification>,
     end: tokio::sync::oneshot::Receiver<()>,
 ) -> Result<(), String> {
-    let runtime = tokio::runtime::Builder::new_multi_thread()
-        .worker_threads(SERVER_THREADS)
+    // One thread serves all: a request that moves between two waits for one more wake-up.
+    let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
         .build()
         .map_err(|error| format!("cannot start the gRPC server: {error}"))?;
