@@ -304,8 +304,8 @@ impl Device {
     /// `INVALID_ARGUMENT` if something written does not fit the new program; the old program stays.
     pub fn reconcile_and_commit(&mut self, mut program: Program, now: Nanos) -> Result<(), Fault> {
         if let (Some(forwarding), Some(pipeline)) = (&self.active, self.engine.pipeline()) {
-            let (new, old) = (&mut program.forwarding.translation, &forwarding.translation);
-            new.take_over(old).map_err(cannot_keep)?;
+            let old = translated::in_use(forwarding, pipeline);
+            program.forwarding.translation.take_over(&old).map_err(cannot_keep)?;
             for update in undo::everything(forwarding, pipeline, now, &program.forwarding)? {
                 entities::write(&mut program.forwarding, &mut program.pipeline, now, &update).map_err(cannot_keep)?;
             }

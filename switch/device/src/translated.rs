@@ -29,9 +29,14 @@ pub fn keep_initial(forwarding: &mut Forwarding, pipeline: &Pipeline) {
 }
 
 fn sweep(forwarding: &mut Forwarding, pipeline: &Pipeline) {
-    let mut translation = std::mem::take(&mut forwarding.translation);
+    forwarding.translation = in_use(forwarding, pipeline);
+}
+
+/// The translation without the names that nothing uses any more.
+pub fn in_use(forwarding: &Forwarding, pipeline: &Pipeline) -> Translation {
+    let mut translation = forwarding.translation.clone();
     translation.sweep(|filter| read_all(forwarding, pipeline, filter));
-    forwarding.translation = translation;
+    translation
 }
 
 /// An update with the data plane's values. A type whose values all have names forgets those that nothing uses.

@@ -453,11 +453,14 @@ async fn names_stay_when_a_program_is_reconciled_and_go_with_another_one() {
         refused.expect_err("red would be another one").code(),
         Code::InvalidArgument
     );
-    controller
-        .set_pipeline(Action::VerifyAndCommit, Some(other))
-        .await
-        .expect("a fresh start");
-    assert_eq!(controller.read_one(all_of("vrfs")).await, Ok(vec![]));
+    for entry in [vrf_of(b"eth2", b"red"), route(b"red", b"eth3")] {
+        assert_eq!(
+            controller.write_one(Type::Delete, Entity::TableEntry(entry)).await,
+            Ok(())
+        );
+    }
+    let kept = controller.set_pipeline(Action::ReconcileAndCommit, Some(other)).await;
+    kept.expect("nothing is called red any more");
 }
 
 #[tokio::test]

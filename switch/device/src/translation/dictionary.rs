@@ -280,12 +280,17 @@ impl Dictionary {
         self.kept_by_sweep = self.names.len();
     }
 
-    /// Takes over the names that another program gave this type.
+    /// The names that controllers gave, with their values: not those that the program maps.
+    pub fn given(&self) -> impl Iterator<Item = (&Vec<u8>, &Vec<u8>)> {
+        self.values.iter().filter(|(_, value)| !self.pinned.contains(*value))
+    }
+
+    /// Takes over the names that controllers gave this type while another program was at work.
     ///
     /// # Errors
     /// The first name or value that means something else here.
     pub fn take_over(&mut self, old: &Dictionary) -> Result<(), Fault> {
-        for (name, value) in &old.values {
+        for (name, value) in old.given() {
             if self.values.get(name) == Some(value) {
                 continue;
             }
