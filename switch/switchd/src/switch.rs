@@ -260,7 +260,7 @@ impl Switch {
             self.waker.clear();
         }
         if disciplines {
-            self.ports.look_at_disciplines(&self.device);
+            self.follow_changes();
         }
         self.follow_interfaces(trouble);
     }
@@ -278,7 +278,14 @@ impl Switch {
                 transmitter.attach(change);
             }
             self.device.set_links(self.ports.receiver.links());
-            self.ports.look_at_disciplines(&self.device);
+            self.follow_changes();
+        }
+    }
+
+    /// Follows what `tc` and others did to the interfaces.
+    fn follow_changes(&mut self) {
+        if self.ports.look_at_changes(&self.device) {
+            self.device.set_links(self.ports.receiver.links());
         }
     }
 
@@ -344,12 +351,15 @@ impl AttachedPorts {
             .follow_disciplines(|port| device.engine().port(port).config.rate_bps > 0);
     }
 
-    /// Follows what `tc` changed.
-    fn look_at_disciplines(&mut self, device: &Device) {
-        if self.qdiscs.as_ref().is_some_and(Qdiscs::changed) {
+    /// Looks at disciplines and links, if any has changed. Returns whether it did.
+    fn look_at_changes(&mut self, device: &Device) -> bool {
+        let changed = self.qdiscs.as_ref().is_some_and(Qdiscs::changed);
+        if changed {
             self.transmitter.look_at_disciplines();
+            self.receiver.look_at_links();
         }
         self.follow_disciplines(device);
+        changed
     }
 }
 

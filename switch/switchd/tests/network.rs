@@ -283,6 +283,36 @@ fn packets_wait_in_the_switch_for_an_interface_that_tc_limits() {
 }
 
 #[test]
+fn a_replica_takes_its_backup_while_the_other_end_of_its_link_is_down() {
+    in_lab("w", async |lab| {
+        let switch = Switch::start(&PROGRAM);
+        let mut controller = Controller::connect(&switch).await;
+        controller.copy_frames(2, 1).await;
+        let sender = lab.socket(1);
+        // Frames go to port 1 or 2; the link's news may come after the first of them.
+        let mut leave_by = async |port: u32| {
+            let before = controller.port(port).await.tx_packets;
+            let begin = Instant::now();
+            while controller.port(port).await.tx_packets < before + 3 {
+                assert!(
+                    begin.elapsed() < Duration::from_secs(10),
+                    "no frame leaves by port {port}"
+                );
+                sender
+                    .send_to(b"copy", "10.9.0.2:5000")
+                    .expect("the neighbour is known");
+            }
+        };
+        leave_by(2).await;
+        let far_end = |state: &str| ip(&format!("-n {} link set h2 {state}", lab.host(2)));
+        far_end("down");
+        leave_by(1).await;
+        far_end("up");
+        leave_by(2).await;
+    });
+}
+
+#[test]
 fn the_switch_follows_what_tc_changes() {
     in_lab("i", async |lab| {
         let switch = Switch::start(&PROGRAM);

@@ -1,4 +1,4 @@
-//! Queueing disciplines that somebody (`tc`, Mininet's `TCLink`) put on the switch's interfaces.
+//! Queueing disciplines that somebody (`tc`, Mininet's `TCLink`) put on the switch's interfaces, and news of links that go up or down.
 
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd};
@@ -9,7 +9,9 @@ use netlink_packet_route::link::{LinkAttribute, LinkMessage};
 use netlink_sys::protocols::NETLINK_ROUTE;
 use netlink_sys::{Socket, SocketAddr};
 
-/// `RTNLGRP_TC`: changes of queueing disciplines, rtnetlink(7).
+/// `RTNLGRP_LINK`: links that go up or down, rtnetlink(7).
+const LINKS: u32 = 1;
+/// `RTNLGRP_TC`: changes of queueing disciplines.
 const TRAFFIC_CONTROL: u32 = 4;
 /// What interfaces have by default. None of these limits the rate of a virtual link.
 const DEFAULTS: [&str; 6] = ["noop", "noqueue", "pfifo_fast", "mq", "fq", "fq_codel"];
@@ -27,12 +29,13 @@ impl Qdiscs {
     pub fn watch() -> io::Result<Qdiscs> {
         let mut changes = Socket::new(NETLINK_ROUTE)?;
         changes.bind_auto()?;
+        changes.add_membership(LINKS)?;
         changes.add_membership(TRAFFIC_CONTROL)?;
         changes.set_non_blocking(true)?;
         Ok(Qdiscs { changes })
     }
 
-    /// Whether any discipline changed since the last call.
+    /// Whether any discipline or link changed since the last call.
     pub fn changed(&self) -> bool {
         let mut any = false;
         loop {

@@ -38,6 +38,8 @@ struct RxPort {
     spec: PortSpec,
     ring: Option<RxRing>,
     up: bool,
+    /// Frames get to the other end, as far as the last look told.
+    running: bool,
     /// Receive time of the frame at the head of the ring, once looked at.
     head: Option<Nanos>,
     received: Received,
@@ -224,11 +226,19 @@ impl Receiver {
         self.ports.iter().any(|port| !port.up).then_some(self.next_reattach)
     }
 
+    /// Looks which links are up. To be called when one has changed.
+    pub fn look_at_links(&mut self) {
+        for port in &mut self.ports {
+            let ring = port.ring.as_ref();
+            port.running = ring.is_some_and(|ring| ring.is_running(&port.spec.interface));
+        }
+    }
+
     /// What is behind the ports.
     pub fn links(&self) -> Links {
         let link = |port: &RxPort| Link {
             interface: port.spec.interface.clone(),
-            up: port.up,
+            up: port.up && port.running,
         };
         self.ports.iter().map(|port| (port.spec.number, link(port))).collect()
     }
@@ -270,9 +280,11 @@ fn repaired<'a>(frame: &RingFrame<'a>, scratch: &'a mut Vec<u8>) -> &'a [u8] {
 
 impl RxPort {
     fn new(spec: PortSpec, ring: RxRing) -> RxPort {
+        let ring_is_running = ring.is_running(&spec.interface);
         RxPort {
             spec,
             ring: Some(ring),
+            running: ring_is_running,
             up: true,
             head: None,
             received: Received::default(),
@@ -328,6 +340,7 @@ impl RxPort {
             self.ring = Some(ring);
         }
         if self.up {
+            self.running = self.ring.as_ref().is_some_and(|ring| ring.is_running(interface));
             log::info(&format!("port {number}: interface {interface} is back"));
         }
     }

@@ -221,10 +221,19 @@ impl RxRing {
 
     /// Whether the interface is administratively up.
     pub fn is_up(&self, name: &str) -> bool {
-        interface_property(&self.socket, name, libc::SIOCGIFFLAGS).is_ok_and(|answer| {
+        self.flags(name) & libc::IFF_UP != 0
+    }
+
+    /// Whether frames get to the other end of the interface.
+    pub fn is_running(&self, name: &str) -> bool {
+        self.flags(name) & libc::IFF_RUNNING != 0
+    }
+
+    /// Flags of the interface, netdevice(7); 0 if there is none.
+    fn flags(&self, name: &str) -> c_int {
+        interface_property(&self.socket, name, libc::SIOCGIFFLAGS).map_or(0, |answer| {
             // SAFETY: after SIOCGIFFLAGS succeeded, the flags member of the union is the one that was written.
-            let flags = unsafe { answer.ifr_ifru.ifru_flags };
-            c_int::from(flags) & libc::IFF_UP != 0
+            c_int::from(unsafe { answer.ifr_ifru.ifru_flags })
         })
     }
 

@@ -198,6 +198,47 @@ fn p4info() -> P4Info {
     message.transcode_to().expect("it is a P4Info")
 }
 
+fn update(entity: p4rt::entity::Entity) -> p4rt::Update {
+    p4rt::Update {
+        r#type: p4rt::update::Type::Insert.into(),
+        entity: Some(p4rt::Entity { entity: Some(entity) }),
+    }
+}
+
+/// What happens to the frames for a host: an action with a parameter.
+fn host_entry(host: u8, action: &str, value: u8) -> p4rt::entity::Entity {
+    let info = p4info();
+    let table = info
+        .tables
+        .iter()
+        .filter_map(|table| table.preamble.as_ref())
+        .find(|table| table.alias == "hosts");
+    let action = info
+        .actions
+        .iter()
+        .filter_map(|action| action.preamble.as_ref())
+        .find(|found| found.alias == action);
+    let (table_id, action_id) = (table.expect("a table").id, action.expect("an action").id);
+    let exact = p4rt::field_match::Exact {
+        value: vec![2, 0, 0, 0, 0, host],
+    };
+    let matched = p4rt::FieldMatch {
+        field_id: 1,
+        field_match_type: Some(p4rt::field_match::FieldMatchType::Exact(exact)),
+    };
+    let params = vec![p4rt::action::Param {
+        param_id: 1,
+        value: vec![value],
+    }];
+    let action = p4rt::table_action::Type::Action(p4rt::Action { action_id, params });
+    p4rt::entity::Entity::TableEntry(p4rt::TableEntry {
+        table_id,
+        r#match: vec![matched],
+        action: Some(p4rt::TableAction { r#type: Some(action) }),
+        ..Default::default()
+    })
+}
+
 /// The primary controller of a switch with the program `everything.p4`.
 pub struct Controller {
     client: P4RuntimeClient<Channel>,
@@ -242,49 +283,38 @@ impl Controller {
 
     /// Forwards both hosts' frames to each other.
     pub async fn connect_hosts(&mut self) {
-        let info = p4info();
-        let table = info
-            .tables
-            .iter()
-            .filter_map(|table| table.preamble.as_ref())
-            .find(|table| table.alias == "hosts");
-        let action = info
-            .actions
-            .iter()
-            .filter_map(|action| action.preamble.as_ref())
-            .find(|action| action.alias == "forward");
-        let (table_id, action_id) = (table.expect("a table").id, action.expect("an action").id);
-        let updates = [1, 2].map(|host: u8| {
-            let exact = p4rt::field_match::Exact {
-                value: vec![2, 0, 0, 0, 0, host],
-            };
-            let matched = p4rt::FieldMatch {
-                field_id: 1,
-                field_match_type: Some(p4rt::field_match::FieldMatchType::Exact(exact)),
-            };
-            let params = vec![p4rt::action::Param {
-                param_id: 1,
-                value: vec![host],
-            }];
-            let action = p4rt::table_action::Type::Action(p4rt::Action { action_id, params });
-            let entry = p4rt::TableEntry {
-                table_id,
-                r#match: vec![matched],
-                action: Some(p4rt::TableAction { r#type: Some(action) }),
-                ..Default::default()
-            };
-            let entity = p4rt::Entity {
-                entity: Some(p4rt::entity::Entity::TableEntry(entry)),
-            };
-            p4rt::Update {
-                r#type: p4rt::update::Type::Insert.into(),
-                entity: Some(entity),
-            }
-        });
+        let updates = [1, 2].map(|host: u8| update(host_entry(host, "forward", host)));
+        self.write(updates.to_vec()).await;
+    }
+
+    /// Sends a copy of the frames for host 2 to one port, or to another one while that is down.
+    pub async fn copy_frames(&mut self, port: u8, backup: u8) {
+        let replica = p4rt::Replica {
+            port_kind: Some(p4rt::replica::PortKind::Port(vec![port])),
+            instance: 1,
+            backup_replicas: vec![p4rt::BackupReplica {
+                port: vec![backup],
+                instance: 1,
+            }],
+        };
+        let group = p4rt::MulticastGroupEntry {
+            multicast_group_id: 5,
+            replicas: vec![replica],
+            ..Default::default()
+        };
+        let group = p4rt::PacketReplicationEngineEntry {
+            r#type: Some(p4rt::packet_replication_engine_entry::Type::MulticastGroupEntry(group)),
+        };
+        let group = p4rt::entity::Entity::PacketReplicationEngineEntry(group);
+        self.write(vec![update(group), update(host_entry(2, "multicast", 5))])
+            .await;
+    }
+
+    async fn write(&mut self, updates: Vec<p4rt::Update>) {
         let request = p4rt::WriteRequest {
             device_id: 1,
             election_id: Some(p4rt::Uint128 { high: 0, low: 1 }),
-            updates: updates.to_vec(),
+            updates,
             ..Default::default()
         };
         self.client.write(request).await.expect("the entries are valid");
