@@ -1,6 +1,6 @@
 //! Control flow: tables, conditions and action calls as nodes of a graph without cycles, read from the JSON.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use super::builder::Builder;
 use super::calculation::Calculations;
@@ -167,6 +167,7 @@ impl Loader<'_, '_> {
             selector,
             members: HashMap::new(),
             groups: HashMap::new(),
+            at_random: HashSet::new(),
             tables: Vec::new(),
         });
         self.profiles.len() as u32 - 1

@@ -191,10 +191,7 @@ fn apply_indirect<O: Observer>(
             let Some(selector) = state.profiles[profile].selector else {
                 return table.otherwise;
             };
-            let Some(at_random) = state.profiles[profile].groups.get(group).map(|group| group.at_random) else {
-                return table.otherwise;
-            };
-            let chosen = if at_random {
+            let chosen = if state.profiles[profile].at_random.contains(group) {
                 state.random.next()
             } else {
                 code.compute(selector, state)
@@ -202,7 +199,7 @@ fn apply_indirect<O: Observer>(
             let members = state.profiles[profile]
                 .groups
                 .get(group)
-                .map_or(&[][..], |group| &group.members);
+                .map_or(&[][..], |members| members);
             match chosen.checked_rem(members.len() as u64) {
                 Some(chosen) => members[chosen as usize],
                 None => return table.otherwise,

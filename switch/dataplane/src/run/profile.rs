@@ -1,17 +1,9 @@
 //! Action profiles and selectors: actions shared by entries, and groups of them chosen by a hash.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use super::entries::Call;
 use crate::errors::TableError;
-
-/// Members to choose from, each as often as its weight says.
-#[derive(Debug, Default)]
-pub(crate) struct Group {
-    pub members: Vec<u32>,
-    /// By chance instead of by the hash.
-    pub at_random: bool,
-}
 
 #[derive(Debug)]
 pub(crate) struct Profile {
@@ -22,7 +14,9 @@ pub(crate) struct Profile {
     /// The calculation that chooses a member of a group.
     pub selector: Option<u32>,
     pub members: HashMap<u32, Call>,
-    pub groups: HashMap<u32, Group>,
+    pub groups: HashMap<u32, Vec<u32>>,
+    /// Groups of which a member is chosen by chance instead of by the hash.
+    pub at_random: HashSet<u32>,
     /// Tables implemented by it.
     pub tables: Vec<u32>,
 }
@@ -65,7 +59,7 @@ impl Profile {
         if !self.members.contains_key(&member) {
             return Err(self.no("member", member));
         }
-        if used || self.groups.values().any(|group| group.members.contains(&member)) {
+        if used || self.groups.values().any(|members| members.contains(&member)) {
             return Err(TableError::InUse {
                 profile: self.name.clone(),
                 kind: "member",
@@ -91,9 +85,7 @@ impl Profile {
         if self.groups.contains_key(&group) {
             return Err(TableError::Duplicate(self.name.clone()));
         }
-        let members = members.to_vec();
-        let at_random = false;
-        self.groups.insert(group, Group { members, at_random });
+        self.groups.insert(group, members.to_vec());
         Ok(())
     }
 
@@ -101,7 +93,7 @@ impl Profile {
         self.check(members)?;
         match self.groups.get_mut(&group) {
             Some(place) => {
-                place.members = members.to_vec();
+                *place = members.to_vec();
                 Ok(())
             }
             None => Err(self.no("group", group)),
@@ -110,13 +102,15 @@ impl Profile {
 
     /// Whether members of a group are chosen by chance from now on.
     pub fn choose_at_random(&mut self, group: u32, at_random: bool) -> Result<(), TableError> {
-        match self.groups.get_mut(&group) {
-            Some(place) => {
-                place.at_random = at_random;
-                Ok(())
-            }
-            None => Err(self.no("group", group)),
+        if !self.groups.contains_key(&group) {
+            return Err(self.no("group", group));
         }
+        if at_random {
+            self.at_random.insert(group);
+        } else {
+            self.at_random.remove(&group);
+        }
+        Ok(())
     }
 
     /// Removes a group; `used` says whether a table entry refers to it.
@@ -132,6 +126,7 @@ impl Profile {
             });
         }
         self.groups.remove(&group);
+        self.at_random.remove(&group);
         Ok(())
     }
 
