@@ -459,6 +459,19 @@ async fn names_stay_when_a_program_is_reconciled_and_go_with_another_one() {
             Ok(())
         );
     }
+    let still = controller
+        .set_pipeline(Action::ReconcileAndCommit, Some(other.clone()))
+        .await;
+    assert_eq!(still.expect_err("a register holds it").code(), Code::InvalidArgument);
+    let cells = p4rt::RegisterEntry {
+        register_id: id("last_vrf"),
+        index: None,
+        data: Some(p4rt::P4Data {
+            data: Some(Data::Bitstring(vec![])),
+        }),
+    };
+    let cleared = controller.write_one(Type::Modify, Entity::RegisterEntry(cells)).await;
+    assert_eq!(cleared, Ok(()));
     let kept = controller.set_pipeline(Action::ReconcileAndCommit, Some(other)).await;
     kept.expect("nothing is called red any more");
 }

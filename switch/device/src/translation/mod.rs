@@ -24,10 +24,7 @@ use p4sched_proto::p4::v1::update::Type;
 use crate::{Code, Fault};
 pub use dictionary::PortNames;
 use dictionary::{Dictionary, Naming, Sdn};
-use places::{Part, Parts, Places, Visit};
-
-/// Names of types that stand for ports: those of PSA, and that of SAI P4.
-const PORT_TYPES: [&str; 3] = ["PortId_t", "PortIdInHeader_t", "port_id_t"];
+use places::{PORT_TYPES, Part, Parts, Places, Visit};
 
 /// The translated types of a program, and their values.
 #[derive(Debug, Clone, Default)]
@@ -85,92 +82,11 @@ impl Translation {
                 let width = widths.get(*name).copied();
                 let width = width.unwrap_or(if let Sdn::Number(bits) = sdn { bits } else { u32::BITS });
                 let dictionary = Dictionary::new(name, sdn, width, of_ports, &pairs)?;
-                translation
-                    .places
-                    .named
-                    .insert((*name).clone(), translation.dictionaries.len());
                 translation.dictionaries.push(dictionary);
             }
         }
-        translation.find_places(info);
+        translation.places = Places::new(info, &translation.dictionaries);
         Ok((translation, lowered))
-    }
-
-    fn find_places(&mut self, info: &p4info::P4Info) {
-        let dictionaries = &self.dictionaries;
-        let places = &mut self.places;
-        places.types = dictionaries.iter().map(|types| (types.sdn, types.is_plain())).collect();
-        let named = places.named.clone();
-        let kind = |name: &Option<p4info::P4NamedType>| named.get(&name.as_ref()?.name).copied();
-        let id = |preamble: &Option<p4info::Preamble>| preamble.as_ref().map_or(0, |preamble| preamble.id);
-        for (owner, fields) in (info
-            .tables
-            .iter()
-            .map(|table| (id(&table.preamble), &table.match_fields)))
-        .chain(info.value_sets.iter().map(|set| (id(&set.preamble), &set.r#match)))
-        {
-            let found = fields
-                .iter()
-                .filter_map(|field| Some(((owner, field.id), kind(&field.type_name)?)));
-            places.fields.extend(found);
-        }
-        for action in &info.actions {
-            let owner = id(&action.preamble);
-            let found = action
-                .params
-                .iter()
-                .filter_map(|param| Some(((owner, param.id), kind(&param.type_name)?)));
-            places.params.extend(found);
-        }
-        for header in &info.controller_packet_metadata {
-            let name = header.preamble.as_ref().map_or("", |preamble| &preamble.name);
-            let kinds = if name == "packet_in" {
-                &mut places.packet_in
-            } else {
-                &mut places.packet_out
-            };
-            kinds.extend(
-                header
-                    .metadata
-                    .iter()
-                    .filter_map(|field| Some((field.id, kind(&field.type_name)?))),
-            );
-        }
-        let indices = (info
-            .counters
-            .iter()
-            .map(|counter| (id(&counter.preamble), &counter.index_type_name)))
-        .chain(
-            info.meters
-                .iter()
-                .map(|meter| (id(&meter.preamble), &meter.index_type_name)),
-        )
-        .chain(
-            info.registers
-                .iter()
-                .map(|register| (id(&register.preamble), &register.index_type_name)),
-        );
-        places.indices = indices.filter_map(|(id, name)| Some((id, kind(name)?))).collect();
-        let cells = (info
-            .registers
-            .iter()
-            .map(|register| (id(&register.preamble), &register.type_spec)))
-        .chain(
-            info.digests
-                .iter()
-                .map(|digest| (id(&digest.preamble), &digest.type_spec)),
-        );
-        places.cells = cells.filter_map(|(id, spec)| Some((id, spec.clone()?))).collect();
-        let structs = info.type_info.iter().flat_map(|types| &types.structs);
-        let members = |spec: &p4info::P4StructTypeSpec| {
-            let members = spec.members.iter();
-            members
-                .map(|member| member.type_spec.clone().unwrap_or_default())
-                .collect()
-        };
-        places.structs = structs.map(|(name, spec)| (name.clone(), members(spec))).collect();
-        places.port = (PORT_TYPES.iter().find_map(|name| named.get(*name)).copied())
-            .or_else(|| dictionaries.iter().position(Dictionary::is_of_ports));
     }
 
     /// Whether the controller sees everything as it is.

@@ -3,6 +3,8 @@
 use std::collections::HashMap;
 
 use p4sched_proto::p4::config::v1 as p4info;
+use p4sched_proto::p4::config::v1::action::Param;
+use p4sched_proto::p4::config::v1::controller_packet_metadata::Metadata;
 use p4sched_proto::p4::config::v1::p4_data_type_spec::TypeSpec;
 use p4sched_proto::p4::v1 as p4rt;
 use p4sched_proto::p4::v1::entity::Entity;
@@ -13,11 +15,18 @@ use p4sched_proto::p4::v1::replica::PortKind;
 use p4sched_proto::p4::v1::table_action::Type as ActionKind;
 use p4sched_proto::p4::v1::{action_profile_action, action_profile_group};
 
-use super::dictionary::Sdn;
+use super::dictionary::{Dictionary, Sdn};
 use crate::Fault;
+
+/// Names of types that stand for ports: those of PSA, and that of SAI P4.
+pub const PORT_TYPES: [&str; 3] = ["PortId_t", "PortIdInHeader_t", "port_id_t"];
 
 /// A translated type, by its place among those of P4Info.
 pub type TypeId = usize;
+
+fn id(preamble: &Option<p4info::Preamble>) -> u32 {
+    preamble.as_ref().map_or(0, |preamble| preamble.id)
+}
 
 /// What a value belongs to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -66,6 +75,83 @@ pub struct Places {
 }
 
 impl Places {
+    /// Where values of these types stand.
+    pub fn new(info: &p4info::P4Info, dictionaries: &[Dictionary]) -> Places {
+        let named = dictionaries.iter().enumerate();
+        let named: HashMap<String, TypeId> = named.map(|(kind, types)| (types.type_name.clone(), kind)).collect();
+        let port = PORT_TYPES.iter().find_map(|name| named.get(*name)).copied();
+        let mut places = Places {
+            types: dictionaries.iter().map(|types| (types.sdn, types.is_plain())).collect(),
+            port: port.or_else(|| dictionaries.iter().position(Dictionary::is_of_ports)),
+            named,
+            ..Places::default()
+        };
+        places.add_fields(info);
+        places.add_arrays(info);
+        for header in &info.controller_packet_metadata {
+            let of = |field: &Metadata| Some((field.id, places.kind(&field.type_name)?));
+            let kinds = header.metadata.iter().filter_map(of).collect();
+            match header.preamble.as_ref().map(|preamble| preamble.name.as_str()) {
+                Some("packet_in") => places.packet_in = kinds,
+                _ => places.packet_out = kinds,
+            }
+        }
+        places
+    }
+
+    fn kind(&self, name: &Option<p4info::P4NamedType>) -> Option<TypeId> {
+        self.named.get(&name.as_ref()?.name).copied()
+    }
+
+    /// Fields of tables and value sets, and parameters of actions.
+    fn add_fields(&mut self, info: &p4info::P4Info) {
+        let tables = info.tables.iter().map(|table| (&table.preamble, &table.match_fields));
+        let sets = info.value_sets.iter().map(|set| (&set.preamble, &set.r#match));
+        for (owner, fields) in tables.chain(sets) {
+            let of = |field: &p4info::MatchField| Some(((id(owner), field.id), self.kind(&field.type_name)?));
+            let found: Vec<_> = fields.iter().filter_map(of).collect();
+            self.fields.extend(found);
+        }
+        for action in &info.actions {
+            let owner = id(&action.preamble);
+            let of = |param: &Param| Some(((owner, param.id), self.kind(&param.type_name)?));
+            let found: Vec<_> = action.params.iter().filter_map(of).collect();
+            self.params.extend(found);
+        }
+    }
+
+    /// Indices and cells of counters, meters and registers, messages of digests, and the structs that they are.
+    fn add_arrays(&mut self, info: &p4info::P4Info) {
+        let counters = info
+            .counters
+            .iter()
+            .map(|array| (&array.preamble, &array.index_type_name));
+        let meters = info
+            .meters
+            .iter()
+            .map(|array| (&array.preamble, &array.index_type_name));
+        let registers = info
+            .registers
+            .iter()
+            .map(|array| (&array.preamble, &array.index_type_name));
+        let indices = counters.chain(meters).chain(registers);
+        self.indices = indices
+            .filter_map(|(array, name)| Some((id(array), self.kind(name)?)))
+            .collect();
+        let registers = info.registers.iter().map(|array| (&array.preamble, &array.type_spec));
+        let digests = info.digests.iter().map(|digest| (&digest.preamble, &digest.type_spec));
+        let cells = registers.chain(digests);
+        self.cells = cells
+            .filter_map(|(array, spec)| Some((id(array), spec.clone()?)))
+            .collect();
+        let members = |spec: &p4info::P4StructTypeSpec| {
+            let specs = spec.members.iter().map(|member| member.type_spec.clone());
+            specs.map(Option::unwrap_or_default).collect()
+        };
+        let structs = info.type_info.iter().flat_map(|types| &types.structs);
+        self.structs = structs.map(|(name, spec)| (name.clone(), members(spec))).collect();
+    }
+
     /// Visits the values of an entity.
     ///
     /// # Errors
