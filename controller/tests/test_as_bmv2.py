@@ -65,7 +65,8 @@ def test_a_command_that_is_not_there_is_told() -> None:
     """In one line."""
     ended = as_bmv2("no-such-program")
     assert ended.returncode == 1
-    assert ended.stderr == "p4sched: no-such-program: cannot be run: No such file or directory\n"
+    assert ended.stderr == "p4sched: no command 'no-such-program' on the PATH\n"
+    assert "Usage: p4sched as-bmv2" in as_bmv2("--help").stdout
 
 
 class TutorialSwitch(Switch):

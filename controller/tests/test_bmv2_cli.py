@@ -104,6 +104,7 @@ def test_wrong_lines_are_told_and_the_next_ones_run(switch: RunningSwitch) -> No
         "table_add routes forward 10.0.0.0/8 =>",
         "table_add routes",
         "table_delete routes 99",
+        "table_delete routes 99999999999999999999",
         "register_read nosuch",
         "table_num_entries routes extra",
         "nosuch",
@@ -118,6 +119,8 @@ def test_wrong_lines_are_told_and_the_next_ones_run(switch: RunningSwitch) -> No
         "Error: Insufficient number of args",
         "Deleting entry 99 from routes",
         "Invalid table operation (INVALID_HANDLE)",
+        "Deleting entry 99999999999999999999 from routes",
+        "Error: number out of range: 99999999999999999999",
         "Error: Invalid register name (nosuch)",
         "Error: Wrong number of args, expected 1 but got 2",
         "*** Unknown syntax: nosuch",
@@ -194,6 +197,10 @@ def test_without_a_switch_there_is_a_reason_and_exit_code_1() -> None:
     done = subprocess.run(command, input="", capture_output=True, text=True, check=False, timeout=60)
     assert done.returncode == 1
     assert re.match(rf"Could not connect to thrift client on port {port}\n", done.stdout)
+    command[-1] = "99999"
+    done = subprocess.run(command, input="", capture_output=True, text=True, check=False, timeout=60)
+    assert done.returncode == 2
+    assert done.stderr.endswith("argument --thrift-port: 99999 is no port: 1 to 65535\n")
 
 
 def test_the_switch_goes_and_the_command_line_ends(tmp_path: Path) -> None:

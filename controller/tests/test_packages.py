@@ -20,6 +20,8 @@ ORDER = (
     "p4sched.lab",
     "p4sched.labs",
     "p4sched.live",
+    "p4sched.bench",
+    "p4sched.soak",
     "p4sched.cli",
 )
 """From below. `p4sched` stands for the modules that are in no package, but for the registry of schemes."""

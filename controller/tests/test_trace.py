@@ -152,6 +152,17 @@ def test_what_is_no_whole_capture_is_told_behind_the_packets_that_are_there(
     assert len(done.stderr.splitlines()) == 1
 
 
+def test_a_capture_may_come_through_a_pipe_and_may_be_empty(entries: Path, tmp_path: Path) -> None:
+    """As `tcpdump -w -` writes it."""
+    command = f"{P4SCHED} trace {P4_DIR / 'fifo.p4'} <(cat) --entries {entries}"
+    for frames, said in ((FRAMES, "=> port 2: 100 bytes"), ((), "the capture holds no packets")):
+        done = subprocess.run(
+            ["bash", "-c", command], input=pcap(frames), capture_output=True, check=False, timeout=120, cwd=tmp_path
+        )
+        assert (done.returncode, done.stderr) == (0, b"")
+        assert said in done.stdout.decode()
+
+
 def test_wrong_entries_and_packets_that_are_not_there_are_told(entries: Path, capture: Path) -> None:
     """With the line."""
     done = trace(P4_DIR / "fifo.p4", capture, "--packet", "3")
@@ -217,3 +228,9 @@ def test_a_full_disk_under_the_log_is_told_once_and_the_switch_goes_on(tmp_path:
         ended = subprocess.run(wrong, capture_output=True, text=True, check=False, timeout=30)
         assert ended.returncode == 1
         assert ended.stderr == f"p4sched-switch: {option}: /nosuch/log: No such file or directory (os error 2)\n"
+    both = tmp_path / "both.log"
+    ended = subprocess.run(
+        [*command, "--log-file", str(both), "--log-json", str(both)],
+        capture_output=True, text=True, check=False, timeout=30,
+    )  # fmt: skip
+    assert (ended.returncode, ended.stderr) == (1, f"p4sched-switch: --log-json: {both}: --log-file writes there\n")

@@ -4,7 +4,7 @@ import cmd
 import os
 from collections.abc import Sequence
 
-from thriftpy2.thrift import TApplicationException, TException
+from thriftpy2.thrift import TApplicationException, TDecodeException, TException
 
 from p4sched.bmv2.connection import Services, refusal
 from p4sched.bmv2.program import InputError, Named, Profile, Program, Table
@@ -55,8 +55,8 @@ def complaint(error: InputError | OverflowError | TException) -> str | None:
             return f"Invalid runtime data: {error}"
         case InputError():
             return f"Error: {error}"
-        case OverflowError():
-            return f"Error: number out of range: {error}"
+        case OverflowError() | TDecodeException():
+            return f"Error: number out of range: {getattr(error, 'value', error)}"
         case TApplicationException():
             return f"Error: {error.message}"
         case _:

@@ -23,12 +23,18 @@ class Commands(TableCommands, ArrayCommands, MulticastCommands, SwitchCommands):
     intro = "Control utility for runtime P4 table manipulation"
 
 
+def _port(word: str) -> int:
+    if not 0 < (port := int(word)) < 1 << 16:
+        raise argparse.ArgumentTypeError(f"{word} is no port: 1 to 65535")
+    return port
+
+
 def _options() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="simple_switch_CLI",
         description="Reads and writes what a running switch holds, as BMv2's simple_switch_CLI does.",
     )
-    parser.add_argument("--thrift-port", type=int, default=9090, help="port of the switch's Thrift server")
+    parser.add_argument("--thrift-port", type=_port, default=9090, help="port of the switch's Thrift server")
     parser.add_argument("--thrift-ip", default="localhost", help="address of the switch's Thrift server")
     parser.add_argument("--json", help="BMv2 JSON of the program; without it the switch is asked for it")
     # the switch has one of them

@@ -193,7 +193,10 @@ def switch(ctx: typer.Context) -> None:
     os.execv(binary, [binary, *ctx.args])
 
 
-@app.command("as-bmv2", context_settings={**PASS_ON, "allow_interspersed_args": False})
+@app.command(
+    "as-bmv2",
+    context_settings={**PASS_ON, "allow_interspersed_args": False, "help_option_names": ["-h", "--help"]},
+)
 def as_bmv2(
     ctx: typer.Context,
     command: Annotated[str, typer.Argument(metavar="COMMAND", help="What to run, with its arguments.")],
@@ -207,6 +210,8 @@ def as_bmv2(
     path = f"{BMV2_NAMES_DIR}{os.pathsep}{os.environ.get('PATH', os.defpath)}"
     try:
         os.execvpe(command, [command, *ctx.args], {**os.environ, "PATH": path})
+    except FileNotFoundError as error:
+        raise P4schedError(f"no command '{command}' on the PATH") from error
     except OSError as error:
         raise P4schedError(f"{command}: cannot be run: {error.strerror}") from error
 

@@ -47,6 +47,8 @@ def stf(
     The program of NAME.stf is NAME.p4 or NAME.json beside it. No root, no ports. Exit code 1 if a script failed.
     """
     scripts = list(_scripts(paths))
+    if program is not None and not program.is_file():
+        raise UsageError(f"no file '{program}'")
     rust_binary("p4sched-stf")
     with ThreadPoolExecutor(os.cpu_count()) as pool:
         runs = list(pool.map(lambda script: _run(script, program, verbose=verbose), scripts))
@@ -72,6 +74,7 @@ def _scripts(paths: list[Path]) -> Iterator[Path]:
 
 
 def _run(script: Path, program: Path | None, *, verbose: bool) -> Run:
+    beside: list[Path] = []
     if program is None:
         beside = [script.with_suffix(suffix) for suffix in (".p4", ".json")]
         program = next((path for path in beside if path.is_file()), None)
@@ -80,7 +83,8 @@ def _run(script: Path, program: Path | None, *, verbose: bool) -> Run:
     if program.suffix == ".json":
         return _against(script, program, verbose=verbose)
     if b"V1Switch" not in program.read_bytes():
-        return Run(script, Result.SKIPPED, f"{program.name} is not for v1model")
+        result = Result.SKIPPED if beside else Result.FAILED
+        return Run(script, result, f"{program.name} is not for v1model")
     with tempfile.TemporaryDirectory() as folder:
         try:
             json = compile_program(program, Path(folder)).json

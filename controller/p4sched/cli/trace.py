@@ -68,7 +68,7 @@ def trace(
     in stepped time.
     """
     for path in (program, capture, entries):
-        if path is not None and not path.is_file():
+        if path is not None and (path.is_dir() or not path.exists()):
             raise UsageError(f"no file '{path}'")
     options = ["--port", str(port), *(["--packet", str(packet)] if packet else []), *(["--json"] if json else [])]
     if program.suffix == ".json":
@@ -85,7 +85,9 @@ def _run(json: Path, p4info: Path | None, capture: Path, entries: Path | None, o
         command += ["--p4info", str(p4info)]
     if entries is not None:
         command.append("--await-entries")
-    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as bench:
+    pipe = subprocess.PIPE
+    # the capture may be /dev/fd/63, a pipe that the shell has opened
+    with subprocess.Popen(command, stdin=pipe, stdout=pipe, stderr=pipe, close_fds=False) as bench:
         assert bench.stdin
         assert bench.stdout
         assert bench.stderr

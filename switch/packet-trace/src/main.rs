@@ -115,6 +115,7 @@ fn walk(args: &Args, bench: &mut Bench, out: &mut impl Write) -> Result<(), Stop
     }
     match args.packet {
         Some(wanted) => Err(wrong(format!("there is no packet {wanted}; there are {count}"))),
+        None if count == 0 && !args.json => Ok(writeln!(out, "the capture holds no packets")?),
         None => Ok(()),
     }
 }

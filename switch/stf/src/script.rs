@@ -224,8 +224,10 @@ fn number(word: &str) -> Result<u32, String> {
     word.parse().map_err(|_| format!("'{word}' is no number"))
 }
 
+/// Ports of v1model have nine bits.
 fn port_of(word: &str) -> Result<u16, String> {
-    word.parse().map_err(|_| format!("'{word}' is no port number"))
+    let port = word.parse().ok().filter(|port| *port < 512);
+    port.ok_or_else(|| format!("'{word}' is no port number: ports are 0 to 511"))
 }
 
 fn nibbles(data: &str) -> Result<Vec<Option<u8>>, String> {

@@ -36,7 +36,13 @@ impl GrpcTls {
     /// Which option is missing.
     pub fn files(&self) -> Result<Option<TlsFiles<'_>>, String> {
         if !self.grpc_server_ssl {
-            return Ok(None);
+            return match self.grpc_server_with_client_auth {
+                true => Err(
+                    "--grpc-server-with-client-auth needs --grpc-server-ssl: without it, any client may write"
+                        .to_owned(),
+                ),
+                false => Ok(None),
+            };
         }
         let (Some(certificate), Some(key)) = (&self.grpc_server_cert, &self.grpc_server_key) else {
             return Err("--grpc-server-ssl needs --grpc-server-cert FILE and --grpc-server-key FILE".to_owned());
@@ -58,7 +64,6 @@ impl GrpcTls {
             ("--grpc-server-cert", self.grpc_server_cert.is_some()),
             ("--grpc-server-key", self.grpc_server_key.is_some()),
             ("--grpc-server-cacert", self.grpc_server_cacert.is_some()),
-            ("--grpc-server-with-client-auth", self.grpc_server_with_client_auth),
         ];
         if !self.grpc_server_ssl {
             let given = given.into_iter().filter(|&(_, given)| given);

@@ -151,6 +151,9 @@ struct Ignored {
     trace_dir: Option<String>,
     #[arg(long, hide = true)]
     max_port_count: Option<u64>,
+    /// Of `simple_switch`; here programs may be swapped anyway.
+    #[arg(long, hide = true, conflicts_with = "disable_swap")]
+    enable_swap: bool,
 }
 
 /// Options of BMv2 that this switch refuses: it cannot do what they ask for.
@@ -424,6 +427,8 @@ mod tests {
     fn wrong_options_say_what_would_be_right() {
         let cases = [
             ("-i s1-eth1", "give PORT@IFACE, for example 1@s1-eth1"),
+            ("--no-p4 --enable-swap --disable-swap", "cannot be used with"),
+            ("--no-p4 --grpc-server-with-client-auth", "needs --grpc-server-ssl"),
             ("-i 511@a", "ports are 0 to 510"),
             ("-i 1@a -i 1@b", "port 1 has two interfaces: a and b"),
             ("-i 1@a -i 2@a", "interface a has two ports: 1 and 2"),

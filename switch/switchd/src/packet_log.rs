@@ -2,6 +2,7 @@
 //!
 //! A thread of its own writes it, so a slow disk does not stop packets. Only when many events wait, packets wait too.
 
+use std::path::Path;
 use std::sync::mpsc::{self, Receiver};
 use std::thread::{self, JoinHandle};
 
@@ -17,6 +18,12 @@ use crate::options::Options;
 const WAITING_EVENTS: usize = 1 << 15;
 
 const NANOS_PER_MILLI: u64 = 1_000_000;
+
+/// Whether two paths lead to one file. Devices and pipes may be shared.
+fn same_file(one: &Path, other: &Path) -> bool {
+    let whole = |path: &Path| path.canonicalize().ok().filter(|path| path.is_file());
+    whole(one).is_some_and(|one| whole(other) == Some(one))
+}
 
 /// Takes what happens to packets, where the options ask for it; and the thread that writes it, which ends when nobody has
 /// the sink any more.
@@ -35,6 +42,9 @@ pub fn open(options: &Options, clock: Clock) -> Result<Option<(EventSink, JoinHa
         log::set_console().map_err(|error| format!("standard output: {error}"))?;
     }
     if let Some(path) = &options.log_json {
+        if options.log_file.as_ref().is_some_and(|other| same_file(other, path)) {
+            return Err(format!("--log-json: {}: --log-file writes there", path.display()));
+        }
         log::set_file(Place::Json, path, None, options.log_flush)
             .map_err(|error| format!("--log-json: {}: {error}", path.display()))?;
     }

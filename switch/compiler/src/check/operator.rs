@@ -5,7 +5,9 @@ use num_bigint::BigInt;
 use super::{
     Checker,
     constant::{self, Limits, compare},
-    fits, wrap,
+    fits,
+    types::MAX_WIDTH,
+    wrap,
 };
 use crate::{
     source::Span,
@@ -163,8 +165,8 @@ impl Checker<'_> {
             let message = format!("'++' joins values of known width, not {shown}{hint}");
             return self.refused(bad.span, message, span);
         };
-        if a + b > 65_535 {
-            return self.refused(span, "the result is wider than 65535 bits", span);
+        if a + b > MAX_WIDTH {
+            return self.refused(span, format!("the result is wider than {MAX_WIDTH} bits"), span);
         }
         let ty = Type::Bits {
             signed: *signed,

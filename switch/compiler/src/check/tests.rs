@@ -321,11 +321,11 @@ fn what_has_no_value_is_an_error() {
     fails("const int x = 1 << 100000000;", &["1:15: the number is too large"]);
     fails(
         "struct S { bit<70000> x; }",
-        &["1:16: the size 70000 is not between 0 and 65535"],
+        &["1:16: the size 70000 is not between 0 and 16384"],
     );
     fails(
         "struct S { int<0> x; }",
-        &["1:16: the size 0 is not between 1 and 65535"],
+        &["1:16: the size 0 is not between 1 and 16384"],
     );
     fails(
         "action a(bit<8> n) { bit<(n)> x; }",

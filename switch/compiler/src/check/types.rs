@@ -16,7 +16,7 @@ use crate::{
 };
 
 /// Widest type, in bits, as the data plane has it; and largest stack.
-const MAX_WIDTH: u32 = 16_384;
+pub(super) const MAX_WIDTH: u32 = 16_384;
 const MAX_STACK: u32 = 4096;
 /// Most structs that generic ones may be specialised to, and most functions.
 pub(super) const MAX_SPECIALISED: usize = 1000;

@@ -8,7 +8,7 @@ use crate::source::Span;
 
 /// Widest literal, in digits and in bits.
 const MAX_DIGITS: usize = 20_000;
-const MAX_WIDTH: u32 = 65_535;
+const MAX_WIDTH: u32 = 16_384;
 
 /// The tokens of `text`, whose first byte has the offset `base`.
 #[must_use]

@@ -132,7 +132,12 @@ fn check_group(
 ) -> Result<(), Fault> {
     let (name, id) = (&profile.name, group.group_id);
     let (size, limit) = (group.max_size, profile.max_group_size);
-    if size < 0 || (limit > 0 && !(1..=limit).contains(&size)) {
+    if size < 0 {
+        return Err(Fault::invalid(format!(
+            "{name}: group {id}: a max_size of {size} is below 0"
+        )));
+    }
+    if limit > 0 && !(1..=limit).contains(&size) {
         return Err(Fault::invalid(format!(
             "{name}: group {id}: a max_size of {size}; P4Info allows 1 to {limit}"
         )));

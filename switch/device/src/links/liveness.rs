@@ -49,10 +49,13 @@ pub fn check_watch(links: &Links, owner: &str, watched: Option<Vec<u8>>) -> Resu
         return Ok(());
     }
     let known: Vec<String> = links.keys().map(Port::to_string).collect();
+    let known = match known.is_empty() {
+        true => "a port is a number of 16 bits".to_owned(),
+        false => format!("the ports are {}", known.join(", ")),
+    };
     Err(Fault::invalid(format!(
-        "{owner}: a member watches port 0x{}; the ports are {}",
+        "{owner}: a member watches port 0x{}; {known}",
         crate::bytestring::hex(&watched),
-        known.join(", ")
     )))
 }
 

@@ -164,11 +164,12 @@ impl Dictionary {
                 .iter()
                 .map(|(port, name)| format!("{port} ({name})"))
                 .collect();
-            let (name, known) = (self.shown(&name), known.join(", "));
-            return Err(Fault::invalid(format!(
-                "{}: no port {name}; the ports are {known}",
-                self.type_name
-            )));
+            let known = match known.is_empty() {
+                true => "there are no ports".to_owned(),
+                false => format!("the ports are {}", known.join(", ")),
+            };
+            let name = self.shown(&name);
+            return Err(Fault::invalid(format!("{}: no port {name}; {known}", self.type_name)));
         }
         if naming == Naming::Known {
             return Err(Fault::not_found(format!(

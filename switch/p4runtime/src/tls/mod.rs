@@ -133,6 +133,8 @@ impl Tls {
                 match tokio::time::timeout(HANDSHAKE_TIME, tls.acceptor.accept(stream)).await {
                     // Refused only when nobody takes connections any more.
                     Ok(Ok(stream)) => drop(let_in.send(Ok(stream)).await),
+                    // Somebody looked whether there is a server.
+                    Ok(Err(error)) if error.kind() == io::ErrorKind::UnexpectedEof => {}
                     Ok(Err(error)) => tls.refusals.tell(peer.ip(), &reason(&error)),
                     Err(_) => tls.refusals.tell(peer.ip(), "it does not begin to speak TLS"),
                 }
