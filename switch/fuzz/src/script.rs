@@ -1,11 +1,13 @@
 //! What happens to a switch, line by line: requests of P4Runtime in text format, and frames.
 //!
-//!     program everything
-//!     write updates { type: INSERT entity { table_entry { ... } } }
-//!     read entities { table_entry { } }
-//!     packet-out payload: "..." metadata { ... }
-//!     frame PORT HEX
-//!     wait NANOSECONDS
+//! ```text
+//! program everything
+//! write updates { type: INSERT entity { table_entry { ... } } }
+//! read entities { table_entry { } }
+//! packet-out payload: "..." metadata { ... }
+//! frame PORT HEX
+//! wait NANOSECONDS
+//! ```
 //!
 //! Lines that make no sense are passed over. Every line goes to two devices, one that interprets the program and one that
 //! has compiled it. They must answer the same.
