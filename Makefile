@@ -76,10 +76,9 @@ docs:
 anchors:
 	@.venv/bin/python -m docs.tools.links
 
-# the tests of the data plane and the differential tests, which also run without compiled pipelines
-INTERPRETED := externs parser robustness switch tables tofino tofino_programs programs multipath restrictions worker
-# crates with a test of such a name that interprets nothing
-COMPILED := p4sched-compiler p4sched-device p4sched-engine
+# crates whose tests also run without compiled pipelines, and all others with a `tests/main.rs`
+INTERPRETED := dataplane difftest
+COMPILED := $(filter-out $(INTERPRETED),$(patsubst switch/%/tests/main.rs,%,$(wildcard switch/*/tests/main.rs)))
 
 # All at a time, for the lab alone leaves two CPUs half idle: it goes first, and what is nice takes what the lab leaves. The
 # output of a command comes when it has ended.
@@ -90,7 +89,7 @@ test:
 test-rust: lint-rust
 	PROPTEST_RNG_SEED=1 nice cargo test --manifest-path switch/Cargo.toml --locked --release --workspace
 	# with --workspace, for with -p alone cargo would build all dependencies once more, with other features
-	P4SCHED_INTERPRET=1 nice cargo test --manifest-path switch/Cargo.toml --locked --release --workspace $(COMPILED:%=--exclude %) $(INTERPRETED:%=--test %)
+	P4SCHED_INTERPRET=1 nice cargo test --manifest-path switch/Cargo.toml --locked --release --workspace $(COMPILED:%=--exclude p4sched-%) --test tests
 
 test-java:
 	mvn --batch-mode --quiet --file controller/onos/pom.xml verify

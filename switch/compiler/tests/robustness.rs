@@ -1,11 +1,9 @@
 //! Programs with changes nobody would make: the compiler neither panics nor overflows its stack, and what it takes, the
 //! data plane takes too.
 
-mod common;
-
 use std::sync::LazyLock;
 
-use common::{Lab, lab_program};
+use crate::common::{Lab, lab_program};
 use p4sched_compiler::{Arch, EmbeddedIncludes, Input, Options, compile, place, preprocess};
 use p4sched_dataplane::Pipeline;
 use proptest::prelude::*;
@@ -325,7 +323,7 @@ fn the_programs_to_change_are_right() {
     for text in PROGRAMS.iter() {
         assert!(exercise(text).is_ok());
         assert_eq!(
-            common::messages(&format!("#include <core.p4>\n#include <v1model.p4>\n{text}")),
+            crate::common::messages(&format!("#include <core.p4>\n#include <v1model.p4>\n{text}")),
             ""
         );
     }
@@ -344,7 +342,7 @@ fn the_programs_to_change_are_right() {
 
 #[test]
 fn the_program_for_tofino_is_right() {
-    let said = common::messages_for(Arch::Tna, &format!("#include <core.p4>\n#include <tna.p4>\n{CHIP}"));
+    let said = crate::common::messages_for(Arch::Tna, &format!("#include <core.p4>\n#include <tna.p4>\n{CHIP}"));
     assert_eq!(said, "");
     assert!(exercise_for(Arch::Tna, CHIP).is_ok());
 }

@@ -1,8 +1,6 @@
 //! Registers, counters, meters, hashes, random numbers, assertions, messages.
 
-mod common;
-
-use common::Parts;
+use crate::common::Parts;
 use p4sched_dataplane::{Count, MeterConfig, TableError};
 
 #[test]

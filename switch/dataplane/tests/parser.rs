@@ -1,8 +1,6 @@
 //! The parser: extraction, short packets, errors, look-ahead, stacks, variable-length fields, value sets.
 
-mod common;
-
-use common::Parts;
+use crate::common::Parts;
 
 /// Answers with the parser error in `h.a` and the validity of `h` in `h.b`, on port 2.
 const REPORT: &str = "
@@ -38,7 +36,7 @@ fn a_frame_shorter_than_the_header_reaches_ingress_with_an_error_and_its_bytes()
 
 #[test]
 fn verify_stops_the_parser_with_the_programs_own_error() {
-    let types = format!("error {{ Odd }} {}", common::SMALL);
+    let types = format!("error {{ Odd }} {}", crate::common::SMALL);
     let parts = Parts {
         types: &types,
         parser: "state start { p.extract(hdr.h); verify(hdr.h.a & 1 == 0, error.Odd); meta.kept = 7; transition accept; }",
@@ -229,7 +227,7 @@ fn an_exit_in_a_parser_state_skips_ingress_but_not_egress() {
         .as_array_mut()
         .expect("operations");
     ops.push(serde_json::json!({"op": "primitive", "parameters": [{"op": "exit", "parameters": []}]}));
-    let mut switch = common::Switch::new(&program.to_string());
+    let mut switch = crate::common::Switch::new(&program.to_string());
     // Port 0, which nobody has chosen.
     assert_eq!(switch.forward(&[1, 0, 0, 0]), (0, vec![1, 5, 7, 1]));
     // And the packet after it is not skipped.

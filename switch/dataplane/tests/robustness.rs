@@ -1,10 +1,8 @@
 //! Corrupt programs are refused, hostile frames are forwarded or dropped; nothing panics or hangs.
 
-mod common;
-
 use std::sync::LazyLock;
 
-use common::{Parts, tofino};
+use crate::common::{Parts, tofino};
 use p4sched_dataplane::{ActionCall, CloneSession, LoadError, MatchKey, Outcomes, Pipeline, Queueing};
 use proptest::prelude::*;
 use serde_json::{Value, json};

@@ -1,8 +1,6 @@
 //! What simple_switch does with a packet around the P4 code: its docs/simple_switch.md, sentence by sentence.
 
-mod common;
-
-use common::{Parts, SMALL};
+use crate::common::{Parts, SMALL};
 use p4sched_dataplane::{CloneSession, Outcomes, Queueing};
 
 #[test]

@@ -1,8 +1,6 @@
 //! Match-action tables: the match kinds, priorities, defaults, const entries, limits, counters, action profiles.
 
-mod common;
-
-use common::{Parts, Switch};
+use crate::common::{Parts, Switch};
 use p4sched_dataplane::{ActionCall, Count, MatchKey, TableError};
 
 fn exact(value: u8) -> MatchKey {

@@ -1,8 +1,8 @@
 //! What a Tofino does with a packet around the P4 code, by the public headers of its architectures.
 
-mod common;
-
-use common::tofino::{Chip, Program, assign, binary, eh, field, h, local, number, op, register, tm, unless_equal};
+use crate::common::tofino::{
+    Chip, Program, assign, binary, eh, field, h, local, number, op, register, tm, unless_equal,
+};
 use p4sched_dataplane::{ActionCall, CloneSession, MatchKey, Queueing};
 use serde_json::json;
 

@@ -1,8 +1,6 @@
 //! Programs for Tofino as the compiler makes them: what their externs do, packet by packet.
 
-mod common;
-
-use common::tofino::Chip;
+use crate::common::tofino::Chip;
 use p4sched_compiler::{Arch, EmbeddedIncludes, Input, Options, compile};
 use p4sched_dataplane::{ActionCall, CloneSession, MatchKey};
 

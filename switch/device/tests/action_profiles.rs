@@ -1,8 +1,6 @@
 //! Action profile members, groups and one-shots, as the section "ActionProfileMember & ActionProfileGroup" wants them.
 
-mod fixture;
-
-use fixture::{Bench, code, exact, ipv4};
+use crate::fixture::{Bench, code, exact, ipv4};
 use p4sched_device::Code;
 use p4sched_proto::p4::v1 as p4rt;
 use p4sched_proto::p4::v1::entity::Entity;

@@ -1,8 +1,6 @@
 //! Programs, batches and packets: what concerns the device as a whole.
 
-mod fixture;
-
-use fixture::{Bench, CPU_PORT, code, config, exact, frame, update};
+use crate::fixture::{Bench, CPU_PORT, code, config, exact, frame, update};
 use p4sched_device::{Code, Device, Notification, Program};
 use p4sched_engine::Engine;
 use p4sched_proto::p4::config::v1::{P4Info, Register};
@@ -334,7 +332,7 @@ fn without_a_cpu_port_there_is_no_packet_out() {
         payload: frame(1, 1, 0),
         metadata,
     };
-    let sent = device.packet_out(&packet, 0, &mut fixture::Wires::default());
+    let sent = device.packet_out(&packet, 0, &mut crate::fixture::Wires::default());
     assert_eq!(code(sent), Err(Code::FailedPrecondition));
 }
 

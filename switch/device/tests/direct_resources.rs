@@ -1,8 +1,6 @@
 //! Direct counters, direct meters and idle timeouts, as the section "Direct Resources" wants them.
 
-mod fixture;
-
-use fixture::{Bench, code, exact, frame, optional};
+use crate::fixture::{Bench, code, exact, frame, optional};
 use p4sched_device::Code;
 use p4sched_proto::p4::v1 as p4rt;
 use p4sched_proto::p4::v1::entity::Entity;

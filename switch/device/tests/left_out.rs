@@ -1,7 +1,5 @@
 //! P4Info that has more than the program: p4c leaves out of the JSON what does nothing.
 
-mod fixture;
-
 use p4sched_compiler::{Compiled, EmbeddedIncludes, Input, Options, compile};
 use p4sched_device::{Code, Fault, Program};
 use p4sched_proto::p4::v1 as p4rt;
@@ -56,7 +54,7 @@ fn a_table_that_does_nothing_may_be_left_out_of_the_json() {
     let json = compiled(T, "t.apply();");
     let all = compiled(&format!("{T} {IDLE}"), "t.apply(); idle.apply();");
     let program = load(&json, &all).unwrap();
-    let mut device = fixture::device(Box::new(|_| true));
+    let mut device = crate::fixture::device(Box::new(|_| true));
     device.commit(program).unwrap();
     let id = |name: &str| {
         let tables = all.p4info.tables.iter().filter_map(|t| t.preamble.as_ref());

@@ -1,8 +1,6 @@
 //! Counters, meters, registers, replication, value sets and digests.
 
-mod fixture;
-
-use fixture::{Bench, code, exact, frame};
+use crate::fixture::{Bench, code, exact, frame};
 use p4sched_device::{Code, Notification};
 use p4sched_proto::p4::v1 as p4rt;
 use p4sched_proto::p4::v1::entity::Entity;

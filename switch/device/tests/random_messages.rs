@@ -1,10 +1,8 @@
 //! Updates, reads and packets with bytes changed at random: each is done or refused, and the device goes on.
 
-mod fixture;
-
 use std::sync::LazyLock;
 
-use fixture::{Bench, exact, frame, ipv4, links, lpm, optional, range, ternary, update};
+use crate::fixture::{Bench, exact, frame, ipv4, links, lpm, optional, range, ternary, update};
 use p4sched_compiler::{EmbeddedIncludes, Input, Options, compile};
 use p4sched_device::Program;
 use p4sched_proto::p4::v1 as p4rt;

@@ -1,8 +1,6 @@
 //! Restrictions of a program (p4-constraints) are checked when it is loaded and at every write.
 
-mod fixture;
-
-use fixture::{Bench, code, config, exact, update};
+use crate::fixture::{Bench, code, config, exact, update};
 use p4sched_device::{Code, Fault, Program};
 use p4sched_proto::p4::config::v1::Preamble;
 use p4sched_proto::p4::v1 as p4rt;

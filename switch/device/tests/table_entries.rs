@@ -1,8 +1,6 @@
 //! Table entries and default actions, as the section "TableEntry" of the P4Runtime specification wants them.
 
-mod fixture;
-
-use fixture::{Bench, code, exact, frame, ipv4, lpm, optional, range, ternary};
+use crate::fixture::{Bench, code, exact, frame, ipv4, lpm, optional, range, ternary};
 use p4sched_device::Code;
 use p4sched_proto::p4::v1 as p4rt;
 use p4sched_proto::p4::v1::entity::Entity;

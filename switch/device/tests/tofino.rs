@@ -1,8 +1,6 @@
 //! A program for Tofino over P4Runtime: what can be written, read and heard of it.
 
-mod fixture;
-
-use fixture::{Bench, CPU_PORT, exact, frame};
+use crate::fixture::{Bench, CPU_PORT, exact, frame};
 use p4sched_compiler::{Arch, EmbeddedIncludes, Input, Options, compile};
 use p4sched_device::{Notification, Program};
 use p4sched_proto::p4::v1 as p4rt;

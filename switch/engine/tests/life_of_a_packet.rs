@@ -1,8 +1,6 @@
 //! Where packets go: copies, recirculation, the controller, drops; none is lost, and every run is the same.
 
-mod common;
-
-use common::*;
+use crate::common::*;
 use p4sched_dataplane::{ActionCall, CloneSession};
 use p4sched_engine::{Discipline, Engine, NoCpuPort, PortConfig, PortSettings};
 use proptest::prelude::*;

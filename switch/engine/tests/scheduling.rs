@@ -1,8 +1,6 @@
 //! A P4 program in front of the queues: priorities, users, ranks, times and depths.
 
-mod common;
-
-use common::*;
+use crate::common::*;
 use p4sched_engine::{Discipline, Engine, LoadError, PortConfig, PortError, PortSettings, QueueConfig};
 
 /// 1500 bytes at this rate take 1 ms.

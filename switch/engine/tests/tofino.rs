@@ -1,9 +1,6 @@
 //! Programs for Tofino between queues and links: recirculation ports, mirrors, the ghost control; no packet is lost.
 
-#[path = "../../dataplane/tests/common/mod.rs"]
-mod common;
-
-use common::tofino::{Program, Steps, assign, binary, eh, field, h, local, number, op, register, tm};
+use crate::dataplane::tofino::{Program, Steps, assign, binary, eh, field, h, local, number, op, register, tm};
 use p4sched_dataplane::CloneSession;
 use p4sched_engine::{
     Balance, DigestMessage, Discipline, Engine, Frame, FrameSink, Nanos, Output, Port, PortConfig, PortSettings,

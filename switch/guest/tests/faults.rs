@@ -1,13 +1,11 @@
 //! Guests that do not go on.
 
-mod wire;
-
 use std::time::Duration;
 
+use crate::wire::{options, start};
 use p4sched_guest::orders::Order;
 use p4sched_guest::{BOOT_NS, Guest, GuestError};
 use tempfile::TempDir;
-use wire::{options, start};
 
 fn booted(patience: Duration) -> Option<(TempDir, Guest)> {
     let folder = TempDir::new().unwrap();
@@ -62,7 +60,7 @@ fn a_kernel_that_panics_says_why() {
 
 #[test]
 fn a_command_that_fails_is_told_with_its_errors() {
-    let Some((_folder, mut guest)) = wire::unsettled() else {
+    let Some((_folder, mut guest)) = crate::wire::unsettled() else {
         return;
     };
     let error = guest.run(&["ip", "link", "set", "eth7", "up"]).unwrap_err().to_string();

@@ -1,10 +1,8 @@
 //! iperf3 between two guests.
 
-mod wire;
-
+use crate::wire::{SECOND, pair};
 use p4sched_guest::BOOT_NS;
 use p4sched_guest::orders::Event;
-use wire::{SECOND, pair};
 
 /// What the client reported, the bytes on the wire, and when the client ended.
 fn transfer(seed: u64) -> Option<(String, u64, u64)> {

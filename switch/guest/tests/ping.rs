@@ -1,10 +1,8 @@
 //! The smallest network: two guests and a wire.
 
-mod wire;
-
+use crate::wire::{SECOND, pair};
 use p4sched_guest::BOOT_NS;
 use p4sched_guest::orders::Event;
-use wire::{SECOND, pair};
 
 #[test]
 fn a_round_trip_takes_twice_the_delay_of_the_wire() {

@@ -1,7 +1,7 @@
 //! Whole requests over loopback, with a gRPC client.
 
-mod server;
-
+use crate::server::fixture::{Bench, config, update};
+use crate::server::{Controller, error_codes, start};
 use p4sched_proto::p4::v1 as p4rt;
 use p4sched_proto::p4::v1::entity::Entity;
 use p4sched_proto::p4::v1::get_forwarding_pipeline_config_request::ResponseType;
@@ -12,8 +12,6 @@ use p4sched_proto::p4::v1::stream_message_response::Update as Response;
 use p4sched_proto::p4::v1::update::Type;
 use p4sched_proto::p4sched::v1 as tm;
 use p4sched_proto::p4sched::v1::traffic_manager_client::TrafficManagerClient;
-use server::fixture::{Bench, config, update};
-use server::{Controller, error_codes, start};
 use tokio_stream::StreamExt as _;
 use tonic::codec::{Codec, DecodeBuf, Decoder, EncodeBuf, Encoder};
 use tonic::codegen::http::uri::PathAndQuery;

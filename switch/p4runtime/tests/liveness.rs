@@ -1,9 +1,9 @@
 //! What depends on links that are up, and how one-shots choose and how large they are.
 
-mod server;
-
 use std::collections::BTreeSet;
 
+use crate::server::fixture::{Bench, config, exact, frame, ipv4, links};
+use crate::server::{Controller, Server, start};
 use p4sched_proto::p4::config::v1 as p4info;
 use p4sched_proto::p4::config::v1::action_profile::SelectorSizeSemantics;
 use p4sched_proto::p4::v1 as p4rt;
@@ -14,8 +14,6 @@ use p4sched_proto::p4::v1::replica::PortKind;
 use p4sched_proto::p4::v1::table_action::Type as ActionKind;
 use p4sched_proto::p4::v1::update::Type;
 use p4sched_proto::p4::v1::{action_profile_action, action_profile_group};
-use server::fixture::{Bench, config, exact, frame, ipv4, links};
-use server::{Controller, Server, start};
 use tonic::Code;
 
 async fn connected() -> (Server, Controller, Bench) {

@@ -1,10 +1,10 @@
 //! Requirements of the specification that no other file of tests is about.
 
-mod server;
-
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use crate::server::fixture::{Bench, CPU_PORT, config, exact, frame, lpm, optional, range, ternary, update};
+use crate::server::{Controller, Server, compiled, start};
 use p4sched_proto::p4::v1 as p4rt;
 use p4sched_proto::p4::v1::entity::Entity;
 use p4sched_proto::p4::v1::p4_data::Data;
@@ -16,8 +16,6 @@ use p4sched_proto::p4::v1::stream_message_response::Update as Response;
 use p4sched_proto::p4::v1::table_action::Type as ActionKind;
 use p4sched_proto::p4::v1::update::Type;
 use p4sched_proto::p4::v1::write_request::Atomicity;
-use server::fixture::{Bench, CPU_PORT, config, exact, frame, lpm, optional, range, ternary, update};
-use server::{Controller, Server, compiled, start};
 use tonic::Code;
 
 async fn connected() -> (Server, Controller, Bench) {
@@ -248,7 +246,7 @@ async fn a_group_may_be_empty_and_a_modify_replaces_its_members() {
     assert_eq!(controller.write_one(Type::Insert, path).await, Ok(()));
     let port = || {
         server
-            .receive(1, server::fixture::ipv4(9, 5, 9, 6))
+            .receive(1, crate::server::fixture::ipv4(9, 5, 9, 6))
             .first()
             .map(|(port, _)| *port)
     };
@@ -327,7 +325,7 @@ async fn what_p4info_does_not_have_is_invalid() {
         .write(vec![p4rt::Update::default()])
         .await
         .expect_err("no type, no entity");
-    assert_eq!(server::error_codes(&nothing), [Code::InvalidArgument as i32]);
+    assert_eq!(crate::server::error_codes(&nothing), [Code::InvalidArgument as i32]);
 }
 
 #[tokio::test]
@@ -499,7 +497,7 @@ async fn a_batch_is_applied_in_its_order_and_a_read_may_ask_for_several_kinds() 
         .await
         .expect_err("the first two are used");
     let used = Code::FailedPrecondition as i32;
-    assert_eq!(server::error_codes(&status), [used, used, 0]);
+    assert_eq!(crate::server::error_codes(&status), [used, used, 0]);
 }
 
 #[tokio::test]

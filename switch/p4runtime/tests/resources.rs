@@ -1,14 +1,12 @@
 //! Counts of colours, excess bursts, direct resources of default actions, and parser value sets that match more than values.
 
-mod server;
-
+use crate::server::fixture::{Bench, config, frame, ipv4, lpm, optional, range, ternary, update};
+use crate::server::{Controller, Server, compiled, start};
 use p4sched_proto::p4::config::v1::meter_spec;
 use p4sched_proto::p4::v1 as p4rt;
 use p4sched_proto::p4::v1::entity::Entity;
 use p4sched_proto::p4::v1::update::Type;
 use p4sched_proto::p4::v1::write_request::Atomicity;
-use server::fixture::{Bench, config, frame, ipv4, lpm, optional, range, ternary, update};
-use server::{Controller, Server, compiled, start};
 use tonic::Code;
 
 async fn connected() -> (Server, Controller, Bench) {

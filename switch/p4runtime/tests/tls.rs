@@ -1,7 +1,5 @@
 //! TLS and mutual TLS: whom the server lets in, and what it says of the others.
 
-mod server;
-
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
@@ -16,7 +14,7 @@ use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::TcpStream;
 use tonic::transport::{Certificate, ClientTlsConfig, Endpoint, Identity};
 
-use server::{Server, start, start_with};
+use crate::server::{Server, start, start_with};
 
 /// An authority, and what it signs.
 struct Authority(CertifiedIssuer<'static, KeyPair>);

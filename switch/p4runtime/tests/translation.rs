@@ -1,9 +1,9 @@
 //! Values that the controller calls by name: ports, virtual routers with a name for number 0, and classes of 2 bits.
 
-mod server;
-
 use std::sync::LazyLock;
 
+use crate::server::fixture::{CPU_PORT, exact, frame, optional, ternary};
+use crate::server::{Controller, Server, compiled, start};
 use p4sched_proto::p4::config::v1 as p4info;
 use p4sched_proto::p4::v1 as p4rt;
 use p4sched_proto::p4::v1::entity::Entity;
@@ -15,8 +15,6 @@ use p4sched_proto::p4::v1::stream_message_request::Update as Request;
 use p4sched_proto::p4::v1::stream_message_response::Update as Response;
 use p4sched_proto::p4::v1::table_action::Type as ActionKind;
 use p4sched_proto::p4::v1::update::Type;
-use server::fixture::{CPU_PORT, exact, frame, optional, ternary};
-use server::{Controller, Server, compiled, start};
 use tonic::Code;
 
 static PROGRAM: LazyLock<p4rt::ForwardingPipelineConfig> =
@@ -480,7 +478,7 @@ async fn names_stay_when_a_program_is_reconciled_and_go_with_another_one() {
 async fn a_batch_that_is_taken_back_leaves_the_entries_as_they_were() {
     let (_server, mut controller) = connected().await;
     assert_eq!(controller.insert(route(b"red", b"eth1")).await, Ok(()));
-    let update = |kind, entry| server::fixture::update(kind, Entity::TableEntry(entry));
+    let update = |kind, entry| crate::server::fixture::update(kind, Entity::TableEntry(entry));
     let request = p4rt::WriteRequest {
         device_id: 1,
         election_id: Some(controller.election_id),
@@ -494,7 +492,7 @@ async fn a_batch_that_is_taken_back_leaves_the_entries_as_they_were() {
     };
     let status = controller.client.write(request).await.expect_err("yellow is not there");
     let codes = [Code::Aborted as i32, Code::Aborted as i32, Code::NotFound as i32];
-    assert_eq!(server::error_codes(&status), codes);
+    assert_eq!(crate::server::error_codes(&status), codes);
     let read = controller.read_one(all_of("routes")).await;
     assert_eq!(read, Ok(vec![Entity::TableEntry(route(b"red", b"eth1"))]));
 }

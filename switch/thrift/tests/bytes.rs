@@ -1,13 +1,11 @@
 //! What comes from outside ends at most its own connection.
 
-mod common;
-
 use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpStream};
 use std::sync::{Arc, Mutex, mpsc};
 use std::time::Duration;
 
-use common::{Bench, CXT, Wires, text};
+use crate::common::{Bench, CXT, Wires, text};
 use p4sched_p4runtime::{DeviceHandle, Job};
 use p4sched_thrift::protocol::{Message, MessageKind, Trouble, encode, parse};
 use p4sched_thrift::value::{Value, kind};
@@ -115,7 +113,7 @@ fn what_a_message_declares_is_bounded_before_it_comes() {
 fn server() -> (SocketAddr, Arc<Mutex<Vec<String>>>, tokio::runtime::Runtime) {
     let (jobs, waiting) = mpsc::channel::<Job>();
     std::thread::spawn(move || {
-        let (mut device, mut wires) = (common::device(), Wires::default());
+        let (mut device, mut wires) = (crate::common::device(), Wires::default());
         while let Ok(job) = waiting.recv() {
             job(&mut device, &mut wires, 0);
         }
@@ -203,7 +201,7 @@ fn a_program_comes_in_pieces_and_is_swapped() {
     let mut stream = connect(address);
     let load = call(
         "standard:bm_load_new_config",
-        vec![Value::String(common::JSON.to_vec())],
+        vec![Value::String(crate::common::JSON.to_vec())],
     );
     for piece in load.chunks(10_000) {
         stream.write_all(piece).expect("it is open");

@@ -1,8 +1,6 @@
 //! The methods, as BMv2's clients call them.
 
-mod common;
-
-use common::{Bench, CXT, data, exact, field, items, key, lpm, priority, range, ternary, text};
+use crate::common::{Bench, CXT, data, exact, field, items, key, lpm, priority, range, ternary, text};
 use p4sched_proto::p4::v1 as p4rt;
 use p4sched_proto::p4::v1::entity::Entity;
 use p4sched_proto::p4::v1::packet_replication_engine_entry::Type as Replication;
@@ -287,7 +285,7 @@ fn arrays_are_read_and_written_by_name() {
 #[test]
 fn meters_have_rates_in_units_a_microsecond() {
     let mut bench = Bench::new();
-    let json: serde_json::Value = serde_json::from_slice(common::JSON).expect("it is JSON");
+    let json: serde_json::Value = serde_json::from_slice(crate::common::JSON).expect("it is JSON");
     let arrays = json["meter_arrays"].as_array().expect("there are meters");
     let meter = arrays
         .iter()
@@ -314,7 +312,7 @@ fn meters_have_rates_in_units_a_microsecond() {
 #[test]
 fn registers_are_written_modulo_their_width() {
     let mut bench = Bench::new();
-    let json: serde_json::Value = serde_json::from_slice(common::JSON).expect("it is JSON");
+    let json: serde_json::Value = serde_json::from_slice(crate::common::JSON).expect("it is JSON");
     let registers = json["register_arrays"].as_array().expect("there are registers");
     let register = registers
         .iter()
@@ -461,7 +459,7 @@ fn a_program_is_swapped_with_the_switchs_groups_and_sessions() {
     let port = Value::Struct(vec![(1, Value::I32(2))]);
     bench.done("simple_switch:mirroring_session_add", &[Value::I32(5), port.clone()]);
     assert_eq!(bench.refused("bm_swap_configs", &[]), 3);
-    let program = p4sched_device::Program::without_p4info(common::JSON.to_vec()).expect("it is a program");
+    let program = p4sched_device::Program::without_p4info(crate::common::JSON.to_vec()).expect("it is a program");
     bench.device.load_for_swap(program).expect("none waits");
     assert_eq!(
         bench.done("bm_mt_get_num_entries", &[CXT, text(ROUTES)]),
@@ -476,7 +474,10 @@ fn a_program_is_swapped_with_the_switchs_groups_and_sessions() {
         bench.done("simple_switch:mirroring_session_get", &[Value::I32(5)]),
         port
     );
-    assert_eq!(bench.done("bm_get_config", &[]), Value::String(common::JSON.to_vec()));
+    assert_eq!(
+        bench.done("bm_get_config", &[]),
+        Value::String(crate::common::JSON.to_vec())
+    );
 }
 
 #[test]

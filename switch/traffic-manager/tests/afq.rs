@@ -1,8 +1,6 @@
 //! Approximate fair queueing: the same decisions as the reference model, and what a user can count on.
 
-mod common;
-
-use common::*;
+use crate::common::*;
 use p4sched_schedulers::afq::{Afq, AfqConfig};
 use p4sched_schedulers::scheduler::{Packet, Scheduler};
 use p4sched_traffic_manager::{Calendar, Discipline, Enqueued, PortConfig, TrafficManager};

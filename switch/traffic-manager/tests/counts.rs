@@ -1,10 +1,8 @@
 //! Nothing is lost: counts balance, and a changed configuration keeps every packet.
 
-mod common;
-
 use std::collections::HashMap;
 
-use common::*;
+use crate::common::*;
 use p4sched_traffic_manager::{Calendar, Discipline, Enqueued, Offered, PortConfig, QueueConfig, TrafficManager};
 use proptest::prelude::*;
 

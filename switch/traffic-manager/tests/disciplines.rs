@@ -1,10 +1,8 @@
 //! Which packet goes next, and which one is given up.
 
-mod common;
-
 use std::collections::HashMap;
 
-use common::*;
+use crate::common::*;
 use p4sched_traffic_manager::{Discipline, DropReason, Enqueued, Offered, PortConfig, QueueConfig, TrafficManager};
 use proptest::prelude::*;
 

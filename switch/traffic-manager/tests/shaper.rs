@@ -1,8 +1,6 @@
 //! The link of a port: exact rate, no idling, ideal instants, propagation delay.
 
-mod common;
-
-use common::*;
+use crate::common::*;
 use p4sched_traffic_manager::{ConfigError, PortConfig, QueueConfig, TrafficManager};
 use proptest::prelude::*;
 

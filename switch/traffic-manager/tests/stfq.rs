@@ -1,8 +1,6 @@
 //! Start-time fair queueing: the same order as the reference model, and nobody pays for what is not sent.
 
-mod common;
-
-use common::*;
+use crate::common::*;
 use p4sched_schedulers::pifo::Pifo;
 use p4sched_schedulers::scheduler::{Packet, Scheduler};
 use p4sched_schedulers::stfq::Stfq;

@@ -1,9 +1,7 @@
 //! Windows and rates: each congestion control on a path with a queue.
 
-mod wire;
-
+use crate::wire::{Fate, MS, Path, Run, SECOND, US, run};
 use p4sched_transport::{Config, Control, Endpoint, Kind, Recovery};
-use wire::{Fate, MS, Path, Run, SECOND, US, run};
 
 const MSS: u64 = 1250; // One segment in 1 ms at 10 Mbit/s.
 

@@ -1,10 +1,8 @@
 //! Whatever is lost, late or marked: all bytes arrive, each once.
 
-mod wire;
-
+use crate::wire::{Fate, MS, Path, Run, SECOND, US, run};
 use p4sched_transport::{Config, Control, Endpoint, Kind, Recovery};
 use proptest::prelude::*;
-use wire::{Fate, MS, Path, Run, SECOND, US, run};
 
 fn fate() -> impl Strategy<Value = Fate> {
     prop_oneof![

@@ -1,9 +1,7 @@
 //! How losses are found and repaired: sequences of segments for known cases.
 
-mod wire;
-
+use crate::wire::{MS, Path, SECOND, run};
 use p4sched_transport::{Config, Control, Endpoint, Kind, Recovery};
-use wire::{MS, Path, SECOND, run};
 
 /// Segments of 1000 bytes, acknowledged one by one, no handshake: numbers of segments are those of transmissions until the first loss.
 fn config(recovery: Recovery) -> Config {
@@ -25,11 +23,11 @@ fn path() -> Path {
 }
 
 /// When a segment was sent, each time, in ms.
-fn times(run: &wire::Run, number: u64) -> Vec<u64> {
+fn times(run: &crate::wire::Run, number: u64) -> Vec<u64> {
     run.times(number).iter().map(|at| at / MS).collect()
 }
 
-fn finishes(run: &wire::Run) -> u64 {
+fn finishes(run: &crate::wire::Run) -> u64 {
     assert_eq!(run.receiver.received(), run.receiver.delivered());
     assert!(run.sender.finished() && run.receiver.finished());
     run.finished_at.unwrap()
@@ -270,7 +268,7 @@ fn reordering_by_one_place_is_no_loss() {
 fn a_timeout_without_loss_is_taken_back() {
     let mut path = path();
     for number in 0..11 {
-        path.fates_back.insert(number, wire::Fate::Late(1200 * MS));
+        path.fates_back.insert(number, crate::wire::Fate::Late(1200 * MS));
     }
     let run = run(&config(Recovery::Sack), 400_000, &path, 10 * SECOND);
     let statistics = run.sender.statistics();

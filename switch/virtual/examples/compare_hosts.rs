@@ -13,6 +13,8 @@ use clap::Parser;
 
 #[path = "../tests/bench/mod.rs"]
 mod bench;
+#[path = "../tests/entries/mod.rs"]
+mod entries;
 
 /// Hosts that are models beside hosts that are kernels.
 #[derive(Parser)]

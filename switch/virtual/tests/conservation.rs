@@ -16,8 +16,6 @@ use p4sched_virtual::world::World;
 use proptest::prelude::*;
 use serde_json::json;
 
-mod entries;
-
 const MS: u64 = 1_000_000;
 const SECOND: u64 = 1000 * MS;
 
@@ -65,7 +63,7 @@ fn world(links: Links) -> World {
             .map(|host: u8| {
                 let (near, mac) = ((host < 3) == (id == 1), [2, 0, 0, 0, 1, host]);
                 let port = if near { (host - 1) % 2 + 1 } else { 3 };
-                entries::route(&p4info, port, [10, 1, host, 0], mac)
+                crate::entries::route(&p4info, port, [10, 1, host, 0], mac)
             })
             .collect();
         let results = device.write(&routes, 0).expect("there is a program");

@@ -1,8 +1,6 @@
 //! Hosts that are guests, in a network.
 
-mod bench;
-
-use bench::{Row, Seen, guests, models, run};
+use crate::bench::{Row, Seen, guests, models, run};
 
 const ROW: Row = Row {
     rate_bps: 20_000_000,

@@ -1,10 +1,8 @@
 //! A network in virtual time as its clients see it: P4Runtime, traffic, lock step.
 
-mod lab;
-
 use std::time::Duration;
 
-use lab::{Lab, SECOND, SERVER};
+use crate::lab::{Lab, SECOND, SERVER};
 use p4sched_proto::p4sched::v1 as api;
 use p4sched_proto::p4sched::v1::run::Program;
 use p4sched_proto::p4sched::v1::run_state::Phase;

@@ -1,6 +1,6 @@
 //! The externs of v1model, with published check values.
 
-use super::common::switch::Parts;
+use crate::common::switch::Parts;
 
 /// A program that answers with hashes of the nine bytes of the packet.
 fn hash(algorithm: &str, base: u32, max: u64) -> u32 {

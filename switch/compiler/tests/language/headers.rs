@@ -1,6 +1,6 @@
 //! Headers, header stacks and header unions (P4_16 specification, sections 8.17 to 8.20).
 
-use super::common::switch::{Parts, SMALL, Switch};
+use crate::common::switch::{Parts, SMALL, Switch};
 
 fn with_apply(types: &str, apply: &str) -> Switch {
     let apply = format!("sm.egress_spec = 2; {apply}");

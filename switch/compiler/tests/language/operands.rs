@@ -1,6 +1,6 @@
 //! Expressions over a fixed set of operands, computed by the switch from a packet or by the compiler from constants.
 
-use super::common::switch::{Parts, Switch};
+use crate::common::switch::{Parts, Switch};
 
 /// The operands of every expression.
 #[derive(Clone, Copy, Debug)]

@@ -1,6 +1,6 @@
 //! Parsers (P4_16 specification, section 13).
 
-use super::common::switch::{Parts, SMALL, Switch};
+use crate::common::switch::{Parts, SMALL, Switch};
 
 fn with_parser(types: &str, parser: &str, apply: &str) -> Switch {
     Parts {

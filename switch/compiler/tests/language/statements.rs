@@ -1,9 +1,7 @@
 //! Statements: assignments, decisions, loops, `exit` and `return` (P4_16 specification, sections 11 and 12).
 
-use super::{
-    check_with,
-    common::switch::{Parts, SMALL},
-};
+use super::check_with;
+use crate::common::switch::{Parts, SMALL};
 
 #[track_caller]
 fn check(ingress: &str, apply: &str, rows: &[([u8; 4], [u8; 4])]) {

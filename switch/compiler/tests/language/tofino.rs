@@ -3,7 +3,7 @@
 use p4sched_compiler::Arch;
 use p4sched_dataplane::{CloneSession, MeterConfig};
 
-use super::common::tofino::Chip;
+use crate::common::tofino::Chip;
 
 /// Frames and what comes out for each, at the port 2.
 #[track_caller]

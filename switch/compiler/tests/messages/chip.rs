@@ -2,7 +2,7 @@
 
 use p4sched_compiler::Arch;
 
-use super::common::tofino::{Chip, messages_for};
+use crate::common::tofino::{Chip, messages_for};
 
 #[track_caller]
 fn chip_says(chip: Chip, expected: &[&str]) {

@@ -1,7 +1,7 @@
 //! Names, types and calls, in whole programs.
 
-use super::common::switch::Parts;
 use super::{apply_says, ingress_says, parser_says, parts_say, says, top_level_says};
+use crate::common::switch::Parts;
 
 #[test]
 fn unknown_names() {
@@ -293,7 +293,7 @@ fn what_may_not_stand_there() {
         "bit<8> f(in int x) { return 1; }",
         &["a parameter of type int has no direction"],
     );
-    let types = format!("{}bit<8> one() {{ return 1; }}", super::common::switch::SMALL);
+    let types = format!("{}bit<8> one() {{ return 1; }}", crate::common::switch::SMALL);
     parts_say(
         Parts {
             types: &types,

@@ -1,7 +1,7 @@
 //! Every entry of `LIMITATIONS.md`: the program it is about and the message.
 
-use super::common::switch::Parts;
 use super::{apply_says, ingress_says, parser_says, parts_say, top_level_says};
+use crate::common::switch::Parts;
 
 #[test]
 fn overloads_by_type() {
@@ -36,7 +36,7 @@ fn division_by_variables_and_of_signed_values() {
 fn a_control_applied_directly_at_two_places() {
     let types = format!(
         "{}control Sub(inout headers_t hdr) {{ table t {{ key = {{ hdr.h.a: exact; }} actions = {{ NoAction; }} }} apply {{ t.apply(); }} }}",
-        super::common::switch::SMALL
+        crate::common::switch::SMALL
     );
     let parts = |ingress_apply| Parts {
         types: &types,
@@ -103,7 +103,7 @@ fn tables() {
     );
     let types = format!(
         "{} control Sub(in bit<8> x) {{ table t {{ key = {{ x: exact; }} actions = {{ NoAction; }} }} apply {{ t.apply(); }} }}",
-        super::common::switch::SMALL
+        crate::common::switch::SMALL
     );
     parts_say(
         Parts {
@@ -163,7 +163,7 @@ fn other_packages_than_v1switch() {
 #[test]
 fn externs_of_other_architectures() {
     top_level_says("extern void cipher(inout bit<8> x);", &[]);
-    let types = format!("{} extern void cipher(inout bit<8> x);", super::common::switch::SMALL);
+    let types = format!("{} extern void cipher(inout bit<8> x);", crate::common::switch::SMALL);
     parts_say(
         Parts {
             types: &types,
@@ -172,7 +172,7 @@ fn externs_of_other_architectures() {
         },
         &["the extern function 'cipher' is not known to BMv2's simple_switch"],
     );
-    let types = format!("{} extern Box {{ Box(); }}", super::common::switch::SMALL);
+    let types = format!("{} extern Box {{ Box(); }}", crate::common::switch::SMALL);
     parts_say(
         Parts {
             types: &types,
@@ -227,7 +227,7 @@ fn programs_that_inlining_makes_too_large() {
     for i in 1..40 {
         declarations += &format!("void f{i}(inout bit<8> x) {{ f{0}(x); f{0}(x); }}", i - 1);
     }
-    let types = format!("{}{declarations}", super::common::switch::SMALL);
+    let types = format!("{}{declarations}", crate::common::switch::SMALL);
     parts_say(
         Parts {
             types: &types,

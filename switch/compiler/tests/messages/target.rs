@@ -1,7 +1,7 @@
 //! What is P4 but nothing that BMv2's simple_switch can do.
 
-use super::common::switch::Parts;
 use super::{apply_says, ingress_says, parser_says, parts_say, top_level_says};
+use crate::common::switch::Parts;
 
 #[test]
 fn headers() {

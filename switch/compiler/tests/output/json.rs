@@ -2,10 +2,8 @@
 
 use serde_json::{Value, json};
 
-use super::{
-    ROUTER,
-    common::{compiled, switch::Parts},
-};
+use super::ROUTER;
+use crate::common::{compiled, switch::Parts};
 
 fn json_of(text: &str) -> Value {
     without_places(serde_json::from_str(&compiled(text).json).expect("JSON"))

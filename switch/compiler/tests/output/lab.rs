@@ -3,7 +3,7 @@
 use p4sched_compiler::{Compiled, Input, Options, compile};
 use p4sched_dataplane::Pipeline;
 
-use super::common::{Lab, lab_program};
+use crate::common::{Lab, lab_program};
 
 fn program(name: &str) -> Compiled {
     let (file, text) = lab_program(name);

@@ -3,10 +3,8 @@
 use p4sched_compiler::p4info_text;
 use p4sched_proto::p4::config::v1::{MatchField, P4Info, Preamble, Table, action_ref, match_field, p4_ids};
 
-use super::{
-    ROUTER,
-    common::{compiled, messages, switch::Parts},
-};
+use super::ROUTER;
+use crate::common::{compiled, messages, switch::Parts};
 
 fn info_of(text: &str) -> P4Info {
     compiled(text).p4info
@@ -132,7 +130,7 @@ fn wrong_ids_are_errors() {
 fn a_name_in_the_source_replaces_the_declared_one() {
     let declare = "control Inner() { @name(\"counted\") counter(1, CounterType.packets) a; @name(\".absolute\") counter(1, CounterType.packets) b;
         apply { a.count(0); b.count(0); } }";
-    let types = format!("{}{declare}", super::common::switch::SMALL);
+    let types = format!("{}{declare}", crate::common::switch::SMALL);
     let text = Parts {
         types: &types,
         ingress: "Inner() one; @name(\"second\") Inner() two;",
@@ -149,7 +147,7 @@ fn a_name_in_the_source_replaces_the_declared_one() {
 #[test]
 fn an_alias_is_the_shortest_end_of_the_name_that_no_other_has() {
     let declare = "control Inner() { counter(1, CounterType.packets) c; apply { c.count(0); } }";
-    let types = format!("{}{declare}", super::common::switch::SMALL);
+    let types = format!("{}{declare}", crate::common::switch::SMALL);
     let text = Parts {
         types: &types,
         ingress: "Inner() one; Inner() two; counter(1, CounterType.packets) d;",
@@ -321,7 +319,7 @@ fn actions_that_nothing_can_run_are_not_listed() {
 fn a_control_applied_by_its_type_is_listed_under_that_name() {
     let declare = "control Inner(inout h_t h) { action set(bit<8> x) { h.b = x; }
         table t { key = { h.a: exact; } actions = { set; NoAction; } default_action = NoAction; } apply { t.apply(); } }";
-    let types = format!("{}{declare}", super::common::switch::SMALL);
+    let types = format!("{}{declare}", crate::common::switch::SMALL);
     let text = Parts {
         types: &types,
         ingress_apply: "Inner.apply(hdr.h);",
@@ -373,7 +371,7 @@ fn a_profile_made_in_the_table_is_named_after_it() {
 
 /// P4Info of the small program with these declarations and statements of ingress.
 fn info_with(types: &str, ingress: &str, ingress_apply: &str) -> P4Info {
-    let types = format!("{}{types}", super::common::switch::SMALL);
+    let types = format!("{}{types}", crate::common::switch::SMALL);
     let parts = Parts {
         types: &types,
         ingress,

@@ -3,7 +3,7 @@
 use p4sched_compiler::{Arch, Compiled, p4info_text};
 use serde_json::{Value, json};
 
-use super::common::tofino::{Chip, compiled_for};
+use crate::common::tofino::{Chip, compiled_for};
 
 fn json_of(compiled: &Compiled) -> Value {
     serde_json::from_str(&compiled.json).expect("JSON")
@@ -20,7 +20,7 @@ const COUNTING: Chip = Chip {
     types: "struct pair_t { bit<32> low; bit<32> high; } Register<bit<16>, bit<4>>(16) shared;",
     metadata: "bit<8> user;",
     parser_locals: "",
-    parser: super::common::tofino::PLAIN,
+    parser: crate::common::tofino::PLAIN,
     ingress: "
         Register<pair_t, bit<8>>(256) cells;
         RegisterAction<pair_t, bit<8>, bit<32>>(cells) grow = {

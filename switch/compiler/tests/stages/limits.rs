@@ -2,7 +2,7 @@
 
 use p4sched_compiler::Arch;
 
-use crate::{COUNT, HERE, fits, messages, program, refused};
+use super::{COUNT, HERE, fits, messages, program, refused};
 
 #[test]
 fn one_row_of_a_condition_looks_at_44_bits() {

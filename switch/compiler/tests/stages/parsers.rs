@@ -2,7 +2,7 @@
 
 use p4sched_compiler::Arch;
 
-use crate::{Program, fits, program, refused};
+use super::{Program, fits, program, refused};
 
 #[test]
 fn the_parser_selects_by_32_bits_and_fills_the_containers() {

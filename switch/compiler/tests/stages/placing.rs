@@ -2,7 +2,8 @@
 
 use p4sched_compiler::{Arch, EmbeddedIncludes, Input, Options, place, stages::Report};
 
-use crate::{common::tofino::Chip, program};
+use super::program;
+use crate::common::tofino::Chip;
 
 #[track_caller]
 fn placed(arch: Arch, declarations: &str, apply: &str) -> Report {

@@ -2,7 +2,7 @@
 
 use p4sched_compiler::Arch;
 
-use crate::{COUNT, HERE, Program, fits, program, refused};
+use super::{COUNT, HERE, Program, fits, program, refused};
 
 /// A register of one number, a RegisterAction with a body, and its run.
 fn with_body(arch: Arch, cell: &str, body: &str, check: impl FnOnce(&Program)) {

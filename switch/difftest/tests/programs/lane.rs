@@ -13,7 +13,7 @@ use p4sched_simulator::traffic::{FLOWS, PortTraffic, USERS};
 use rand::Rng;
 use rand_chacha::ChaCha8Rng;
 
-use crate::trial::{Mismatch, Trial};
+use super::trial::{Mismatch, Trial};
 
 /// The ports of a trial. The first one's parameters are the default action, the others' are entries. The last one needs
 /// all nine bits.

@@ -17,8 +17,8 @@ use p4sched_simulator::workload::seeded;
 use rand::Rng;
 use rand_chacha::ChaCha8Rng;
 
-use crate::lane::{self, Lane, RankSource};
-use crate::trial::{Mismatch, Tally, Trial};
+use super::lane::{self, Lane, RankSource};
+use super::trial::{Mismatch, Tally, Trial};
 
 /// Packets between two changes of something, on average.
 const CHANGE_EVERY: u32 = 300;

@@ -1,5 +1,4 @@
 //! What the tests share: a switch that runs `programs/probe.p4`, and its frames.
-#![allow(dead_code)]
 
 use std::sync::OnceLock;
 

@@ -1,7 +1,5 @@
 //! Two guests that are joined by a wire with a delay: the smallest world.
 
-#![allow(dead_code)] // Each test uses its part.
-
 use p4sched_guest::orders::{Event, Order};
 use p4sched_guest::{Guest, Options, kernel};
 use std::collections::BTreeMap;

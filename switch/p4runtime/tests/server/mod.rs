@@ -1,7 +1,5 @@
 //! A device behind a server on loopback, and controllers that are its clients.
 
-#![allow(dead_code, reason = "every test file uses a part of it")]
-
 #[path = "../../../device/tests/fixture/mod.rs"]
 pub mod fixture;
 

@@ -1,7 +1,5 @@
 //! A switch with the program `everything.p4`, and calls of its interface.
 
-#![allow(dead_code, reason = "every test file uses a part of it")]
-
 use p4sched_dataplane::{Nanos, Port};
 use p4sched_device::{Device, Fidelity, PortCounts, Ports, Program};
 use p4sched_engine::{Engine, Frame, FrameSink};

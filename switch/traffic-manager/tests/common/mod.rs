@@ -1,5 +1,4 @@
 //! What the tests share: offering packets, taking them out.
-#![allow(dead_code)]
 
 use p4sched_traffic_manager::{Departure, Enqueued, Nanos, Offered, PortConfig, TrafficManager};
 

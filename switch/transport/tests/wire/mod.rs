@@ -2,8 +2,6 @@
 //!
 //! Segments to the receiver wait for the link. Acknowledgements take only the delay.
 
-#![allow(dead_code)] // Each file of tests uses a part of it.
-
 use p4sched_transport::{Config, Ecn, Endpoint, Kind, Receiver, Segment, Sender};
 use std::collections::BTreeMap;
 use std::sync::Arc;

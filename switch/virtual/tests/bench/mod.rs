@@ -22,9 +22,6 @@ use p4sched_virtual::topology::{HostPlace, Mac, Topology};
 use p4sched_virtual::world::World;
 use serde_json::{Value, json};
 
-#[path = "../entries/mod.rs"]
-mod entries;
-
 const SECOND: u64 = 1_000_000_000;
 /// Hosts that send; flows are dealt out to them.
 const SENDERS: u8 = 4;
@@ -206,7 +203,7 @@ fn world(row: &Row, hosts: Hosts) -> World {
         .commit(Program::new(config).expect("a program"))
         .expect("it is taken");
     let routes: Vec<_> = (1..=SENDERS + 1)
-        .map(|host| entries::route(&p4info, host, [10, 1, host, 0], [2, 0, 0, 0, 1, host]))
+        .map(|host| super::entries::route(&p4info, host, [10, 1, host, 0], [2, 0, 0, 0, 1, host]))
         .collect();
     let written = device.write(&routes, 0).expect("there is a program");
     assert!(written.iter().all(Result::is_ok), "{written:?}");

@@ -22,9 +22,6 @@ use tokio_stream::wrappers::ReceiverStream;
 use tonic::Streaming;
 use tonic::transport::Channel;
 
-#[path = "../entries/mod.rs"]
-mod entries;
-
 pub const SECOND: u64 = 1_000_000_000;
 pub const SERVER: &str = "10.2.0.1";
 
@@ -130,7 +127,7 @@ impl Lab {
             (3, [10, 2, 0, 0], 2, 1),
         ]
         .into_iter()
-        .map(|(port, prefix, group, host)| entries::route(&p4info, port, prefix, [2, 0, 0, 0, group, host]))
+        .map(|(port, prefix, group, host)| crate::entries::route(&p4info, port, prefix, [2, 0, 0, 0, group, host]))
         .collect();
         let election_id = Some(p4rt::Uint128 { high: 0, low: 1 });
         let request = p4rt::SetForwardingPipelineConfigRequest {

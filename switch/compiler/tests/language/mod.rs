@@ -1,9 +1,6 @@
 //! What programs do: each feature of the language compiled, run on the data plane, and compared with the specification.
 
-#[path = "../common/mod.rs"]
-mod common;
-
-use common::switch::{Parts, SMALL};
+use crate::common::switch::{Parts, SMALL};
 
 mod arithmetic;
 mod calls;

@@ -1,8 +1,5 @@
 //! What the compiler writes: facts of the BMv2 JSON and of P4Info.
 
-#[path = "../common/mod.rs"]
-mod common;
-
 mod json;
 mod lab;
 mod p4info;

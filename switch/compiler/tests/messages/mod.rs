@@ -1,8 +1,5 @@
 //! What the compiler says to wrong programs: for each, all messages, with line and column.
 
-#[path = "../common/mod.rs"]
-mod common;
-
 mod chip;
 mod language;
 mod limits;
@@ -10,7 +7,7 @@ mod target;
 mod text;
 mod tofino;
 
-use common::{messages, messages_for, switch::Parts};
+use crate::common::{messages, messages_for, switch::Parts};
 
 /// The messages about a whole program.
 #[track_caller]
@@ -63,7 +60,7 @@ fn parser_says(parser: &str, expected: &[&str]) {
 /// The messages about declarations at the top level, after `h_t`, `headers_t` and `meta_t`.
 #[track_caller]
 fn top_level_says(declarations: &str, expected: &[&str]) {
-    let types = format!("{}{declarations}", common::switch::SMALL);
+    let types = format!("{}{declarations}", crate::common::switch::SMALL);
     let parts = Parts {
         types: &types,
         ..Parts::small()

@@ -1,8 +1,5 @@
 //! What the chip has no room for, and how many stages small programs take.
 
-#[path = "../common/mod.rs"]
-mod common;
-
 mod limits;
 mod parsers;
 mod placing;

@@ -1,0 +1,6 @@
+//! Programs beside their models.
+
+mod multipath;
+mod programs;
+mod restrictions;
+mod worker;

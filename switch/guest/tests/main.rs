@@ -1,0 +1,6 @@
+//! Linux in virtual time.
+
+mod faults;
+mod iperf3;
+mod ping;
+mod wire;

@@ -1,0 +1,10 @@
+//! The server as its clients see it.
+
+mod arbitration;
+mod grpc;
+mod liveness;
+mod requirements;
+mod resources;
+mod server;
+mod tls;
+mod translation;

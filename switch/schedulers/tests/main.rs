@@ -1,0 +1,5 @@
+//! The models.
+
+mod fdpa;
+mod parameters;
+mod worked_examples;

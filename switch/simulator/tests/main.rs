@@ -1,0 +1,11 @@
+//! The papers' figures and theorems, and programs among models.
+
+mod appendix_b;
+mod attack;
+mod kernel;
+mod netbench;
+mod network;
+mod packs_figures;
+mod programs_in_networks;
+mod steady_state;
+mod theorems;

@@ -1,0 +1,5 @@
+//! The services over TCP.
+
+mod bytes;
+mod common;
+mod services;

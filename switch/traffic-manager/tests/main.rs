@@ -1,0 +1,8 @@
+//! Queues and shapers.
+
+mod afq;
+mod common;
+mod counts;
+mod disciplines;
+mod shaper;
+mod stfq;

@@ -1,0 +1,7 @@
+//! TCP, segment by segment.
+
+mod control;
+mod property;
+mod receiver;
+mod recovery;
+mod wire;

@@ -1,0 +1,9 @@
+//! Networks in virtual time.
+
+mod bench;
+mod conservation;
+mod endless;
+mod entries;
+mod hosts;
+mod lab;
+mod network;
