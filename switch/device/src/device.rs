@@ -1,5 +1,7 @@
 //! The device: engine, program and control-plane state in one.
 
+use std::borrow::Cow;
+
 use p4sched_dataplane::{Nanos, Pipeline, Port};
 use p4sched_engine::{Engine, FrameSink};
 use p4sched_proto::p4::v1 as p4rt;
@@ -190,31 +192,51 @@ impl Device {
         self.idle_scan = self.idle_scan.or(Some(at));
     }
 
-    /// Applies updates in order, each on its own.
+    /// Applies updates in order, each on its own, as a controller of the default role asks for them.
     ///
     /// # Errors
     /// `FAILED_PRECONDITION` without a program. Otherwise one result per update.
     pub fn write(&mut self, updates: &[p4rt::Update], now: Nanos) -> Result<Vec<Result<(), Fault>>, Fault> {
+        self.write_each("", updates, now)
+    }
+
+    fn write_each(
+        &mut self,
+        role: &str,
+        updates: &[p4rt::Update],
+        now: Nanos,
+    ) -> Result<Vec<Result<(), Fault>>, Fault> {
         let (forwarding, pipeline) = self.target()?;
         pipeline.set_time(now);
-        let results = updates
-            .iter()
-            .map(|update| translated::write(forwarding, pipeline, now, update))
-            .collect();
+        let write = |update| {
+            let update = admit(forwarding, pipeline, role, update)?;
+            entities::write(forwarding, pipeline, now, &update)
+        };
+        let results = updates.iter().map(write).collect();
         self.look_for_idle_entries_from(now + idle::SCAN_EVERY);
         Ok(results)
     }
 
-    /// Applies all updates or none. As no packet passes meanwhile, this is atomic for the data plane as well.
+    /// Applies all updates or none, as a controller of the default role asks for them. As no packet passes meanwhile, this is
+    /// atomic for the data plane as well.
     ///
     /// # Errors
     /// As [`Device::write`]; the updates that were taken back are `ABORTED`.
     pub fn write_all_or_none(&mut self, updates: &[p4rt::Update], now: Nanos) -> Result<Vec<Result<(), Fault>>, Fault> {
+        self.write_together("", updates, now)
+    }
+
+    fn write_together(
+        &mut self,
+        role: &str,
+        updates: &[p4rt::Update],
+        now: Nanos,
+    ) -> Result<Vec<Result<(), Fault>>, Fault> {
         let (forwarding, pipeline) = self.target()?;
         pipeline.set_time(now);
         let mut undo = Vec::with_capacity(updates.len());
         for (position, update) in updates.iter().enumerate() {
-            let applied = translated::update(forwarding, pipeline, update).and_then(|update| {
+            let applied = admit(forwarding, pipeline, role, update).and_then(|update| {
                 let inverse = undo::Inverse::of(forwarding, pipeline, now, &update)?;
                 entities::write(forwarding, pipeline, now, &update).map(|()| inverse)
             });
@@ -240,18 +262,20 @@ impl Device {
         Ok(vec![Ok(()); updates.len()])
     }
 
-    /// Applies a request with the atomicity that it asks for.
+    /// Applies a request with the atomicity that it asks for, as a controller of its role may.
     ///
     /// # Errors
     /// As [`Device::write`].
     pub fn write_request(&mut self, request: &p4rt::WriteRequest, now: Nanos) -> Result<Vec<Result<(), Fault>>, Fault> {
         match request.atomicity() {
-            Atomicity::ContinueOnError => self.write(&request.updates, now),
-            Atomicity::RollbackOnError | Atomicity::DataplaneAtomic => self.write_all_or_none(&request.updates, now),
+            Atomicity::ContinueOnError => self.write_each(&request.role, &request.updates, now),
+            Atomicity::RollbackOnError | Atomicity::DataplaneAtomic => {
+                self.write_together(&request.role, &request.updates, now)
+            }
         }
     }
 
-    /// Reads what the filters select; one result per filter.
+    /// Reads what the filters select, as a controller of the default role; one result per filter.
     ///
     /// # Errors
     /// `FAILED_PRECONDITION` without a program.
@@ -260,11 +284,28 @@ impl Device {
         filters: &[p4rt::Entity],
         now: Nanos,
     ) -> Result<Vec<Result<Vec<p4rt::entity::Entity>, Fault>>, Fault> {
+        self.read_as("", filters, now)
+    }
+
+    /// Reads what the filters select, of what this role may read; one result per filter.
+    ///
+    /// # Errors
+    /// As [`Device::read`].
+    pub fn read_as(
+        &mut self,
+        role: &str,
+        filters: &[p4rt::Entity],
+        now: Nanos,
+    ) -> Result<Vec<Result<Vec<p4rt::entity::Entity>, Fault>>, Fault> {
         let (forwarding, pipeline) = self.target()?;
-        Ok(filters
-            .iter()
-            .map(|filter| translated::read(forwarding, pipeline, now, filter))
-            .collect())
+        let roles = &forwarding.index.clone().roles;
+        let read = |filter| {
+            roles.check(role, filter)?;
+            let mut found = translated::read(forwarding, pipeline, now, filter)?;
+            found.retain(|entity| roles.permits(role, entity));
+            Ok(found)
+        };
+        Ok(filters.iter().map(read).collect())
     }
 
     /// Keeps a program for a later [`Device::commit_saved`]; reads and writes are about it from now on.
@@ -369,6 +410,19 @@ fn sink<'a, S: ?Sized>(frames: &'a mut S, upcalls: &'a mut Upcalls, active: Opti
         upcalls,
         active,
     }
+}
+
+/// An update that a controller of this role may ask for, with the data plane's values.
+fn admit<'a>(
+    forwarding: &mut Forwarding,
+    pipeline: &Pipeline,
+    role: &str,
+    given: &'a p4rt::Update,
+) -> Result<Cow<'a, p4rt::Update>, Fault> {
+    if let Some(entity) = &given.entity {
+        forwarding.index.roles.check(role, entity)?;
+    }
+    translated::update(forwarding, pipeline, given)
 }
 
 fn cannot_keep(fault: Fault) -> Fault {

@@ -4,6 +4,7 @@
 //! requests are passed in. It knows nothing of gRPC, threads and clocks.
 
 mod action;
+mod annotation;
 mod bits;
 pub mod bmv2;
 mod bytestring;
@@ -22,6 +23,7 @@ mod packet_io;
 mod ports;
 mod program;
 mod restriction;
+mod roles;
 mod snapshot;
 mod store;
 mod traffic_manager;

@@ -64,20 +64,6 @@ pub fn update<'a>(
     .map(Cow::Owned)
 }
 
-/// Applies one update.
-///
-/// # Errors
-/// Those of the translation and of the entity.
-pub fn write(
-    forwarding: &mut Forwarding,
-    pipeline: &mut Pipeline,
-    now: Nanos,
-    given: &p4rt::Update,
-) -> Result<(), Fault> {
-    let translated = update(forwarding, pipeline, given)?;
-    entities::write(forwarding, pipeline, now, &translated)
-}
-
 /// Reads the entities that a filter selects.
 ///
 /// # Errors

@@ -49,14 +49,15 @@ impl P4Runtime for Service {
     type StreamChannelStream = Responses<p4rt::StreamMessageResponse>;
 
     async fn write(&self, request: Request<p4rt::WriteRequest>) -> Result<Response<p4rt::WriteResponse>, Status> {
-        let request = request.into_inner();
+        let mut request = request.into_inner();
         #[allow(deprecated, reason = "clients older than P4Runtime 1.4 number their roles")]
         let role = requested_role(&request.role, request.role_id);
+        request.role = role;
         let (device, streams) = (self.device.clone(), Arc::clone(&self.streams));
         // A task of its own: a client that goes away must not leave half a batch behind.
         let writing = tokio::spawn(async move {
             let _order = streams.writes.lock().await;
-            streams.check_write(request.device_id, &role, request.election_id.as_ref())?;
+            streams.check_write(request.device_id, &request.role, request.election_id.as_ref())?;
             write_batch(&device, request).await
         });
         writing.await.map_err(|error| Status::internal(error.to_string()))??;
@@ -68,7 +69,7 @@ impl P4Runtime for Service {
         self.streams.check_device(request.device_id)?;
         let results = self
             .device
-            .try_run(move |device, _, now| device.read(&request.entities, now))
+            .try_run(move |device, _, now| device.read_as(&request.role, &request.entities, now))
             .await?;
         let mut statuses = Vec::with_capacity(results.len());
         let mut entities = Vec::new();
@@ -203,11 +204,11 @@ impl P4Runtime for Service {
 async fn write_batch(device: &DeviceHandle, request: p4rt::WriteRequest) -> Result<(), Status> {
     let results = if request.atomicity() == Atomicity::ContinueOnError {
         // The part comes back with its results: its thousands of small allocations are not freed between two packets.
-        let write = |part: Vec<p4rt::Update>| {
-            move |device: &mut Device, _: &mut dyn Ports, now: Nanos| (device.write(&part, now), part)
+        let write = |part: p4rt::WriteRequest| {
+            move |device: &mut Device, _: &mut dyn Ports, now: Nanos| (device.write_request(&part, now), part)
         };
         let mut results = Vec::with_capacity(request.updates.len());
-        for (written, _) in device.run_each(parts(request.updates).map(write)).await? {
+        for (written, _) in device.run_each(parts(request).map(write)).await? {
             results.extend(written.map_err(status::of)?);
         }
         results
@@ -222,11 +223,14 @@ async fn write_batch(device: &DeviceHandle, request: p4rt::WriteRequest) -> Resu
     Ok(())
 }
 
-/// The updates in parts of [`UPDATES_AT_A_TIME`]; one that is empty if there are none.
-fn parts(updates: Vec<p4rt::Update>) -> impl Iterator<Item = Vec<p4rt::Update>> {
-    let parts = updates.len().div_ceil(UPDATES_AT_A_TIME).max(1);
-    let mut updates = updates.into_iter();
-    (0..parts).map(move |_| updates.by_ref().take(UPDATES_AT_A_TIME).collect())
+/// The request in parts of [`UPDATES_AT_A_TIME`] updates; one that is empty if there are none.
+fn parts(mut request: p4rt::WriteRequest) -> impl Iterator<Item = p4rt::WriteRequest> {
+    let parts = request.updates.len().div_ceil(UPDATES_AT_A_TIME).max(1);
+    let mut updates = std::mem::take(&mut request.updates).into_iter();
+    (0..parts).map(move |_| p4rt::WriteRequest {
+        updates: updates.by_ref().take(UPDATES_AT_A_TIME).collect(),
+        ..request.clone()
+    })
 }
 
 fn set_pipeline(device: &mut Device, action: Action, program: Option<Program>, now: Nanos) -> Result<(), Fault> {

@@ -5,6 +5,7 @@ mod grpc;
 mod liveness;
 mod requirements;
 mod resources;
+mod roles;
 mod server;
 mod tls;
 mod translation;

@@ -3,8 +3,7 @@
 use std::sync::LazyLock;
 
 use crate::server::fixture::{CPU_PORT, exact, frame, optional, ternary};
-use crate::server::{Controller, Server, compiled, start};
-use p4sched_proto::p4::config::v1 as p4info;
+use crate::server::{Controller, Server, compiled, id_in, start};
 use p4sched_proto::p4::v1 as p4rt;
 use p4sched_proto::p4::v1::entity::Entity;
 use p4sched_proto::p4::v1::p4_data::Data;
@@ -25,14 +24,7 @@ fn program() -> p4rt::ForwardingPipelineConfig {
 }
 
 fn id(name: &str) -> u32 {
-    let info: &p4info::P4Info = PROGRAM.p4info.as_ref().expect("P4Info");
-    let preambles = (info.tables.iter().map(|table| &table.preamble))
-        .chain(info.actions.iter().map(|action| &action.preamble))
-        .chain(info.registers.iter().map(|register| &register.preamble))
-        .chain(info.value_sets.iter().map(|set| &set.preamble))
-        .chain(info.digests.iter().map(|digest| &digest.preamble));
-    let found = preambles.flatten().find(|preamble| preamble.alias == name);
-    found.unwrap_or_else(|| panic!("no {name} in P4Info")).id
+    id_in(PROGRAM.p4info.as_ref().expect("P4Info"), name)
 }
 
 fn action(name: &str, value: &[u8]) -> p4rt::Action {

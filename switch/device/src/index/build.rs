@@ -13,6 +13,7 @@ use super::names::{Identifiers, mismatch, not_in_program};
 use super::{
     Action, Array, Digest, Field, HeaderField, Index, Meter, Param, Profile, Register, Table, TableAction, ValueSet,
 };
+use crate::roles::Roles;
 use crate::{Fault, p4data, restriction};
 
 /// The annotation that hands a register to the traffic manager.
@@ -27,6 +28,7 @@ impl Index {
         let mut ids = Identifiers::default();
         let mut index = Index {
             types: p4info.type_info.clone().unwrap_or_default(),
+            roles: Roles::new(p4info)?,
             ..Index::default()
         };
         for action in &p4info.actions {

@@ -11,6 +11,7 @@ use p4sched_proto::p4::config::v1 as p4info;
 
 use crate::Fault;
 use crate::restriction::Restriction;
+use crate::roles::Roles;
 pub use field::{Field, Param};
 
 /// Everything a P4Info declares, by identifier, with the place of each object in the pipeline.
@@ -42,6 +43,8 @@ pub struct Index {
     pub left_out: BTreeMap<u32, String>,
     /// Names of the registers annotated `@queue_depth`.
     pub queue_depth_registers: Vec<String>,
+    /// Who may write and read what.
+    pub roles: Roles,
 }
 
 /// A match-action table.

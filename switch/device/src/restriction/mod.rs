@@ -12,6 +12,7 @@ use p4sched_dataplane::{MatchKey, MatchKind};
 use p4sched_proto::p4::config::v1 as p4info;
 
 use crate::Fault;
+use crate::annotation::{body, unquoted};
 use crate::index::field::{Field, Param};
 use check::{Checked, Names};
 use evaluate::Value;
@@ -50,13 +51,6 @@ pub fn of_table(preamble: &p4info::Preamble, fields: &[Field]) -> Result<Option<
     of(preamble, "table", "entry_restriction", &Names::Key(fields))
 }
 
-/// What follows the name in an annotation of this name.
-fn body<'a>(annotation: &'a str, name: &str) -> Option<&'a str> {
-    let rest = annotation.strip_prefix('@')?.strip_prefix(name)?;
-    let whole = !rest.starts_with(|next: char| next.is_ascii_alphanumeric() || "_.".contains(next));
-    whole.then(|| rest.trim())
-}
-
 fn misplaced(preamble: &p4info::Preamble, kind: &str, name: &str, right: &str) -> Result<(), Fault> {
     if preamble.annotations.iter().any(|text| body(text, name).is_some()) {
         return Err(malformed(preamble, kind, &format!("@{name} belongs to {right}")));
@@ -85,18 +79,6 @@ fn of(preamble: &p4info::Preamble, kind: &str, name: &str, names: &Names) -> Res
     });
     let clauses = clauses.map_err(|problem| wrong(&problem))?;
     Ok(Some(Restriction { clauses }))
-}
-
-/// The text in `("...")`; of several strings, such as `("..." "...")`, each on a line of its own.
-fn unquoted(body: &str) -> Option<String> {
-    let mut rest = body.strip_prefix('(')?.strip_suffix(')')?.trim();
-    let mut lines = Vec::new();
-    while !rest.is_empty() {
-        let (line, after) = rest.strip_prefix('"')?.split_once('"')?;
-        lines.push(line);
-        rest = after.trim_start();
-    }
-    (!lines.is_empty()).then(|| lines.join("\n"))
 }
 
 impl Restriction {

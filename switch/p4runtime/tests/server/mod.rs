@@ -13,6 +13,7 @@ use p4sched_dataplane::Port;
 use p4sched_device::Device;
 use p4sched_p4runtime::{DeviceHandle, Job, Tls, serve};
 use p4sched_proto::google::rpc;
+use p4sched_proto::p4::config::v1::P4Info;
 use p4sched_proto::p4::v1 as p4rt;
 use p4sched_proto::p4::v1::entity::Entity;
 use p4sched_proto::p4::v1::get_forwarding_pipeline_config_request::ResponseType;
@@ -36,6 +37,19 @@ pub fn compiled(name: &str, text: &str) -> p4rt::ForwardingPipelineConfig {
         p4_device_config: compiled.json.into_bytes(),
         cookie: None,
     }
+}
+
+/// The identifier of an object of P4Info.
+pub fn id_in(info: &P4Info, alias: &str) -> u32 {
+    let preambles = (info.tables.iter().map(|table| &table.preamble))
+        .chain(info.actions.iter().map(|action| &action.preamble))
+        .chain(info.action_profiles.iter().map(|profile| &profile.preamble))
+        .chain(info.counters.iter().map(|counter| &counter.preamble))
+        .chain(info.registers.iter().map(|register| &register.preamble))
+        .chain(info.value_sets.iter().map(|set| &set.preamble))
+        .chain(info.digests.iter().map(|digest| &digest.preamble));
+    let found = preambles.flatten().find(|preamble| preamble.alias == alias);
+    found.unwrap_or_else(|| panic!("no {alias} in P4Info")).id
 }
 
 /// A device on a thread of its own behind a server on a free port.
@@ -112,10 +126,16 @@ pub struct Controller {
     pub requests: tokio::sync::mpsc::Sender<p4rt::StreamMessageRequest>,
     responses: Streaming<p4rt::StreamMessageResponse>,
     pub election_id: p4rt::Uint128,
+    role: String,
 }
 
 impl Controller {
     pub async fn connect(server: &Server, election_id: u64) -> Controller {
+        Controller::connect_as(server, election_id, "").await
+    }
+
+    /// A controller of this role.
+    pub async fn connect_as(server: &Server, election_id: u64, role: &str) -> Controller {
         let mut client = P4RuntimeClient::connect(server.address.clone())
             .await
             .expect("the server listens");
@@ -126,6 +146,10 @@ impl Controller {
         };
         let update = p4rt::MasterArbitrationUpdate {
             device_id: 1,
+            role: (!role.is_empty()).then(|| p4rt::Role {
+                name: role.to_owned(),
+                ..Default::default()
+            }),
             election_id: Some(election_id),
             ..Default::default()
         };
@@ -143,6 +167,7 @@ impl Controller {
             requests,
             responses,
             election_id,
+            role: role.to_owned(),
         }
     }
 
@@ -199,6 +224,7 @@ impl Controller {
     pub async fn write(&mut self, updates: Vec<p4rt::Update>) -> Result<(), Status> {
         let request = p4rt::WriteRequest {
             device_id: 1,
+            role: self.role.clone(),
             election_id: Some(self.election_id),
             updates,
             ..Default::default()
@@ -213,8 +239,8 @@ impl Controller {
             .collect();
         let request = p4rt::ReadRequest {
             device_id: 1,
+            role: self.role.clone(),
             entities,
-            ..Default::default()
         };
         let mut stream = self
             .client
