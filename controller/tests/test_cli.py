@@ -97,12 +97,21 @@ def test_a_disk_that_fills_during_a_run_is_told_with_the_folder_of_the_results(
         assert result.stderr == f"p4sched: {folder}: cannot be written: No space left on device\n"
 
 
+def test_a_command_loads_what_it_needs_and_not_the_lab() -> None:
+    run_it = "from p4sched.cli.main import run_command; run_command(['compile', '--help'])"
+    program = f"import sys; {run_it}; print(*sys.modules)"
+    loaded = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True).stdout.split()
+    assert "p4sched.cli.compile" in loaded
+    assert not {"mininet", "numpy", "p4sched.lab", "p4sched.cli.run"} & set(loaded)
+
+
 @pytest.mark.parametrize("module", ["p4sched.cli.main", "p4sched.p4rt.compile"])
 def test_an_interrupt_while_the_command_is_loaded_ends_it_without_a_traceback(
     module: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    for name in {"p4sched.cli.main", module}:
-        monkeypatch.delitem(sys.modules, name)
+    for name in {"p4sched.cli.main", "p4sched.cli.compile", module}:
+        monkeypatch.delitem(sys.modules, name, raising=False)
+    monkeypatch.setattr(sys, "argv", ["p4sched", "compile", "--help"])
     monkeypatch.setattr(sys, "meta_path", [Interrupting(module), *sys.meta_path])
     with pytest.raises(SystemExit) as ended:
         start.main()

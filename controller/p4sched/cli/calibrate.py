@@ -9,7 +9,7 @@ from p4sched.results.tables import print_table
 
 
 def calibrate() -> None:
-    """Measures, and prints what was measured."""
+    """Measure for some seconds what this machine carries now."""
     console = Console()
     with console.status("measuring"):
         found = capacity()

@@ -1,0 +1,11 @@
+"""`p4sched clean`."""
+
+import typer
+
+from p4sched.lab.run import clean as clean_lab
+
+
+def clean() -> None:
+    """Remove what a crashed run left behind: processes, namespaces, links, temporary folders."""
+    removed = clean_lab()
+    typer.echo("\n".join(removed) if removed else "nothing to clean")

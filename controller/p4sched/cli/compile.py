@@ -1,0 +1,40 @@
+"""`p4sched compile` and `p4sched stages`."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from p4sched.cli.given import folder
+from p4sched.p4rt.compile import Compiler, compile_program, parse_macro, print_stages
+from p4sched.p4rt.target import Target
+
+
+def compile_(
+    program: Annotated[Path, typer.Argument(metavar="PROGRAM.p4", help="P4_16 program.")],
+    out: Annotated[Path, typer.Option("-o", "--out", parser=folder, metavar="DIR", help="Folder of the outputs.")],
+    compiler: Annotated[
+        Compiler, typer.Option(help="p4sched's own compiler, or p4c-bm2-ss if that is on the PATH.")
+    ] = Compiler.P4SCHED,
+    arch: Annotated[Target, typer.Option(help="Architecture that the program is written for.")] = Target.V1MODEL,
+    macros: Annotated[
+        list[str] | None,
+        typer.Option(
+            "-D", parser=parse_macro, metavar="NAME[=VALUE]", help="Define a macro; the outputs are named NAME-MACRO."
+        ),
+    ] = None,
+) -> None:
+    """Compile a P4 program to BMv2 JSON and P4Info."""
+    result = compile_program(program, out, compiler, macros or (), arch)
+    typer.echo(f"{result.json}\n{result.p4info}")
+
+
+def stages(
+    program: Annotated[Path, typer.Argument(metavar="PROGRAM.p4", help="P4_16 program for a Tofino.")],
+    arch: Annotated[Target, typer.Option(help="Architecture that the program is written for.")] = Target.TNA,
+    macros: Annotated[
+        list[str] | None, typer.Option("-D", parser=parse_macro, metavar="NAME[=VALUE]", help="Define a macro.")
+    ] = None,
+) -> int:
+    """Place a program into the stages of the chip, without the chip; say what the chip has no room for."""
+    return print_stages(program, arch, macros or ())

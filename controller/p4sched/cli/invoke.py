@@ -1,0 +1,32 @@
+"""One command line, from within: what comes of it."""
+
+import errno
+from collections.abc import Sequence
+from typing import Any
+
+import typer
+from typer.exceptions import TyperException
+
+from p4sched.errors import INTERRUPTED, P4schedError
+
+FULL = (errno.ENOSPC, errno.EDQUOT)
+"""There is no room left to write to."""
+
+
+def invoke(command: Any, arguments: Sequence[str]) -> tuple[int, str]:
+    """Runs one command line of a command; its exit code, and the message of the error if there was one."""
+    try:
+        result = command(list(arguments), prog_name="p4sched", standalone_mode=False)
+    except TyperException as error:
+        # typer's own errors: a missing argument, an unknown option, a value of the wrong type
+        return error.exit_code, error.format_message()
+    except P4schedError as error:
+        return error.exit_code, str(error)
+    except OSError as error:
+        if error.errno not in FULL:
+            raise
+        return 1, f"{error.filename or 'output'}: cannot be written: {error.strerror}"
+    except (KeyboardInterrupt, typer.Abort):
+        return INTERRUPTED, "interrupted"
+    # typer turns Ctrl-C within a command into this result
+    return (result if isinstance(result, int) else 0), "interrupted" if result == INTERRUPTED else ""
