@@ -10,7 +10,7 @@ import pytest
 import typer
 from rich.console import Console
 
-from p4sched.cli import experiments, main
+from p4sched.cli import experiments, main, run
 from p4sched.cli.run_all import Invoke, Options, run_all
 from p4sched.errors import P4schedError
 from p4sched.lab import experiment, frame
@@ -149,7 +149,7 @@ def test_for_a_tofino_the_experiments_run_that_can_show_one(monkeypatch: pytest.
         asked.update({name: options(name) for name in names})
         return 0
 
-    monkeypatch.setattr(main, "run_all", note)
+    monkeypatch.setattr(run, "run_all", note)
     assert main.run_command(["run", "--all", "--target", "t2na"]) == 0
     in_software = {"completion_at_scale", "control_laws", "fair_queueing", "fdpa_join_leave"}
     assert set(experiment.names()) - set(asked) == in_software
@@ -167,7 +167,7 @@ def test_no_experiment_refuses_the_options_that_run_all_passes_on(name: str, mon
     def only(_names: Sequence[str], invoke: Invoke, _out: Path, options: Options, _console: Console) -> int:
         return invoke(["run", name, *options(name)])[0]
 
-    monkeypatch.setattr(main, "run_all", only)
+    monkeypatch.setattr(run, "run_all", only)
     for further in ([], ["--virtual"]):
         assert main.run_command(["run", "--all", "--quick", *further]) == 0
     assert len(begun) == 2
