@@ -82,7 +82,7 @@ pub struct Options {
     #[arg(long, value_name = "PORT", default_value_t = DROP_PORT, value_parser = drop_port)]
     pub drop_port: Port,
 
-    /// Also write the messages to this file, and the way of each packet; BMv2 adds .txt to its name, this switch does not.
+    /// Also write the messages to this file, and the way of each packet; under BMv2's names FILE.txt, as there.
     #[arg(long, value_name = "FILE")]
     pub log_file: Option<PathBuf>,
 
@@ -264,7 +264,9 @@ impl Options {
         options.thrift_asked_for = options.thrift_port.is_some();
         if let Some((_, address)) = bmv2 {
             options.thrift_port = options.thrift_port.or(Some(BMV2_THRIFT_PORT));
-            if options.log_file.is_some() {
+            if let Some(path) = &mut options.log_file {
+                // spdlog, which writes BMv2's log, puts it behind the name.
+                path.as_mut_os_string().push(".txt");
                 options.log_file_max_size = options.log_file_max_size.or(Some(BMV2_LOG_SIZE));
             }
             let default = |name| given.value_source(name) == Some(ValueSource::DefaultValue);
@@ -384,15 +386,23 @@ mod tests {
             let arguments = line.split_whitespace().map(OsString::from);
             let options = Options::from_command_line(arguments).expect("the line is right");
             assert!(options.without_effect().is_empty());
-            (options.log_level, options.rotation().map(|rotation| rotation.size))
+            let size = options.rotation().map(|rotation| rotation.size);
+            let name = options.log_file.map(|path| path.display().to_string());
+            (options.log_level, name, size)
         };
-        assert_eq!(parse("simple_switch_grpc --no-p4"), (Level::Info, None));
-        assert_eq!(parse("simple_switch_grpc --no-p4 --log-console"), (Level::Trace, None));
-        let with_file = "simple_switch_grpc --no-p4 --log-file s1.log";
-        assert_eq!(parse(with_file), (Level::Trace, Some(5_242_880)));
-        assert_eq!(parse(&format!("{with_file} -L info")), (Level::Info, Some(5_242_880)));
-        let own = format!("p4sched-{}", with_file.replace("simple_switch_grpc", "switch"));
-        assert_eq!(parse(&own), (Level::Info, None));
+        let file = |name: &str| Some(name.to_owned());
+        assert_eq!(parse("simple_switch_grpc --no-p4"), (Level::Info, None, None));
+        assert_eq!(
+            parse("simple_switch_grpc --no-p4 --log-console"),
+            (Level::Trace, None, None)
+        );
+        let with_file = "simple_switch_grpc --no-p4 --log-file logs/s1.log";
+        let bmv2s = file("logs/s1.log.txt");
+        assert_eq!(parse(with_file), (Level::Trace, bmv2s.clone(), Some(5_242_880)));
+        assert_eq!(
+            parse(&format!("{with_file} -L info")),
+            (Level::Info, bmv2s, Some(5_242_880))
+        );
     }
 
     #[test]
