@@ -52,6 +52,17 @@ def test_a_frame_that_no_line_expects_fails(tmp_path: Path) -> None:
     assert "port 1 sent a frame that the script does not expect:\n  got      00000000" in done.stdout
 
 
+def test_main_may_be_in_a_file_that_the_program_includes(tmp_path: Path) -> None:
+    """As in p4c's samples around a skeleton; a program that names no architecture is skipped."""
+    (tmp_path / "around.p4").write_text('#include "inner.p4"\n')
+    (tmp_path / "inner.p4").write_text(f'#include "{PROGRAMS}/defaults.p4"\n')
+    (tmp_path / "none.p4").write_text('#include "none.p4"\n')
+    for name in ("around.stf", "none.stf"):
+        (tmp_path / name).write_text((PROGRAMS / "defaults.stf").read_text())
+    done = stf(tmp_path)
+    assert done.stdout == f"{tmp_path}/none.stf: skipped: none.p4 is not for v1model\n1 passed, 0 failed, 1 skipped\n"
+
+
 def test_wrong_scripts_and_missing_programs_are_told(tmp_path: Path) -> None:
     """A script without a program is skipped, a wrong line fails."""
     for name, text in (

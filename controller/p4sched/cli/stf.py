@@ -1,6 +1,7 @@
 """`p4sched stf PATH...`: Simple Test Framework files against programs, in stepped time."""
 
 import os
+import re
 import subprocess
 import tempfile
 from collections.abc import Iterator
@@ -82,7 +83,7 @@ def _run(script: Path, program: Path | None, *, verbose: bool) -> Run:
             return Run(script, Result.SKIPPED, f"neither {beside[0].name} nor {beside[1].name} beside it")
     if program.suffix == ".json":
         return _against(script, program, verbose=verbose)
-    if b"V1Switch" not in program.read_bytes():
+    if not _for_v1model(program):
         result = Result.SKIPPED if beside else Result.FAILED
         return Run(script, result, f"{program.name} is not for v1model")
     with tempfile.TemporaryDirectory() as folder:
@@ -91,6 +92,18 @@ def _run(script: Path, program: Path | None, *, verbose: bool) -> Run:
         except CompileError as error:
             return Run(script, Result.FAILED, str(error))
         return _against(script, json, verbose=verbose)
+
+
+def _for_v1model(program: Path) -> bool:
+    """Whether the program, or a file that it includes, names the architecture or its package."""
+    sources = [program]
+    for source in sources:
+        text = source.read_text(errors="replace")
+        if "v1model.p4" in text or "V1Switch" in text:
+            return True
+        included = [source.parent / name for name in re.findall(r'#\s*include\s+"([^"]+)"', text)]
+        sources += [path for path in included if path.is_file() and path not in sources]
+    return False
 
 
 def _against(script: Path, json: Path, *, verbose: bool) -> Run:
