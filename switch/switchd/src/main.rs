@@ -1,5 +1,6 @@
 //! `p4sched-switch`: the switch on real network interfaces, under the wall clock.
 
+mod bmv2_only;
 mod clock;
 mod gathering;
 mod grpc_tls;
@@ -23,7 +24,7 @@ use tokio::signal::unix::{SignalKind, signal};
 
 use clock::Clock;
 use log::Place;
-use options::Options;
+use options::{BMV2_JSON_VERSION, Options};
 use ports::{Capture, Direction, PortSpec, Receiver, Transmitter};
 use switch::{Switch, Totals, Waker};
 
@@ -32,6 +33,10 @@ fn main() -> ExitCode {
         Ok(options) => options,
         Err(error) => error.exit(),
     };
+    if options.json_version {
+        println!("{BMV2_JSON_VERSION}");
+        return ExitCode::SUCCESS;
+    }
     log::set_level(options.log_level);
     match run(options) {
         Ok(totals) => {

@@ -7,6 +7,7 @@ use clap::parser::ValueSource;
 use clap::{CommandFactory, FromArgMatches, Parser};
 use p4sched_dataplane::{DROP_PORT, Port};
 
+use crate::bmv2_only::{Ignored, Unsupported};
 use crate::grpc_tls::GrpcTls;
 use crate::log::{Level, Rotation};
 use crate::ports::PortSpec;
@@ -22,6 +23,9 @@ const BMV2_NAMES: [(&str, &str); 2] = [("simple_switch_grpc", "0.0.0.0:9559"), (
 /// BMv2's log files hold so many bytes, and so many older ones are kept, unless told otherwise.
 const BMV2_LOG_SIZE: u64 = 5 << 20;
 const BMV2_LOG_FILES: u64 = 3;
+
+/// The newest format of programs that BMv2 reads; this switch reads all of version 2.
+pub const BMV2_JSON_VERSION: &str = "2.24";
 
 /// Where BMv2's Thrift server listens unless told otherwise.
 const BMV2_THRIFT_PORT: u16 = 9090;
@@ -130,49 +134,15 @@ pub struct Options {
     #[command(flatten)]
     pub grpc_tls: GrpcTls,
 
+    /// Print the newest format of programs that is read, and end.
+    #[arg(long, hide = true)]
+    pub json_version: bool,
+
     #[command(flatten)]
     ignored: Ignored,
 
     #[command(flatten)]
     unsupported: Unsupported,
-}
-
-/// Options of BMv2 that change nothing here, or only what is said.
-#[derive(Debug, Parser)]
-struct Ignored {
-    /// Accepted for BMv2's sake: every port has eight queues.
-    #[arg(long, value_name = "COUNT", value_parser = clap::value_parser!(u8).range(1..=8))]
-    priority_queues: Option<u8>,
-    #[arg(long, hide = true)]
-    nanolog: Option<String>,
-    #[arg(long, hide = true)]
-    notifications_addr: Option<String>,
-    #[arg(long, hide = true)]
-    trace_dir: Option<String>,
-    #[arg(long, hide = true)]
-    max_port_count: Option<u64>,
-    /// Of `simple_switch`; here programs may be swapped anyway.
-    #[arg(long, hide = true, conflicts_with = "disable_swap")]
-    enable_swap: bool,
-}
-
-/// Options of BMv2 that this switch refuses: it cannot do what they ask for.
-#[derive(Debug, Parser)]
-struct Unsupported {
-    #[arg(long, hide = true, value_parser = refuse("there is no debugger"), num_args = 0..=1, default_missing_value = "")]
-    debugger: Vec<String>,
-    #[arg(long, hide = true, value_parser = refuse("packets come from interfaces (-i PORT@IFACE)"), num_args = 0..=1, default_missing_value = "")]
-    use_files: Vec<String>,
-    #[arg(long, hide = true, value_parser = refuse("packets come from interfaces (-i PORT@IFACE)"))]
-    packet_in: Vec<String>,
-    #[arg(long, hide = true, value_parser = refuse("state is written over P4Runtime"))]
-    restore_state: Vec<String>,
-    #[arg(long, hide = true, value_parser = refuse("externs are those of the architecture"))]
-    load_modules: Vec<String>,
-}
-
-fn refuse(instead: &'static str) -> impl Fn(&str) -> Result<String, String> + Clone + Send + Sync + 'static {
-    move |_| Err(format!("not supported by this switch: {instead}"))
 }
 
 fn drop_port(text: &str) -> Result<Port, String> {
@@ -203,22 +173,9 @@ fn port_spec(text: &str) -> Result<PortSpec, String> {
 impl Options {
     /// A line for each option of BMv2 that was given and has no effect here.
     pub fn without_effect(&self) -> Vec<String> {
-        let Ignored {
-            nanolog,
-            notifications_addr,
-            trace_dir,
-            ..
-        } = &self.ignored;
         let packets_logged = self.log_level >= Level::Debug || self.log_json.is_some();
         let no_file = self.log_file.is_none();
         let cases = [
-            ("--nanolog", nanolog.is_some(), "no events are published"),
-            (
-                "--notifications-addr",
-                notifications_addr.is_some(),
-                "digests and idle notices go over P4Runtime",
-            ),
-            ("--trace-dir", trace_dir.is_some(), "--log-json writes packets' ways"),
             (
                 "--dump-packet-data",
                 self.dump_packet_data.is_some() && !packets_logged,
@@ -236,8 +193,8 @@ impl Options {
             ),
         ];
         let given = cases.into_iter().filter(|&(_, given, _)| given);
-        given
-            .map(|(option, _, why)| (option, why))
+        (self.ignored.given())
+            .chain(given.map(|(option, _, why)| (option, why)))
             .chain(self.grpc_tls.without_effect())
             .map(|(option, why)| format!("{option} is ignored: {why}"))
             .collect()
@@ -426,6 +383,22 @@ mod tests {
     }
 
     #[test]
+    fn bmv2s_limits_of_multicast_and_its_questions_for_versions_are_known() {
+        let limits =
+            parse("--no-p4 -- --max-mc-groups 9 --max-l1-entries 9 --max-l2-entries 9").expect("BMv2 has them");
+        assert_eq!(
+            limits.without_effect()[0],
+            "--max-mc-groups is ignored: there is no such limit"
+        );
+        assert_eq!(limits.without_effect().len(), 3);
+        assert!(parse("--json-version").expect("BMv2 has it").json_version);
+        assert_eq!(
+            parse("-v").expect_err("it ends"),
+            parse("--version").expect_err("it ends")
+        );
+    }
+
+    #[test]
     fn nothing_listens_beyond_loopback_unless_asked() {
         assert_eq!(
             parse("--no-p4").map(|options| options.grpc_server_addr),
@@ -443,6 +416,9 @@ mod tests {
             ("-i 1@a -i 1@b", "port 1 has two interfaces: a and b"),
             ("-i 1@a -i 2@a", "interface a has two ports: 1 and 2"),
             ("--restore-state x", "not supported by this switch"),
+            ("--use-files 1", "'p4sched trace' takes packets from files"),
+            ("--dp-grpc-server-addr 0.0.0.0:50052", "packets come from interfaces"),
+            ("--debugger-addr ipc:///x", "there is no debugger"),
             (
                 "--grpc-server-ssl --grpc-server-cert a --no-p4",
                 "needs --grpc-server-cert FILE and --grpc-server-key FILE",
