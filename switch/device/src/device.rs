@@ -11,7 +11,7 @@ use crate::links::Links;
 use crate::upcalls::{Sink, Upcalls};
 use crate::{
     Code, Counts, Fault, Forwarding, Notification, Notify, Program, digest_lists, entities, idle, p4data, packet_io,
-    translated, undo,
+    references, translated, undo,
 };
 
 /// A P4Runtime device: one switch and everything a controller can see of it.
@@ -422,7 +422,9 @@ fn admit<'a>(
     if let Some(entity) = &given.entity {
         forwarding.index.roles.check(role, entity)?;
     }
-    translated::update(forwarding, pipeline, given)
+    let update = translated::update(forwarding, pipeline, given)?;
+    references::check(forwarding, &update)?;
+    Ok(update)
 }
 
 fn cannot_keep(fault: Fault) -> Fault {

@@ -46,9 +46,11 @@ impl Forwarding {
         };
         let (translation, lowered) = Translation::new(p4info, pipeline)?;
         let index = Arc::new(Index::new(&lowered, pipeline)?);
+        let referenced = |&id| (id, TableStore::counting(index.references.to_table(id)));
+        let tables = index.tables.keys().map(referenced);
         Ok(Forwarding {
             config,
-            tables: index.tables.keys().map(|&id| (id, TableStore::default())).collect(),
+            tables: tables.collect(),
             profiles: index.profiles.keys().map(|&id| (id, ProfileStore::default())).collect(),
             index,
             translation,

@@ -22,6 +22,7 @@ mod p4data;
 mod packet_io;
 mod ports;
 mod program;
+mod references;
 mod restriction;
 mod roles;
 mod snapshot;

@@ -1,9 +1,11 @@
 //! What was written into tables and action profiles, as it is read back.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use p4sched_dataplane::{EntryHandle, MatchKey, Nanos};
 use p4sched_proto::p4::v1 as p4rt;
+
+use crate::references::single_value;
 
 /// Key and priority of an entry.
 pub(crate) type Key = (Vec<MatchKey>, i32);
@@ -14,6 +16,8 @@ pub(crate) struct TableStore {
     by_key: HashMap<Key, u64>,
     /// In the order of insertion.
     entries: BTreeMap<u64, Stored>,
+    /// How many entries have a value in a field, for the fields to which others refer.
+    values: BTreeMap<u32, HashMap<Vec<u8>, usize>>,
     pub default: DefaultEntry,
 }
 
@@ -25,6 +29,14 @@ pub(crate) struct Stored {
     pub one_shot: Option<OneShot>,
     /// When the controller was last told that the entry is idle.
     pub idle_notice: Nanos,
+}
+
+impl Stored {
+    /// The value of an exact or optional field, if the entry has one.
+    fn value(&self, field: u32) -> Option<&[u8]> {
+        let mut fields = self.entry.r#match.iter();
+        single_value(fields.find(|given| given.field_id == field)?)
+    }
 }
 
 /// Members and group behind a one-shot entry; a controller never sees them.
@@ -42,6 +54,19 @@ pub(crate) struct DefaultEntry {
 }
 
 impl TableStore {
+    /// A table without entries, of which these fields are referred to.
+    pub fn counting(fields: BTreeSet<u32>) -> TableStore {
+        TableStore {
+            values: fields.into_iter().map(|field| (field, HashMap::new())).collect(),
+            ..TableStore::default()
+        }
+    }
+
+    /// Whether some entry has this value, in its canonical form, in a field that is referred to.
+    pub fn has(&self, field: u32, value: &[u8]) -> bool {
+        self.values.get(&field).is_some_and(|values| values.contains_key(value))
+    }
+
     /// The entry of this key and priority.
     pub fn find(&self, key: &Key) -> Option<&Stored> {
         self.by_key.get(key).and_then(|sequence| self.entries.get(sequence))
@@ -87,14 +112,26 @@ impl TableStore {
 
     pub fn add(&mut self, key: Key, stored: Stored) {
         let sequence = stored.handle.number();
+        for (field, values) in &mut self.values {
+            if let Some(value) = stored.value(*field) {
+                *values.entry(value.to_vec()).or_default() += 1;
+            }
+        }
         self.by_key.insert(key, sequence);
         self.entries.insert(sequence, stored);
     }
 
     pub fn remove(&mut self, key: &Key) -> Option<Stored> {
-        self.by_key
-            .remove(key)
-            .and_then(|sequence| self.entries.remove(&sequence))
+        let sequence = self.by_key.remove(key)?;
+        let removed = self.entries.remove(&sequence)?;
+        for (field, values) in &mut self.values {
+            let Some(value) = removed.value(*field) else { continue };
+            match values.get_mut(value) {
+                Some(count) if *count > 1 => *count -= 1,
+                _ => drop(values.remove(value)),
+            }
+        }
+        Some(removed)
     }
 
     pub fn find_mut(&mut self, key: &Key) -> Option<&mut Stored> {

@@ -3,6 +3,7 @@
 mod arbitration;
 mod grpc;
 mod liveness;
+mod references;
 mod requirements;
 mod resources;
 mod roles;

@@ -614,3 +614,20 @@ fn action_of(entity: &Entity) -> Option<p4rt::TableAction> {
         _ => None,
     }
 }
+
+#[tokio::test]
+async fn externs_of_other_architectures_are_refused() {
+    let (_server, mut controller, _) = connected().await;
+    let of_none = Entity::ExternEntry(p4rt::ExternEntry {
+        extern_type_id: 0x8100_0001,
+        extern_id: 1,
+        entry: None,
+    });
+    for kind in [Type::Insert, Type::Modify, Type::Delete] {
+        let written = controller.write_one(kind, of_none.clone()).await;
+        assert_eq!(written, Err(Code::Unimplemented));
+    }
+    assert_eq!(controller.read_one(of_none).await, Err(Code::Unimplemented));
+    let all = Entity::ExternEntry(p4rt::ExternEntry::default());
+    assert_eq!(controller.read_one(all).await, Ok(vec![]), "there are none");
+}

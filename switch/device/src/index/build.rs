@@ -13,6 +13,7 @@ use super::names::{Identifiers, mismatch, not_in_program};
 use super::{
     Action, Array, Digest, Field, HeaderField, Index, Meter, Param, Profile, Register, Table, TableAction, ValueSet,
 };
+use crate::references::References;
 use crate::roles::Roles;
 use crate::{Fault, p4data, restriction};
 
@@ -55,6 +56,7 @@ impl Index {
             let table = table_of(table, id, name, &index, pipeline)?;
             index.tables.insert(id, table);
         }
+        index.references = References::new(p4info, &index)?;
         profiles(p4info, pipeline, &mut ids, &mut index)?;
         direct_resources(p4info, pipeline, &mut ids, &mut index)?;
         arrays(p4info, pipeline, &mut ids, &mut index)?;

@@ -10,6 +10,7 @@ use p4sched_dataplane::{ActionId, CounterId, MeterId, ProfileId, RegisterId, Tab
 use p4sched_proto::p4::config::v1 as p4info;
 
 use crate::Fault;
+use crate::references::References;
 use crate::restriction::Restriction;
 use crate::roles::Roles;
 pub use field::{Field, Param};
@@ -45,6 +46,8 @@ pub struct Index {
     pub queue_depth_registers: Vec<String>,
     /// Who may write and read what.
     pub roles: Roles,
+    /// What needs other entries.
+    pub references: References,
 }
 
 /// A match-action table.
