@@ -7,6 +7,7 @@ use p4sched_engine::{Engine, FrameSink};
 use p4sched_proto::p4::v1 as p4rt;
 use p4sched_proto::p4::v1::write_request::Atomicity;
 
+use crate::entities::meters;
 use crate::links::Links;
 use crate::upcalls::{Sink, Upcalls};
 use crate::{
@@ -349,6 +350,10 @@ impl Device {
             program.forwarding.translation.take_over(&old).map_err(cannot_keep)?;
             for update in undo::everything(forwarding, pipeline, now, &program.forwarding)? {
                 entities::write(&mut program.forwarding, &mut program.pipeline, now, &update).map_err(cannot_keep)?;
+            }
+            for (of, counts) in meters::all_counted(forwarding, pipeline) {
+                // A meter that was never configured may be gone: then nothing that was written is lost.
+                let _ = meters::count_again(&program.forwarding, &mut program.pipeline, &of, counts);
             }
         }
         self.commit(program)

@@ -44,6 +44,8 @@ impl Stored {
 pub(crate) struct OneShot {
     pub group: u32,
     pub members: Vec<u32>,
+    /// Of the group, as its size is counted.
+    pub size: i64,
 }
 
 /// What a controller attached to the default action.
@@ -151,18 +153,22 @@ pub(crate) struct ProfileStore {
     /// Entries that are one-shots, and entries that name members or groups.
     one_shots: usize,
     references: usize,
+    /// The sizes of all groups together, with those of one-shots.
+    pub size_of_groups: i64,
 }
 
 impl ProfileStore {
-    /// An entry of one of its tables was added.
-    pub fn entry_added(&mut self, one_shot: bool) {
-        *self.entries(one_shot) += 1;
+    /// An entry of one of its tables was added: a one-shot of this size, or one that names a member or group.
+    pub fn entry_added(&mut self, one_shot: Option<i64>) {
+        *self.entries(one_shot.is_some()) += 1;
+        self.size_of_groups += one_shot.unwrap_or(0);
     }
 
     /// An entry of one of its tables was removed.
-    pub fn entry_removed(&mut self, one_shot: bool) {
-        let entries = self.entries(one_shot);
+    pub fn entry_removed(&mut self, one_shot: Option<i64>) {
+        let entries = self.entries(one_shot.is_some());
         *entries = entries.saturating_sub(1);
+        self.size_of_groups -= one_shot.unwrap_or(0);
     }
 
     fn entries(&mut self, one_shot: bool) -> &mut usize {

@@ -77,14 +77,14 @@ fn inverse(
         Entity::DirectMeterEntry(entry) => single(forwarding, pipeline, now, entry.table_entry.as_ref())?,
         Entity::PacketReplicationEngineEntry(p4rt::PacketReplicationEngineEntry { r#type: None })
         | Entity::ExternEntry(_) => Vec::new(),
-        other => entities::read(
-            forwarding,
-            pipeline,
-            now,
-            &p4rt::Entity {
-                entity: Some(other.clone()),
-            },
-        )?,
+        other => {
+            let mut filter = other.clone();
+            if let Entity::MeterEntry(entry) = &mut filter {
+                // No update sets counts of colours: they are given back by themselves.
+                entry.counter_data = None;
+            }
+            entities::read(forwarding, pipeline, now, &p4rt::Entity { entity: Some(filter) })?
+        }
     };
     let kind = if given.r#type() == Type::Delete {
         Type::Insert

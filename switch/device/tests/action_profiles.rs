@@ -1,7 +1,8 @@
 //! Action profile members, groups and one-shots, as the section "ActionProfileMember & ActionProfileGroup" wants them.
 
-use crate::fixture::{Bench, code, exact, ipv4};
-use p4sched_device::Code;
+use crate::fixture::{Bench, code, config, exact, ipv4};
+use p4sched_device::{Code, Program};
+use p4sched_proto::p4::config::v1::action_profile::{SelectorSizeSemantics, SumOfMembers};
 use p4sched_proto::p4::v1 as p4rt;
 use p4sched_proto::p4::v1::entity::Entity;
 use p4sched_proto::p4::v1::table_action::Type as ActionKind;
@@ -193,6 +194,83 @@ fn a_full_profile_is_exhausted() {
         ));
         assert_eq!(written, if id <= 4 { Ok(()) } else { Err(Code::ResourceExhausted) });
     }
+}
+
+/// A device whose selector has room for `size` in all groups, counted as members if asked for; it has members 1 to 3.
+fn bench_with_room(size: i64, in_members: bool) -> Bench {
+    let mut program = config();
+    let profiles = program.p4info.iter_mut().flat_map(|info| &mut info.action_profiles);
+    for profile in profiles.filter(|profile| profile.with_selector) {
+        profile.size = size;
+        let members = SumOfMembers::default();
+        profile.selector_size_semantics = in_members.then_some(SelectorSizeSemantics::SumOfMembers(members));
+    }
+    let mut bench = Bench::empty();
+    let program = Program::new(program).expect("the program loads");
+    bench.device.commit(program).expect("the switch takes it");
+    for id in 1..=3 {
+        let action = bench.action("forward", &[&[2]]);
+        bench.insert(Entity::ActionProfileMember(member(
+            &bench,
+            "paths_selector",
+            id,
+            action,
+        )));
+    }
+    bench
+}
+
+#[test]
+fn the_groups_of_a_selector_share_its_size() {
+    let full = Err(Code::ResourceExhausted);
+    let write = |bench: &mut Bench, kind, id, members: &[(u32, i32)]| {
+        let group = group(bench, id, members);
+        code(bench.write(kind, Entity::ActionProfileGroup(group)))
+    };
+    let mut bench = bench_with_room(10, false);
+    assert_eq!(write(&mut bench, Type::Insert, 1, &[(1, 4), (2, 3)]), Ok(()));
+    assert_eq!(write(&mut bench, Type::Insert, 2, &[(1, 4)]), full);
+    assert_eq!(write(&mut bench, Type::Insert, 2, &[(1, 3)]), Ok(()));
+    assert_eq!(write(&mut bench, Type::Modify, 2, &[(1, 4)]), full);
+    assert_eq!(write(&mut bench, Type::Modify, 1, &[(1, 4)]), Ok(()));
+    assert_eq!(write(&mut bench, Type::Modify, 2, &[(1, 6)]), Ok(()));
+    assert_eq!(write(&mut bench, Type::Delete, 1, &[]), Ok(()));
+    assert_eq!(write(&mut bench, Type::Insert, 1, &[(1, 5)]), full);
+    assert_eq!(write(&mut bench, Type::Insert, 1, &[(3, 4)]), Ok(()));
+
+    let mut bench = bench_with_room(3, true);
+    assert_eq!(write(&mut bench, Type::Insert, 1, &[(1, 40), (2, 40)]), Ok(()));
+    assert_eq!(write(&mut bench, Type::Insert, 2, &[(1, 1), (2, 1)]), full);
+    assert_eq!(write(&mut bench, Type::Insert, 2, &[(1, 40)]), Ok(()));
+}
+
+#[test]
+fn one_shots_share_the_size_of_their_selector_too() {
+    let mut bench = bench_with_room(10, false);
+    let mut write = |kind, diffserv, weight| {
+        let choice = p4rt::ActionProfileAction {
+            action: Some(bench.action("forward", &[&[2]])),
+            weight,
+            watch_kind: None,
+        };
+        let set = ActionKind::ActionProfileActionSet(p4rt::ActionProfileActionSet {
+            action_profile_actions: vec![choice],
+            ..Default::default()
+        });
+        let entry = path(&bench, diffserv, set);
+        bench
+            .write(kind, Entity::TableEntry(entry))
+            .map_err(|fault| fault.message)
+    };
+    let full = "EverythingIngress.paths_selector: its groups would have weights of 11 together; P4Info allows 10";
+    assert_eq!(write(Type::Insert, 1, 7), Ok(()));
+    assert_eq!(write(Type::Insert, 2, 4), Err(full.to_owned()));
+    assert_eq!(write(Type::Insert, 2, 3), Ok(()));
+    assert_eq!(write(Type::Modify, 2, 4), Err(full.to_owned()));
+    assert_eq!(write(Type::Modify, 1, 6), Ok(()));
+    assert_eq!(write(Type::Modify, 2, 4), Ok(()));
+    assert_eq!(write(Type::Delete, 1, 1), Ok(()));
+    assert_eq!(write(Type::Modify, 2, 10), Ok(()));
 }
 
 #[test]

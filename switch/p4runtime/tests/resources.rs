@@ -91,14 +91,17 @@ async fn a_meter_counts_what_it_marks_until_it_is_cleared() {
 }
 
 #[tokio::test]
-async fn a_batch_that_is_taken_back_gives_the_counts_of_colours_back() {
+async fn a_batch_that_is_taken_back_gives_the_meter_and_its_counts_of_colours_back() {
     let (server, mut controller, bench) = connected().await;
     server.receive(1, frame(9, 8, 0));
     let request = p4rt::WriteRequest {
         device_id: 1,
         election_id: Some(controller.election_id),
         updates: vec![
-            update(Type::Modify, policer(&bench, None, Some(Default::default()))),
+            update(
+                Type::Modify,
+                policer(&bench, rates(1, 2, 2, 0), Some(Default::default())),
+            ),
             update(Type::Delete, Entity::TableEntry(bench.host(1, 1))),
         ],
         atomicity: Atomicity::DataplaneAtomic.into(),
@@ -295,6 +298,65 @@ async fn reconciliation_keeps_the_resources_of_default_actions() {
         panic!("{found:?}")
     };
     assert_eq!(found.data.map(|count| count.packet_count), Some(1));
+}
+
+#[tokio::test]
+async fn reconciliation_keeps_the_counts_of_colours() {
+    let (server, mut controller, bench) = connected().await;
+    let entry = p4rt::TableEntry {
+        meter_config: rates(1, 2, 2, 0),
+        ..bench.entry("acl", vec![optional(3, &[6])], 1, "permit", &[])
+    };
+    let default = p4rt::TableEntry {
+        table_id: entry.table_id,
+        is_default_action: true,
+        ..Default::default()
+    };
+    let of_default = p4rt::TableEntry {
+        meter_config: rates(1, 2, 2, 0),
+        ..default.clone()
+    };
+    for (kind, entry) in [(Type::Insert, &entry), (Type::Modify, &of_default)] {
+        let entity = Entity::TableEntry(entry.clone());
+        assert_eq!(controller.write_one(kind, entity).await, Ok(()));
+    }
+    for _ in 0..3 {
+        server.receive(1, ipv4(9, 8, 0, 6));
+    }
+    server.receive(1, ipv4(9, 8, 0, 7));
+    let direct = |of: p4rt::TableEntry| {
+        Entity::DirectMeterEntry(p4rt::DirectMeterEntry {
+            table_entry: Some(of),
+            counter_data: Some(Default::default()),
+            ..Default::default()
+        })
+    };
+    let asked = [
+        policer(&bench, None, Some(Default::default())),
+        direct(entry),
+        direct(default),
+    ];
+    let mut before = Vec::new();
+    for filter in &asked {
+        before.push(controller.read_one(filter.clone()).await.expect("they are known"));
+    }
+    let counts = before.iter().flatten().map(|entity| match entity {
+        Entity::MeterEntry(entry) => entry.counter_data,
+        Entity::DirectMeterEntry(entry) => entry.counter_data,
+        other => panic!("{other:?}"),
+    });
+    assert_eq!(
+        counts.collect::<Vec<_>>(),
+        [colours(4, 0, 0), colours(2, 0, 1), colours(1, 0, 0)]
+    );
+    let action = p4rt::set_forwarding_pipeline_config_request::Action::ReconcileAndCommit;
+    controller
+        .set_pipeline(action, Some(config()))
+        .await
+        .expect("the same program");
+    for (filter, before) in asked.iter().zip(before) {
+        assert_eq!(controller.read_one(filter.clone()).await, Ok(before));
+    }
 }
 
 #[tokio::test]

@@ -2,7 +2,7 @@
 
 use std::sync::LazyLock;
 
-use crate::server::fixture::{CPU_PORT, exact, frame, optional, ternary};
+use crate::server::fixture::{CPU_PORT, exact, frame, lpm, optional, ternary, update};
 use crate::server::{Controller, Server, compiled, id_in, start};
 use p4sched_proto::p4::v1 as p4rt;
 use p4sched_proto::p4::v1::entity::Entity;
@@ -489,15 +489,19 @@ async fn a_batch_that_is_taken_back_leaves_the_entries_as_they_were() {
     assert_eq!(read, Ok(vec![Entity::TableEntry(route(b"red", b"eth1"))]));
 }
 
+/// The program with ports that are numbers of 32 bits.
+fn with_numbers_of_ports() -> String {
+    include_str!("programs/translated.p4").replace(
+        "@p4runtime_translation(\"\", string)\ntype bit<9> port_id_t",
+        "@p4runtime_translation(\"\", bit<32>)\ntype bit<9> port_id_t",
+    )
+}
+
 #[tokio::test]
 async fn numbers_of_ports_are_translated_in_headers_narrower_than_the_controllers() {
     let server = start().await;
-    let text = include_str!("programs/translated.p4");
-    let text = text.replace(
-        "@p4runtime_translation(\"\", string)\ntype bit<9> port_id_t",
-        "@p4runtime_translation(\"\", bit<32>)\ntype bit<9> port_id_t",
-    );
-    let mut controller = Controller::with_program(&server, compiled("translated.p4", &text)).await;
+    let program = compiled("translated.p4", &with_numbers_of_ports());
+    let mut controller = Controller::with_program(&server, program).await;
     let cpu = [0xff, 0xff, 0xff, 0xfd];
     for entry in [vrf_of(&[1], b"red"), route(b"red", &cpu)] {
         assert_eq!(controller.insert(entry).await, Ok(()));
@@ -517,5 +521,93 @@ async fn numbers_of_ports_are_translated_in_headers_narrower_than_the_controller
     assert_eq!(
         controller.read_one(all_of("routes")).await,
         Ok(vec![Entity::TableEntry(route(b"red", &cpu))])
+    );
+}
+
+#[tokio::test]
+async fn a_mask_or_prefix_of_all_bits_means_one_value() {
+    let server = start().await;
+    let text = with_numbers_of_ports()
+        .replace(": exact @name(\"in_port\")", ": ternary @name(\"in_port\")")
+        .replace(
+            "meta.vrf              : exact;\n            hdr.ethernet.dst",
+            "meta.vrf : lpm;\n            hdr.ethernet.dst",
+        )
+        .replace("meta.class            : optional;", "meta.class : ternary;");
+    let mut controller = Controller::with_program(&server, compiled("translated.p4", &text)).await;
+    let all = [0xff; 4];
+    let of_port = |port: &[u8], mask: &[u8]| p4rt::TableEntry {
+        r#match: vec![ternary(1, port, mask)],
+        priority: 1,
+        ..vrf_of(&[], b"red")
+    };
+    let to_port = |vrf: &[u8], bits: i32, class: &[u8], mask: &[u8]| p4rt::TableEntry {
+        r#match: vec![lpm(1, vrf, bits), ternary(3, class, mask)],
+        ..route(b"", &[2])
+    };
+    let written = [
+        of_port(&[1], &all),
+        of_port(&[0xff, 0xff, 0xff, 0xfd], &all),
+        of_port(&[1], &[1]),
+        to_port(b"red", 24, b"gold", &all),
+    ];
+    for entry in &written {
+        assert_eq!(controller.insert(entry.clone()).await, Ok(()), "{entry:?}");
+    }
+    for (table, entries) in [("vrfs", &written[..3]), ("routes", &written[3..])] {
+        let expected = entries.iter().cloned().map(Entity::TableEntry).collect();
+        assert_eq!(controller.read_one(all_of(table)).await, Ok(expected));
+    }
+    assert_eq!(
+        controller.insert(class_of(8, b"gold")).await,
+        Ok(()),
+        "so the frame is of the class that the route asks for"
+    );
+    let sent = server.receive(1, frame(9, 8, 0x1234));
+    assert_eq!(sent.iter().map(|(port, _)| *port).collect::<Vec<_>>(), [2]);
+    for wrong in [
+        of_port(&[1], &[1, 0xff]), // all that the switch has, not all that the controller has
+        to_port(b"red", 16, b"gold", &all),
+        to_port(b"red", 24, b"gold", &[0xff]),
+    ] {
+        assert_eq!(controller.insert(wrong).await, Err(Code::InvalidArgument));
+    }
+}
+
+#[tokio::test]
+async fn replicas_of_older_clients_have_numbers_of_ports() {
+    let group = |port: u32| {
+        #[allow(deprecated, reason = "the form of clients older than P4Runtime 1.4")]
+        let replica = p4rt::Replica {
+            port_kind: Some(PortKind::EgressPort(port)),
+            ..Default::default()
+        };
+        Entity::PacketReplicationEngineEntry(p4rt::PacketReplicationEngineEntry {
+            r#type: Some(Replication::MulticastGroupEntry(p4rt::MulticastGroupEntry {
+                multicast_group_id: 7,
+                replicas: vec![replica],
+                ..Default::default()
+            })),
+        })
+    };
+    let server = start().await;
+    let program = compiled("translated.p4", &with_numbers_of_ports());
+    let mut controller = Controller::with_program(&server, program).await;
+    let to_cpu = group(0xffff_fffd);
+    assert_eq!(controller.write_one(Type::Insert, to_cpu.clone()).await, Ok(()));
+    assert_eq!(controller.read_one(to_cpu.clone()).await, Ok(vec![to_cpu]));
+    assert_eq!(
+        controller.write_one(Type::Modify, group(512)).await,
+        Err(Code::OutOfRange)
+    );
+    let (_server, mut controller) = connected().await;
+    let refused = controller.write(vec![update(Type::Insert, group(2))]).await;
+    let refused = refused.expect_err("ports have names");
+    assert!(
+        refused
+            .message()
+            .ends_with("egress_port 2: ports of this program have names; they stand in 'port'"),
+        "{}",
+        refused.message()
     );
 }

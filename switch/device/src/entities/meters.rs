@@ -235,6 +235,23 @@ pub(crate) fn counted(forwarding: &Forwarding, pipeline: &Pipeline, update: &Ent
         .collect()
 }
 
+/// All counts of colours but those of 0.
+pub(crate) fn all_counted(forwarding: &Forwarding, pipeline: &Pipeline) -> Vec<(Entity, [Count; 3])> {
+    let direct = |is_default_action| {
+        Entity::TableEntry(p4rt::TableEntry {
+            is_default_action,
+            ..p4rt::TableEntry::default()
+        })
+    };
+    let all = [
+        Entity::MeterEntry(p4rt::MeterEntry::default()),
+        direct(false),
+        direct(true),
+    ];
+    let found = all.iter().flat_map(|of| counted(forwarding, pipeline, of));
+    found.filter(|(_, counts)| *counts != [Count::default(); 3]).collect()
+}
+
 /// Gives the counts of colours back that [`counted`] found.
 ///
 /// # Errors

@@ -5,7 +5,7 @@ use p4sched_proto::p4::v1 as p4rt;
 use p4sched_proto::p4::v1::action_profile_action_set::{ActionSelectionMode, SizeSemantics};
 use p4sched_proto::p4::v1::table_action::Type as ActionKind;
 
-use super::profiles::check_weights;
+use super::profiles::{check_total, check_weights};
 use crate::action;
 use crate::index::{Index, Profile, Table};
 use crate::links::{Links, liveness};
@@ -22,8 +22,26 @@ pub struct Prepared {
     pub one_shot: Option<OneShot>,
 }
 
+/// What stands in place of an entry's new action.
+#[derive(Debug, Clone, Copy)]
+pub enum Replaces {
+    /// The entry is new.
+    Nothing,
+    /// It names a member or group.
+    Reference,
+    /// A one-shot of this size.
+    OneShot(i64),
+}
+
+impl Replaces {
+    /// The action of an entry that exists; with its size, if it is a one-shot.
+    pub fn entry(one_shot: Option<i64>) -> Replaces {
+        one_shot.map_or(Replaces::Reference, Replaces::OneShot)
+    }
+}
+
 /// Checks an entry's action, and creates the members and the group of a one-shot. A caller that fails later calls
-/// [`discard`]. `replaces`: whether the action that it replaces is a one-shot.
+/// [`discard`].
 ///
 /// # Errors
 /// `INVALID_ARGUMENT` for a kind of action that the table or its other entries do not allow, `NOT_FOUND` for a member or group that does not
@@ -34,14 +52,18 @@ pub fn prepare(
     index: &Index,
     table: &Table,
     action: &ActionKind,
-    replaces: Option<bool>,
+    replaces: Replaces,
 ) -> Result<Prepared, Fault> {
     let name = &table.name;
     let profile = table.profile.map(|id| index.profile(id)).transpose()?;
     if let Some(store) = profile.and_then(|profile| forwarding.profiles.get(&profile.id)) {
         let is_one_shot = matches!(action, ActionKind::ActionProfileActionSet(_));
-        let goes = usize::from(replaces == Some(!is_one_shot));
-        if store.written(!is_one_shot) > goes {
+        let other_kind_goes = match replaces {
+            Replaces::Nothing => false,
+            Replaces::Reference => is_one_shot,
+            Replaces::OneShot(_) => !is_one_shot,
+        };
+        if store.written(!is_one_shot) > usize::from(other_kind_goes) {
             return Err(Fault::invalid(format!(
                 "{name}: entries of an action selector are all one-shots, or all name members and groups"
             )));
@@ -77,7 +99,15 @@ pub fn prepare(
             Ok(prepared(ActionCall::Group(*group), action.clone()))
         }
         (ActionKind::ActionProfileActionSet(set), Some(profile)) if profile.with_selector => {
-            expand(forwarding, pipeline, index, table, profile, set)
+            let size = check_set(forwarding, profile, set)?;
+            let goes = match replaces {
+                Replaces::OneShot(size) => size,
+                _ => 0,
+            };
+            if let Some(store) = forwarding.profiles.get(&profile.id) {
+                check_total(profile, store, size - goes)?;
+            }
+            expand(forwarding, pipeline, index, (table, profile), (set, size))
         }
         (_, None) => Err(Fault::invalid(format!(
             "{name}: its entries take an action, not a member or group"
@@ -93,7 +123,8 @@ pub fn prepare(
     }
 }
 
-fn check_set(forwarding: &Forwarding, profile: &Profile, set: &p4rt::ActionProfileActionSet) -> Result<(), Fault> {
+/// Checks the choices of a one-shot; returns its size.
+fn check_set(forwarding: &Forwarding, profile: &Profile, set: &p4rt::ActionProfileActionSet) -> Result<i64, Fault> {
     let known = ActionSelectionMode::try_from(set.action_selection_mode).is_ok()
         && SizeSemantics::try_from(set.size_semantics).is_ok();
     if !known {
@@ -108,9 +139,11 @@ fn check_set(forwarding: &Forwarding, profile: &Profile, set: &p4rt::ActionProfi
         SizeSemantics::SumOfMembers => profile.size_in_members.or(Some(0)),
     };
     let weights = set.action_profile_actions.iter().map(|action| action.weight);
-    check_weights(profile, weights, profile.max_group_size, in_members)?;
-    let mut choices = set.action_profile_actions.iter();
-    choices.try_for_each(|choice| liveness::check_watch(&forwarding.links, &profile.name, liveness::of_choice(choice)))
+    let size = check_weights(profile, weights, profile.max_group_size, in_members)?;
+    for choice in &set.action_profile_actions {
+        liveness::check_watch(&forwarding.links, &profile.name, liveness::of_choice(choice))?;
+    }
+    Ok(size)
 }
 
 /// The members of a one-shot's group that can be chosen, each as often as its weight says.
@@ -125,11 +158,9 @@ fn expand(
     forwarding: &mut Forwarding,
     pipeline: &mut Pipeline,
     index: &Index,
-    table: &Table,
-    profile: &Profile,
-    set: &p4rt::ActionProfileActionSet,
+    (table, profile): (&Table, &Profile),
+    (set, size): (&p4rt::ActionProfileActionSet, i64),
 ) -> Result<Prepared, Fault> {
-    check_set(forwarding, profile, set)?;
     let mut bound = Vec::with_capacity(set.action_profile_actions.len());
     for choice in &set.action_profile_actions {
         let action = choice.action.as_ref();
@@ -141,6 +172,7 @@ fn expand(
     let mut created = OneShot {
         group: store.reserve(),
         members: Vec::with_capacity(bound.len()),
+        size,
     };
     for bound in &bound {
         let member = store.reserve();

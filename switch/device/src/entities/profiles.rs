@@ -76,7 +76,8 @@ pub(crate) fn write_member(
     Ok(())
 }
 
-/// Checks the weights of a group against P4Info and the group's size. `in_members`: as [`Profile::size_in_members`].
+/// Checks the weights of a group against P4Info and the group's size. `in_members`: as [`Profile::size_in_members`]. Returns the
+/// size of the group.
 ///
 /// # Errors
 /// `INVALID_ARGUMENT` for weights or a size that P4Info does not allow, `RESOURCE_EXHAUSTED` for more than the switch
@@ -86,7 +87,7 @@ pub(crate) fn check_weights(
     weights: impl Iterator<Item = i32> + Clone,
     max_size: i32,
     in_members: Option<i32>,
-) -> Result<(), Fault> {
+) -> Result<i64, Fault> {
     let name = &profile.name;
     if profile.weights_disallowed {
         if let Some(weight) = weights.clone().find(|&weight| weight != 0) {
@@ -99,17 +100,15 @@ pub(crate) fn check_weights(
             "{name}: a weight of {weight}; weights are at least 1"
         )));
     }
-    let slots: i64 = weights.clone().map(|weight| i64::from(weight.max(1))).sum();
-    let size = if let Some(largest) = in_members {
-        if let Some(weight) = weights.clone().find(|&weight| largest > 0 && weight > largest) {
-            return Err(Fault::invalid(format!(
-                "{name}: a weight of {weight}; it is at most {largest}"
-            )));
-        }
-        weights.count() as i64
-    } else {
-        slots
-    };
+    if let Some(largest) = in_members.filter(|&largest| largest > 0)
+        && let Some(weight) = weights.clone().find(|&weight| weight > largest)
+    {
+        return Err(Fault::invalid(format!(
+            "{name}: a weight of {weight}; it is at most {largest}"
+        )));
+    }
+    let slots = size_of(weights.clone(), None);
+    let size = size_of(weights, in_members);
     if max_size > 0 && size > i64::from(max_size) {
         return Err(Fault::invalid(format!(
             "{name}: a group of size {size}; it may have {max_size}"
@@ -121,6 +120,34 @@ pub(crate) fn check_weights(
             format!("{name}: weights add up to more than {MAX_GROUP_SLOTS}"),
         ));
     }
+    Ok(size)
+}
+
+/// The size of a group: its members, or their weights. `in_members`: as [`Profile::size_in_members`].
+fn size_of(weights: impl Iterator<Item = i32>, in_members: Option<i32>) -> i64 {
+    match in_members {
+        Some(_) => weights.count() as i64,
+        None => weights.map(|weight| i64::from(weight.max(1))).sum(),
+    }
+}
+
+/// Checks that the groups of a selector have room for so much more together.
+///
+/// # Errors
+/// `RESOURCE_EXHAUSTED`.
+pub(crate) fn check_total(profile: &Profile, store: &ProfileStore, more: i64) -> Result<(), Fault> {
+    let total = store.size_of_groups + more;
+    if profile.size > 0 && more > 0 && total > profile.size {
+        let counted = match profile.size_in_members {
+            Some(_) => "members",
+            None => "weights",
+        };
+        let message = format!(
+            "{}: its groups would have {counted} of {total} together; P4Info allows {}",
+            profile.name, profile.size
+        );
+        return Err(Fault::new(Code::ResourceExhausted, message));
+    }
     Ok(())
 }
 
@@ -129,7 +156,7 @@ fn check_group(
     links: &Links,
     profile: &Profile,
     group: &p4rt::ActionProfileGroup,
-) -> Result<(), Fault> {
+) -> Result<i64, Fault> {
     let (name, id) = (&profile.name, group.group_id);
     let (size, limit) = (group.max_size, profile.max_group_size);
     if size < 0 {
@@ -182,12 +209,17 @@ pub(crate) fn write_group(
     check_id(profile, "group", id)?;
     let store = forwarding.profiles.entry(profile.id).or_default();
     let existing = store.groups.get(&id);
+    let was = existing.map_or(0, |group| {
+        let weights = group.members.iter().map(|member| member.weight);
+        size_of(weights, profile.size_in_members)
+    });
     match (kind, existing) {
         (Type::Insert, Some(_)) => return Err(Fault::exists(format!("{name}: group {id} exists"))),
         (Type::Modify | Type::Delete, None) => return Err(Fault::not_found(format!("{name}: no group {id}"))),
         (Type::Delete, Some(_)) => {
             pipeline.group_delete(profile.profile, id)?;
             store.groups.remove(&id);
+            store.size_of_groups -= was;
             return Ok(());
         }
         (Type::Modify, Some(existing)) if existing.max_size != group.max_size => {
@@ -198,13 +230,15 @@ pub(crate) fn write_group(
         }
         _ => {}
     }
-    check_group(store, &forwarding.links, profile, group)?;
+    let more = check_group(store, &forwarding.links, profile, group)? - was;
+    check_total(profile, store, more)?;
     let shares = liveness::shares(&forwarding.links, group);
     if kind == Type::Insert {
         pipeline.group_insert(profile.profile, id, &shares)?;
     } else {
         pipeline.group_modify(profile.profile, id, &shares)?;
     }
+    store.size_of_groups += more;
     store.groups.insert(id, group.clone());
     Ok(())
 }

@@ -17,6 +17,8 @@ use p4sched_proto::p4::v1::{action_profile_action, action_profile_group};
 
 use super::dictionary::{Dictionary, Sdn};
 use crate::Fault;
+use crate::bytestring::canonical;
+use crate::match_key::ones;
 
 /// Names of types that stand for ports: those of PSA, and that of SAI P4.
 pub const PORT_TYPES: [&str; 3] = ["PortId_t", "PortIdInHeader_t", "port_id_t"];
@@ -49,11 +51,31 @@ pub struct Parts {
     pub strict: bool,
 }
 
+/// What a place knows of a type.
+#[derive(Debug, Clone, Copy)]
+pub struct Kind {
+    /// Whether the controller sees strings or numbers.
+    pub sdn: Sdn,
+    /// They are numbers with bits that mean the same on both sides.
+    pub plain: bool,
+    /// Bits in the data plane.
+    pub width: u32,
+}
+
+impl Kind {
+    /// Bits of a value as the controller has it.
+    fn sdn_bits(&self, value: &[u8]) -> u32 {
+        match self.sdn {
+            Sdn::Text => 8 * value.len() as u32,
+            Sdn::Number(bits) => bits,
+        }
+    }
+}
+
 /// The translated types in use, by the identifiers of P4Info.
 #[derive(Debug, Clone, Default)]
 pub struct Places {
-    /// Whether the controller sees strings or numbers, and whether they have bits that mean the same on both sides.
-    pub types: Vec<(Sdn, bool)>,
+    pub types: Vec<Kind>,
     /// Of table or value set, and field.
     pub fields: HashMap<(u32, u32), TypeId>,
     /// Of action and parameter.
@@ -79,9 +101,14 @@ impl Places {
     pub fn new(info: &p4info::P4Info, dictionaries: &[Dictionary]) -> Places {
         let named = dictionaries.iter().enumerate();
         let named: HashMap<String, TypeId> = named.map(|(kind, types)| (types.type_name.clone(), kind)).collect();
+        let kind_of = |types: &Dictionary| Kind {
+            sdn: types.sdn,
+            plain: types.is_plain(),
+            width: types.width,
+        };
         let port = PORT_TYPES.iter().find_map(|name| named.get(*name)).copied();
         let mut places = Places {
-            types: dictionaries.iter().map(|types| (types.sdn, types.is_plain())).collect(),
+            types: dictionaries.iter().map(kind_of).collect(),
             port: port.or_else(|| dictionaries.iter().position(Dictionary::is_of_ports)),
             named,
             ..Places::default()
@@ -248,10 +275,27 @@ impl Places {
         }
     }
 
+    /// Visits a port in the form that older clients send, a number.
+    fn numbered_port(&self, port: &mut u32, visit: Visit) -> Result<(), Fault> {
+        let Some(kind) = self.port else { return Ok(()) };
+        if self.types[kind].sdn == Sdn::Text {
+            return Err(Fault::invalid(format!(
+                "egress_port {port}: ports of this program have names; they stand in 'port'"
+            )));
+        }
+        let mut value = canonical(&port.to_be_bytes());
+        visit(kind, Part::Content, &mut value)?;
+        *port = value.iter().fold(0, |number, &byte| number << 8 | u32::from(byte));
+        Ok(())
+    }
+
     fn replicas(&self, replicas: &mut [p4rt::Replica], visit: Visit) -> Result<(), Fault> {
         for replica in replicas {
-            if let Some(PortKind::Port(port)) = &mut replica.port_kind {
-                self.port(port, visit)?;
+            match &mut replica.port_kind {
+                Some(PortKind::Port(port)) => self.port(port, visit)?,
+                #[allow(deprecated, reason = "clients older than P4Runtime 1.4 send this form")]
+                Some(PortKind::EgressPort(port)) => self.numbered_port(port, visit)?,
+                None => {}
             }
             for backup in &mut replica.backup_replicas {
                 self.port(&mut backup.port, visit)?;
@@ -264,7 +308,7 @@ impl Places {
         let (Some(&kind), Some(index)) = (self.indices.get(&id), index) else {
             return Ok(());
         };
-        if self.types[kind].0 == Sdn::Text || index.index < 0 {
+        if self.types[kind].sdn == Sdn::Text || index.index < 0 {
             return Ok(());
         }
         let mut value = index.index.to_be_bytes().to_vec();
@@ -284,6 +328,22 @@ impl Places {
         let Some(&kind) = self.fields.get(&(owner, field.field_id)) else {
             return Ok(());
         };
+        let types = &self.types[kind];
+        let one_value = || {
+            let right = match types.sdn {
+                Sdn::Text => "a mask or prefix of as many bytes 0xff as the string has".to_owned(),
+                Sdn::Number(bits) => format!("a mask or prefix of all {bits} bits"),
+            };
+            Err(Fault::invalid(format!(
+                "key field {}: its type is translated, so it matches one value ({right}), or is left out",
+                field.field_id
+            )))
+        };
+        // From the controller's values to the data plane's, or back.
+        let bits = |value: &[u8], of_controller: bool| match of_controller {
+            true => types.sdn_bits(value),
+            false => types.width,
+        };
         match &mut field.field_match_type {
             Some(FieldMatchType::Exact(exact)) => visit(kind, part, &mut exact.value),
             Some(FieldMatchType::Optional(optional)) => visit(kind, part, &mut optional.value),
@@ -292,14 +352,36 @@ impl Places {
                 range.high.clone_from(&range.low);
                 Ok(())
             }
-            Some(FieldMatchType::Lpm(_) | FieldMatchType::Ternary(_) | FieldMatchType::Range(_))
-                if strict && !self.types[kind].1 =>
-            {
-                Err(Fault::invalid(format!(
-                    "key field {}: its type is translated, so it matches one value, or is left out",
-                    field.field_id
-                )))
+            Some(FieldMatchType::Ternary(ternary)) => {
+                let whole = canonical(&ones(bits(&ternary.value, strict)));
+                let mask = canonical(&ternary.mask);
+                if !ternary.value.is_empty() && mask == whole {
+                    visit(kind, part, &mut ternary.value)?;
+                    ternary.mask = canonical(&ones(bits(&ternary.value, !strict)));
+                    return Ok(());
+                }
+                // Read back it would be the mask of all the controller's bits.
+                let ambiguous = mask == canonical(&ones(types.width));
+                if strict && (!types.plain || ambiguous) {
+                    one_value()
+                } else {
+                    Ok(())
+                }
             }
+            Some(FieldMatchType::Lpm(lpm)) => {
+                if u32::try_from(lpm.prefix_len) == Ok(bits(&lpm.value, strict)) && !lpm.value.is_empty() {
+                    visit(kind, part, &mut lpm.value)?;
+                    lpm.prefix_len = bits(&lpm.value, !strict).cast_signed();
+                    return Ok(());
+                }
+                let ambiguous = u32::try_from(lpm.prefix_len) == Ok(types.width);
+                if strict && (!types.plain || ambiguous) {
+                    one_value()
+                } else {
+                    Ok(())
+                }
+            }
+            Some(FieldMatchType::Range(_)) if strict && !types.plain => one_value(),
             _ => Ok(()),
         }
     }

@@ -5,7 +5,8 @@ use p4sched_proto::p4::v1 as p4rt;
 use p4sched_proto::p4::v1::table_action::Type as ActionKind;
 use p4sched_proto::p4::v1::update::Type;
 
-use crate::entities::{counters, meters, one_shot};
+use crate::entities::one_shot::{self, Replaces};
+use crate::entities::{counters, meters};
 use crate::index::{Index, Table};
 use crate::match_key::key_of;
 use crate::store::{DefaultEntry, Key, Stored};
@@ -142,7 +143,7 @@ fn insert(
     check_attachments(table, entry)?;
     let action = entry.action.as_ref().and_then(|action| action.r#type.as_ref());
     let action = action.ok_or_else(|| Fault::invalid(format!("{}: an entry without an action", table.name)))?;
-    let prepared = one_shot::prepare(forwarding, pipeline, index, table, action, None)?;
+    let prepared = one_shot::prepare(forwarding, pipeline, index, table, action, Replaces::Nothing)?;
     let inserted = pipeline.table_insert(table.table, &key.0, key.1, &prepared.call);
     let handle = match inserted {
         Ok(handle) => handle,
@@ -159,7 +160,7 @@ fn insert(
     }
     set_counts(pipeline, table, row, entry)?;
     if let Some(profile) = table.profile.and_then(|id| forwarding.profiles.get_mut(&id)) {
-        profile.entry_added(prepared.one_shot.is_some());
+        profile.entry_added(prepared.one_shot.as_ref().map(|one_shot| one_shot.size));
     }
     let stored = Stored {
         handle,
@@ -197,7 +198,7 @@ fn modify(
         .and_then(|store| store.find(key))
         .ok_or_else(|| no_entry(table))?;
     let (handle, is_const) = (stored.handle, stored.entry.is_const || table.is_const);
-    let was_one_shot = stored.one_shot.is_some();
+    let was = stored.one_shot.as_ref().map(|one_shot| one_shot.size);
     check_attachments(table, entry)?;
     let action = entry.action.as_ref().and_then(|action| action.r#type.as_ref());
     if is_const && action.is_some() {
@@ -207,7 +208,7 @@ fn modify(
         )));
     }
     let prepared = action
-        .map(|action| one_shot::prepare(forwarding, pipeline, index, table, action, Some(was_one_shot)))
+        .map(|action| one_shot::prepare(forwarding, pipeline, index, table, action, Replaces::entry(was)))
         .transpose()?;
     let old_meter = match table.direct_meter {
         Some(_) => pipeline.direct_meter(table.table, handle)?,
@@ -247,12 +248,12 @@ fn modify(
         stored.entry.action = Some(p4rt::TableAction {
             r#type: Some(prepared.response),
         });
-        let is_one_shot = prepared.one_shot.is_some();
+        let is = prepared.one_shot.as_ref().map(|one_shot| one_shot.size);
         let replaced = std::mem::replace(&mut stored.one_shot, prepared.one_shot);
         one_shot::discard(pipeline, index, table, replaced);
         if let Some(profile) = table.profile.and_then(|id| forwarding.profiles.get_mut(&id)) {
-            profile.entry_removed(was_one_shot);
-            profile.entry_added(is_one_shot);
+            profile.entry_removed(was);
+            profile.entry_added(is);
         }
     }
     Ok(())
@@ -268,7 +269,7 @@ fn delete(forwarding: &mut Forwarding, pipeline: &mut Pipeline, table: &Table, k
     pipeline.table_delete(table.table, stored.handle)?;
     let removed = store.remove(key).and_then(|stored| stored.one_shot);
     if let Some(profile) = table.profile.and_then(|id| forwarding.profiles.get_mut(&id)) {
-        profile.entry_removed(removed.is_some());
+        profile.entry_removed(removed.as_ref().map(|one_shot| one_shot.size));
     }
     one_shot::discard(pipeline, &index, table, removed);
     Ok(())
