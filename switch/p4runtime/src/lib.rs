@@ -16,5 +16,6 @@ mod traffic_manager;
 pub use handle::{DeviceHandle, Job};
 pub use program::read_program;
 pub use server::{NOTIFICATION_BACKLOG, serve, serve_streams};
+pub use status::CLIENT_METADATA_BYTES;
 pub use streams::{Said, Streams};
 pub use tls::{Log, Tls, TlsFiles};

@@ -26,7 +26,9 @@ pub const NOTIFICATION_BACKLOG: usize = 4096;
 const STREAM_BACKLOG: usize = 1024;
 
 /// Serves both services until `shutdown`, or until a socket error. `notifications` come from the device. With `tls` everything is
-/// encrypted.
+/// encrypted. Error details of a batch fit into `client_metadata` bytes, what clients take: [`CLIENT_METADATA_BYTES`] at least.
+///
+/// [`CLIENT_METADATA_BYTES`]: crate::CLIENT_METADATA_BYTES
 ///
 /// # Errors
 /// Those of the socket.
@@ -34,13 +36,14 @@ pub async fn serve(
     listener: TcpListener,
     tls: Option<Tls>,
     device_id: u64,
+    client_metadata: usize,
     device: DeviceHandle,
     notifications: mpsc::Receiver<Notification>,
     shutdown: impl Future<Output = ()>,
 ) -> Result<(), tonic::transport::Error> {
     let streams = Arc::new(Streams::new(device_id, STREAM_BACKLOG));
     tokio::select! {
-        served = serve_streams(listener, tls, Arc::clone(&streams), device, shutdown) => served,
+        served = serve_streams(listener, tls, Arc::clone(&streams), client_metadata, device, shutdown) => served,
         () = streams.pass_on(notifications) => Ok(()),
     }
 }
@@ -53,10 +56,11 @@ pub async fn serve_streams(
     listener: TcpListener,
     tls: Option<Tls>,
     streams: Arc<Streams>,
+    client_metadata: usize,
     device: DeviceHandle,
     shutdown: impl Future<Output = ()>,
 ) -> Result<(), tonic::transport::Error> {
-    let p4runtime = P4RuntimeServer::new(service::Service::new(device.clone(), streams))
+    let p4runtime = P4RuntimeServer::new(service::Service::new(device.clone(), streams, client_metadata))
         .max_decoding_message_size(MAX_REQUEST_BYTES)
         .max_encoding_message_size(MAX_REQUEST_BYTES);
     let traffic_manager = TrafficManagerServer::new(traffic_manager::Service::new(device));

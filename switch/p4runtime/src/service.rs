@@ -32,12 +32,17 @@ const ENTITIES_PER_RESPONSE: usize = 512;
 pub struct Service {
     device: DeviceHandle,
     streams: Arc<Streams>,
+    client_metadata: usize,
 }
 
 impl Service {
-    /// Requests go to `device`, controllers are known to `streams`.
-    pub fn new(device: DeviceHandle, streams: Arc<Streams>) -> Service {
-        Service { device, streams }
+    /// Requests go to `device`, controllers are known to `streams`. Clients take so many bytes of metadata.
+    pub fn new(device: DeviceHandle, streams: Arc<Streams>, client_metadata: usize) -> Service {
+        Service {
+            device,
+            streams,
+            client_metadata,
+        }
     }
 }
 
@@ -54,11 +59,12 @@ impl P4Runtime for Service {
         let role = requested_role(&request.role, request.role_id);
         request.role = role;
         let (device, streams) = (self.device.clone(), Arc::clone(&self.streams));
+        let client_metadata = self.client_metadata;
         // A task of its own: a client that goes away must not leave half a batch behind.
         let writing = tokio::spawn(async move {
             let _order = streams.writes.lock().await;
             streams.check_write(request.device_id, &request.role, request.election_id.as_ref())?;
-            write_batch(&device, request).await
+            write_batch(&device, request, client_metadata).await
         });
         writing.await.map_err(|error| Status::internal(error.to_string()))??;
         Ok(Response::new(p4rt::WriteResponse {}))
@@ -79,7 +85,7 @@ impl P4Runtime for Service {
         let failed = statuses
             .iter()
             .any(Result::is_err)
-            .then(|| Err(status::of_batch("reads", &statuses)));
+            .then(|| Err(status::of_batch("reads", &statuses, self.client_metadata)));
         let mut responses = Vec::with_capacity(entities.len() / ENTITIES_PER_RESPONSE + 2);
         let mut entities = entities
             .into_iter()
@@ -201,7 +207,7 @@ impl P4Runtime for Service {
     }
 }
 
-async fn write_batch(device: &DeviceHandle, request: p4rt::WriteRequest) -> Result<(), Status> {
+async fn write_batch(device: &DeviceHandle, request: p4rt::WriteRequest, client_metadata: usize) -> Result<(), Status> {
     let results = if request.atomicity() == Atomicity::ContinueOnError {
         // The part comes back with its results: its thousands of small allocations are not freed between two packets.
         let write = |part: p4rt::WriteRequest| {
@@ -218,7 +224,7 @@ async fn write_batch(device: &DeviceHandle, request: p4rt::WriteRequest) -> Resu
             .await?
     };
     if results.iter().any(Result::is_err) {
-        return Err(status::of_batch("updates", &results));
+        return Err(status::of_batch("updates", &results, client_metadata));
     }
     Ok(())
 }

@@ -7,7 +7,7 @@ use prost::Message as _;
 use tonic::{Code, Status};
 
 /// What clients take as metadata of a response unless told otherwise.
-const MAX_METADATA_BYTES: usize = 8192;
+pub const CLIENT_METADATA_BYTES: usize = 8192;
 /// Room for everything in it but the message and the details.
 const OTHER_METADATA_BYTES: usize = 600;
 /// Longest message of a batch's status: it is sent beside the details and again within them.
@@ -21,9 +21,9 @@ pub fn of(fault: Fault) -> Status {
 /// The status of a batch in which at least one element failed: `UNKNOWN`, with one `p4.v1.Error` per element in order.
 /// The first failure is in the message too.
 ///
-/// Clients refuse metadata above 8 KiB. Where the details would be larger, only the first errors have their messages; where
-/// their codes alone would be, the message says for how many elements there are details.
-pub fn of_batch(what: &str, results: &[Result<(), Fault>]) -> Status {
+/// Clients refuse metadata above `metadata` bytes, [`CLIENT_METADATA_BYTES`] at least. Where the details would be larger, only the
+/// first errors have their messages; where their codes alone would be, the message says for how many elements there are details.
+pub fn of_batch(what: &str, results: &[Result<(), Fault>], metadata: usize) -> Status {
     let failed = results.iter().filter(|result| result.is_err()).count();
     let (first, fault) = results
         .iter()
@@ -40,7 +40,7 @@ pub fn of_batch(what: &str, results: &[Result<(), Fault>]) -> Status {
         .map(|result| result.as_ref().err().map_or_else(p4rt::Error::default, to_error))
         .collect();
     // Base64 adds a third.
-    let room = (MAX_METADATA_BYTES - OTHER_METADATA_BYTES - message.len()) / 4 * 3;
+    let room = (metadata.max(CLIENT_METADATA_BYTES) - OTHER_METADATA_BYTES - message.len()) / 4 * 3;
     let full = rpc_status(
         &message,
         errors.iter().map(|error| detail("type.googleapis.com", error)),
@@ -129,7 +129,7 @@ mod tests {
 
     #[test]
     fn a_batch_reports_one_error_per_element_in_order() {
-        let status = of_batch("updates", &[Ok(()), Err(Fault::not_found("no entry")), Ok(())]);
+        let status = of_batch("updates", &[Ok(()), Err(Fault::not_found("no entry")), Ok(())], 0);
         assert_eq!(status.code(), Code::Unknown);
         assert_eq!(
             status.message(),
@@ -174,7 +174,7 @@ mod tests {
                 _ => Err(Fault::not_found(long)),
             })
             .collect();
-        let status = of_batch("updates", &results);
+        let status = of_batch("updates", &results, 0);
         assert!(metadata_bytes(&status) <= 8192 - 600, "{}", metadata_bytes(&status));
         let details = details(&status);
         let codes: Vec<i32> = details.iter().map(|(code, _)| *code).collect();
@@ -187,7 +187,7 @@ mod tests {
     #[test]
     fn a_batch_too_large_for_its_codes_says_how_many_it_tells_of() {
         let results: Vec<_> = (0..5000).map(|_| Err(Fault::exists("it exists"))).collect();
-        let status = of_batch("updates", &results);
+        let status = of_batch("updates", &results, 0);
         assert!(metadata_bytes(&status) <= 8192 - 500, "{}", metadata_bytes(&status));
         let told = details(&status).len();
         assert!(told >= 200, "{told}");
@@ -196,8 +196,20 @@ mod tests {
     }
 
     #[test]
+    fn a_client_that_takes_more_metadata_gets_all_details() {
+        let mut results = vec![Ok(()); 1024];
+        results.push(Err(Fault::new(p4sched_device::Code::ResourceExhausted, "it is full")));
+        let status = of_batch("updates", &results, 65536);
+        let told = details(&status);
+        assert_eq!(told.len(), 1025);
+        assert_eq!(told[1024], (8, "it is full".to_owned()));
+        assert!(metadata_bytes(&status) > 35_000, "{}", metadata_bytes(&status));
+        assert!(details(&of_batch("updates", &results, 8192)).len() < 1025);
+    }
+
+    #[test]
     fn a_message_without_end_is_cut_between_characters() {
-        let status = of_batch("updates", &[Err(Fault::invalid("\u{e9}".repeat(10_000)))]);
+        let status = of_batch("updates", &[Err(Fault::invalid("\u{e9}".repeat(10_000)))], 0);
         assert!(metadata_bytes(&status) <= 8192 - 600);
         assert_eq!(details(&status), [(3, String::new())]);
     }

@@ -258,7 +258,8 @@ fn serve_until_signal(
                 _ = end => {}
             }
         };
-        serve(listener, tls, options.device_id, handle, notified, shutdown)
+        let (id, metadata) = (options.device_id, options.grpc_client_metadata);
+        serve(listener, tls, id, metadata, handle, notified, shutdown)
             .await
             .map_err(|error| format!("gRPC: {error}"))
     });

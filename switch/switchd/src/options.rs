@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use clap::parser::ValueSource;
 use clap::{CommandFactory, FromArgMatches, Parser};
 use p4sched_dataplane::{DROP_PORT, Port};
+use p4sched_p4runtime::CLIENT_METADATA_BYTES;
 
 use crate::bmv2_only::{Ignored, Unsupported};
 use crate::grpc_tls::GrpcTls;
@@ -26,6 +27,9 @@ const BMV2_LOG_FILES: u64 = 3;
 
 /// The newest format of programs that BMv2 reads; this switch reads all of version 2.
 pub const BMV2_JSON_VERSION: &str = "2.24";
+
+/// BMv2 sends all details of an error, however large. So many bytes are what finsy takes.
+const BMV2_CLIENT_METADATA: usize = 65536;
 
 /// Where BMv2's Thrift server listens unless told otherwise.
 const BMV2_THRIFT_PORT: u16 = 9090;
@@ -55,6 +59,11 @@ pub struct Options {
     /// Address of the gRPC server. 0.0.0.0:9559 lets other hosts in.
     #[arg(long, value_name = "HOST:PORT", default_value = "127.0.0.1:9559")]
     pub grpc_server_addr: String,
+
+    /// Bytes of metadata that P4Runtime clients take: the error details of a large batch are cut to fit. gRPC takes 8192 unless
+    /// the client says otherwise; finsy takes 65536.
+    #[arg(long, value_name = "BYTES", default_value_t = CLIENT_METADATA_BYTES, value_parser = metadata_bytes)]
+    pub grpc_client_metadata: usize,
 
     /// Port by which packets leave for the controller and enter from it.
     #[arg(long, value_name = "PORT", value_parser = clap::value_parser!(Port).range(0..=i64::from(LAST_PORT)))]
@@ -145,6 +154,14 @@ pub struct Options {
     unsupported: Unsupported,
 }
 
+fn metadata_bytes(text: &str) -> Result<usize, String> {
+    const MOST: usize = 1 << 20;
+    match text.parse() {
+        Ok(bytes) if (CLIENT_METADATA_BYTES..=MOST).contains(&bytes) => Ok(bytes),
+        _ => Err(format!("it is {CLIENT_METADATA_BYTES} to {MOST}")),
+    }
+}
+
 fn drop_port(text: &str) -> Result<Port, String> {
     match text.parse() {
         Ok(DROP_PORT) => Ok(DROP_PORT),
@@ -230,6 +247,9 @@ impl Options {
             // BMv2 has no log unless it is asked for one, and then it tells everything.
             if default("log_level") && (options.log_console || options.log_file.is_some()) {
                 options.log_level = Level::Trace;
+            }
+            if default("grpc_client_metadata") {
+                options.grpc_client_metadata = BMV2_CLIENT_METADATA;
             }
             if default("device_id") {
                 options.device_id = 0;
@@ -335,6 +355,21 @@ mod tests {
             (4, "127.0.0.1:1".to_owned())
         );
         assert_eq!(parse("simple_switch --no-p4"), (0, "127.0.0.1:0".to_owned()));
+    }
+
+    #[test]
+    fn error_details_are_cut_to_what_a_client_takes_and_hardly_so_under_bmv2s_name() {
+        let metadata = |line: &str| {
+            let arguments = line.split_whitespace().map(OsString::from);
+            Options::from_command_line(arguments).map(|options| options.grpc_client_metadata)
+        };
+        assert_eq!(metadata("p4sched-switch --no-p4").ok(), Some(8192));
+        assert_eq!(metadata("simple_switch_grpc --no-p4").ok(), Some(65536));
+        let given = metadata("simple_switch_grpc --no-p4 --grpc-client-metadata 8192");
+        assert_eq!(given.ok(), Some(8192));
+        let refused = metadata("p4sched-switch --no-p4 --grpc-client-metadata 100");
+        let refused = refused.expect_err("less than any client takes").to_string();
+        assert!(refused.contains("it is 8192 to 1048576"), "{refused}");
     }
 
     #[test]

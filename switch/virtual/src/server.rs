@@ -6,7 +6,7 @@ use std::sync::mpsc::{self, Sender};
 
 use p4sched_device::Device;
 use p4sched_engine::Engine;
-use p4sched_p4runtime::{DeviceHandle, Streams, serve_streams};
+use p4sched_p4runtime::{CLIENT_METADATA_BYTES, DeviceHandle, Streams, serve_streams};
 use p4sched_proto::p4sched::v1::simulation_server::SimulationServer;
 use thiserror::Error;
 use tokio::net::TcpListener;
@@ -97,9 +97,16 @@ impl Network {
                 }),
             );
             let mut shutdown = over.subscribe();
-            tokio::spawn(serve_streams(listener, None, streams, handle, async move {
-                let _ = shutdown.wait_for(|over| *over).await;
-            }));
+            tokio::spawn(serve_streams(
+                listener,
+                None,
+                streams,
+                CLIENT_METADATA_BYTES,
+                handle,
+                async move {
+                    let _ = shutdown.wait_for(|over| *over).await;
+                },
+            ));
             switches.push(Served {
                 name: switch.name.clone(),
                 device_id,

@@ -11,7 +11,7 @@ use fixture::{Bench, Wires, device};
 use p4sched_compiler::{EmbeddedIncludes, Input, Options, compile};
 use p4sched_dataplane::Port;
 use p4sched_device::Device;
-use p4sched_p4runtime::{DeviceHandle, Job, Tls, serve};
+use p4sched_p4runtime::{CLIENT_METADATA_BYTES, DeviceHandle, Job, Tls, serve};
 use p4sched_proto::google::rpc;
 use p4sched_proto::p4::config::v1::P4Info;
 use p4sched_proto::p4::v1 as p4rt;
@@ -86,9 +86,17 @@ pub async fn start_with(tls: Option<Tls>) -> Server {
     let scheme = if tls.is_some() { "https" } else { "http" };
     let (stop, stopped) = tokio::sync::oneshot::channel();
     let handle = DeviceHandle::new(jobs.clone(), Arc::new(|| {}));
-    tokio::spawn(serve(listener, tls, 1, handle, notifications, async {
-        let _ = stopped.await;
-    }));
+    tokio::spawn(serve(
+        listener,
+        tls,
+        1,
+        CLIENT_METADATA_BYTES,
+        handle,
+        notifications,
+        async {
+            let _ = stopped.await;
+        },
+    ));
     Server {
         place,
         address: format!("{scheme}://{place}"),
