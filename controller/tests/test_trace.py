@@ -132,8 +132,8 @@ def test_captures_of_both_byte_orders_and_units_of_time(order: str, magic: int, 
     ("text", "shown", "said"),
     [
         (b"", 0, "the file is empty"),
-        (b"\x0a\x0d\x0d\x0a" + bytes(60), 0, "this is pcapng; 'tcpdump -r FILE -w OUT.pcap' makes a pcap file of it"),
-        (b"hello, world", 0, "no capture: it does not begin as a pcap file"),
+        (b"\x0a\x0d\x0d\x0a" + bytes(60), 0, "behind packet 0: a section in no byte order: the file is damaged"),
+        (b"hello, world", 0, "no capture: it does not begin as a pcap or pcapng file"),
         (pcap(FRAMES)[:-1], 1, "packet 2: the file ends after 99 of its 100 bytes"),
         (pcap(FRAMES)[: 24 + 116 + 5], 1, "packet 2: the file ends after 5 bytes of its header"),
     ],
@@ -150,6 +150,30 @@ def test_what_is_no_whole_capture_is_told_behind_the_packets_that_are_there(
     assert done.stdout.count("=> ") == shown
     assert done.stderr.startswith(f"p4sched: {capture}: {said}")
     assert len(done.stderr.splitlines()) == 1
+
+
+def pcapng(frames: Sequence[bytes]) -> bytes:
+    """As Wireshark saves it: a section, an interface in nanoseconds, a packet each 10 us."""
+
+    def block(kind: int, content: bytes) -> bytes:
+        content += bytes(-len(content) % 4)
+        return struct.pack("<II", kind, len(content) + 12) + content + struct.pack("<I", len(content) + 12)
+
+    section = block(0x0A0D0D0A, struct.pack("<IHHq", 0x1A2B3C4D, 1, 0, -1))
+    interface = block(1, struct.pack("<HHIHHB3xHH", 1, 0, 262_144, 9, 1, 9, 0, 0))
+    packets = [
+        block(6, struct.pack("<5I", 0, 0, 10_000 * number, len(frame), len(frame)) + frame)
+        for number, frame in enumerate(frames)
+    ]
+    return section + interface + b"".join(packets)
+
+
+def test_a_capture_may_be_what_wireshark_saves(tmp_path: Path) -> None:
+    """pcapng, too."""
+    capture = tmp_path / "capture.pcapng"
+    capture.write_bytes(pcapng(FRAMES))
+    heads = [line for line in trace(P4_DIR / "fifo.p4", capture).stdout.splitlines() if line.startswith("packet")]
+    assert heads == ["packet 1: 0.000000 s, 100 bytes", "packet 2: 0.000010 s, 100 bytes"]
 
 
 def test_a_capture_may_come_through_a_pipe_and_may_be_empty(entries: Path, tmp_path: Path) -> None:
@@ -172,11 +196,15 @@ def test_wrong_entries_and_packets_that_are_not_there_are_told(entries: Path, ca
         ("table_add ipv4_routes forward 10.0.1.0/99 => 2 02:00:00:00:00:09", "Invalid"),
         ("frobnicate", "no command 'frobnicate'"),
         ("! true", "'true' is for a shell"),
+        ("help", "'help' is for a terminal: simple_switch_CLI"),
     ):
         entries.write_text(f"# a comment\n{line}\n")
         done = trace(P4_DIR / "fifo.p4", capture, "--entries", entries)
         assert done.returncode == 1
         assert done.stderr.startswith(f"p4sched: {entries}:2: {said}"), done.stderr
+    done = trace(P4_DIR / "fifo.p4", capture, "--packet", "9" * 30)
+    assert done.returncode == 2
+    assert done.stderr == "p4sched: Invalid value for '--packet': Input should be less than or equal to 1000000000000\n"
     assert trace(P4_DIR / "fifo.p4", "/nosuch.pcap").stderr == "p4sched: no file '/nosuch.pcap'\n"
 
 

@@ -27,6 +27,9 @@ from p4sched.p4rt.program import Program
 from p4sched.p4rt.target import Target
 from p4sched.paths import rust_binary
 
+MOST_PACKETS = 10**12
+"""More than a capture holds."""
+
 
 class EntryCommands(Commands):
     """The commands of `simple_switch_CLI` from a file: the first wrong line ends it."""
@@ -43,10 +46,14 @@ class EntryCommands(Commands):
         """A file of entries runs no programs."""
         raise InputError(f"'{line}' is for a shell")
 
+    def do_help(self, arg: str) -> None:
+        """Nobody reads it."""
+        raise InputError(f"'help {arg}".rstrip() + "' is for a terminal: simple_switch_CLI")
+
 
 def trace(
     program: Annotated[Path, typer.Argument(metavar="PROGRAM", help="P4 program, or BMv2 JSON.")],
-    capture: Annotated[Path, typer.Argument(metavar="CAPTURE", help="pcap file.")],
+    capture: Annotated[Path, typer.Argument(metavar="CAPTURE", help="pcap or pcapng file.")],
     entries: Annotated[
         Path | None,
         typer.Option(
@@ -57,7 +64,7 @@ def trace(
     port: Annotated[int, typer.Option(min=0, max=510, metavar="N", help="Port by which the packets arrive.")] = 1,
     packet: Annotated[
         int | None,
-        typer.Option(min=1, metavar="N", help="Show only packet N; those before it pass as well."),
+        typer.Option(min=1, max=MOST_PACKETS, metavar="N", help="Show only packet N; those before it pass as well."),
     ] = None,
     json: Annotated[bool, typer.Option("--json", help="Write each event as a line of JSON.")] = False,
     arch: Annotated[Target, typer.Option(help="Architecture that a P4 program is written for.")] = Target.V1MODEL,

@@ -3,6 +3,7 @@
 //! The switch writes its log of packets with this crate, `p4sched-packet-trace` shows what a program does with a capture.
 
 pub mod pcap;
+pub mod pcapng;
 pub mod text;
 pub mod way;
 

@@ -1,7 +1,9 @@
-//! Captures: pcap files, as tcpdump, Wireshark and `--pcap` of the switch write them
-//! (<https://www.ietf.org/archive/id/draft-ietf-opsawg-pcap-06.html>).
+//! Captures: pcap files, as tcpdump and `--pcap` of the switch write them
+//! (<https://www.ietf.org/archive/id/draft-ietf-opsawg-pcap-06.html>), and those of the newer form.
 
-use std::io::{self, Read};
+use std::io::{self, Chain, Cursor, Read};
+
+use crate::pcapng::Blocks;
 
 const MICROSECONDS: u32 = 0xa1b2_c3d4;
 const NANOSECONDS: u32 = 0xa1b2_3c4d;
@@ -9,9 +11,9 @@ const NANOSECONDS: u32 = 0xa1b2_3c4d;
 const PCAPNG: u32 = 0x0a0d_0d0a;
 const HEADER_BYTES: usize = 24;
 const PACKET_HEADER_BYTES: usize = 16;
-const ETHERNET: u32 = 1;
+pub(crate) const ETHERNET: u32 = 1;
 /// What tcpdump takes at most.
-const LONGEST_PACKET: u32 = 262_144;
+pub(crate) const LONGEST_PACKET: u32 = 262_144;
 
 /// A captured packet.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -26,7 +28,16 @@ pub struct Packet {
 
 /// The packets of a file, one after another.
 #[derive(Debug)]
-pub struct Reader<R> {
+pub enum Reader<R> {
+    /// A pcap file.
+    Pcap(Records<R>),
+    /// A pcapng file, with what was read to see that it is one.
+    Pcapng(Blocks<Chain<Cursor<Vec<u8>>, R>>),
+}
+
+/// The packets of a pcap file.
+#[derive(Debug)]
+pub struct Records<R> {
     input: R,
     big_endian: bool,
     /// Of the fraction of a second.
@@ -51,14 +62,12 @@ impl<R: Read> Reader<R> {
         let known = |magic| [MICROSECONDS, NANOSECONDS].contains(&magic);
         let big_endian = match (u32::from_be_bytes(magic), u32::from_le_bytes(magic)) {
             (PCAPNG, _) => {
-                return Err(
-                    "this is pcapng; 'tcpdump -r FILE -w OUT.pcap' makes a pcap file of it, and so does 'Save as' of Wireshark"
-                        .to_owned(),
-                );
+                let begin = Cursor::new(header[..there].to_vec());
+                return Ok(Reader::Pcapng(Blocks::new(begin.chain(input))));
             }
             (big, _) if known(big) => true,
             (_, little) if known(little) => false,
-            _ => return Err("no capture: it does not begin as a pcap file".to_owned()),
+            _ => return Err("no capture: it does not begin as a pcap or pcapng file".to_owned()),
         };
         if there < HEADER_BYTES {
             return Err(format!("the file ends after {there} bytes, within its header"));
@@ -67,18 +76,14 @@ impl<R: Read> Reader<R> {
         // Above the type are bits about the frames' checksums.
         match number(20) & 0xffff {
             ETHERNET => {}
-            other => {
-                return Err(format!(
-                    "packets of link type {other}, not of Ethernet ({ETHERNET}); capture at one interface, not at 'any'"
-                ));
-            }
+            other => return Err(not_ethernet(other)),
         }
-        Ok(Reader {
+        Ok(Reader::Pcap(Records {
             input,
             big_endian,
             unit_ns: if number(0) == NANOSECONDS { 1 } else { 1000 },
             count: 0,
-        })
+        }))
     }
 
     /// The next packet; none at the end.
@@ -86,6 +91,15 @@ impl<R: Read> Reader<R> {
     /// # Errors
     /// What is wrong with it. Nothing behind it can be read.
     pub fn next_packet(&mut self) -> Result<Option<Packet>, String> {
+        match self {
+            Reader::Pcap(records) => records.next_packet(),
+            Reader::Pcapng(blocks) => blocks.next_packet(),
+        }
+    }
+}
+
+impl<R: Read> Records<R> {
+    fn next_packet(&mut self) -> Result<Option<Packet>, String> {
         let number = self.count + 1;
         let mut header = [0; PACKET_HEADER_BYTES];
         match fill(&mut self.input, &mut header)? {
@@ -123,7 +137,12 @@ impl<R: Read> Reader<R> {
     }
 }
 
-fn read_word(bytes: [u8; 4], big_endian: bool) -> u32 {
+/// Why packets of another link type are not read.
+pub(crate) fn not_ethernet(link_type: u32) -> String {
+    format!("packets of link type {link_type}, not of Ethernet ({ETHERNET}); capture at one interface, not at 'any'")
+}
+
+pub(crate) fn read_word(bytes: [u8; 4], big_endian: bool) -> u32 {
     match big_endian {
         true => u32::from_be_bytes(bytes),
         false => u32::from_le_bytes(bytes),
@@ -131,7 +150,7 @@ fn read_word(bytes: [u8; 4], big_endian: bool) -> u32 {
 }
 
 /// Reads as many bytes as there are and fit.
-fn fill(input: &mut impl Read, bytes: &mut [u8]) -> Result<usize, String> {
+pub(crate) fn fill(input: &mut impl Read, bytes: &mut [u8]) -> Result<usize, String> {
     let mut there = 0;
     while there < bytes.len() {
         match input.read(&mut bytes[there..]) {
@@ -196,9 +215,9 @@ mod tests {
             (&[], "the file is empty"),
             (
                 b"\x0a\x0d\x0d\x0a\x00\x00\x00\x1c",
-                "this is pcapng; 'tcpdump -r FILE -w OUT.pcap'",
+                "behind packet 0: the file ends within a block",
             ),
-            (b"hello", "no capture: it does not begin as a pcap file"),
+            (b"hello", "no capture: it does not begin as a pcap or pcapng file"),
             (&whole[..10], "the file ends after 10 bytes, within its header"),
             (&cooked, "packets of link type 113, not of Ethernet (1)"),
             (&whole[..30], "packet 1: the file ends after 6 bytes of its header"),
