@@ -154,6 +154,24 @@ def test_groups_nodes_sessions_and_queues(switch: RunningSwitch) -> None:
     assert lines[-1] == "MirroringSessionConfig(port=2, mgid=None)"
 
 
+def test_queues_that_there_are_not_are_told(switch: RunningSwitch) -> None:
+    """BMv2 sets nothing and says nothing."""
+    lines = cli(
+        switch,
+        "set_queue_depth 5 2 99",
+        "set_queue_rate 5 511",
+        "set_queue_depth 5 2 7 1",
+        "set_queue_depth 5 2 7",
+        "set_queue_rate five",
+    )
+    assert lines == [
+        "Error: Bad priority 99, it is 0 to 7",
+        "Error: Bad egress_port 511, it is 0 to 510",
+        "Error: Wrong number of args, expected at most 3 but got 4",
+        "Error: Bad format for rate_pps, egress_port or priority, expected integer",
+    ]
+
+
 def test_arrays_are_read_as_they_were_written(switch: RunningSwitch) -> None:
     """Counters, also direct ones; registers, whole and by cell."""
     lines = cli(

@@ -1,11 +1,16 @@
 """Commands about the switch: its program, ports, queues, mirroring sessions and clock."""
 
+import sys
 from pathlib import Path
 
 from p4sched.bmv2.base import BaseCommands, at_least, handle, words
 from p4sched.bmv2.connection import INTERFACE
 from p4sched.bmv2.program import InputError, Program
 from p4sched.bmv2.values import integer
+
+LAST_PORT = 510
+LAST_PRIORITY = 7
+MOST_WORDS_OF_A_QUEUE = 3
 
 
 class SwitchCommands(BaseCommands):
@@ -49,8 +54,11 @@ class SwitchCommands(BaseCommands):
 
     def do_port_add(self, line: str) -> None:
         """Give a port an interface: port_add <interface> <port>."""
-        interface, port, *_ = at_least(line, 2)
+        interface, port, *more = at_least(line, 2)
         number = self._port(port)
+        if more:
+            # BMv2's is a file to which the port's packets would be written
+            print(f"Ignored: {' '.join(more)}", file=sys.stderr)
         self.standard.bm_dev_mgr_add_port(interface, number, "")
 
     def do_port_remove(self, line: str) -> None:
@@ -78,25 +86,37 @@ class SwitchCommands(BaseCommands):
 
     def do_set_queue_depth(self, line: str) -> None:
         """Set how many packets queues can hold: set_queue_depth <packets> [<port> [<priority>]]."""
-        packets, *place = (integer(word, "nb_pkts, egress_port or priority") for word in at_least(line, 1))
-        match place:
-            case []:
+        match self._queues(line, "nb_pkts"):
+            case [packets]:
                 self.switch.set_all_egress_queue_depths(packets)
-            case [port]:
+            case [packets, port]:
                 self.switch.set_egress_queue_depth(port, packets)
-            case [port, priority, *_]:
+            case [packets, port, priority]:
                 self.switch.set_egress_priority_queue_depth(port, priority, packets)
 
     def do_set_queue_rate(self, line: str) -> None:
         """Limit queues, each by itself, to packets a second: set_queue_rate <packets/s> [<port> [<priority>]]."""
-        rate, *place = (integer(word, "rate_pps, egress_port or priority") for word in at_least(line, 1))
-        match place:
-            case []:
+        match self._queues(line, "rate_pps"):
+            case [rate]:
                 self.switch.set_all_egress_queue_rates(rate)
-            case [port]:
+            case [rate, port]:
                 self.switch.set_egress_queue_rate(port, rate)
-            case [port, priority, *_]:
+            case [rate, port, priority]:
                 self.switch.set_egress_priority_queue_rate(port, priority, rate)
+
+    def _queues(self, line: str, what: str) -> list[int]:
+        """The number, port and priority of a line, as far as they are given.
+
+        BMv2 takes queues that there are not, and more words, without a sound and without effect.
+        """
+        numbers = [integer(word, f"{what}, egress_port or priority") for word in at_least(line, 1)]
+        if len(numbers) > MOST_WORDS_OF_A_QUEUE:
+            raise InputError(f"Wrong number of args, expected at most {MOST_WORDS_OF_A_QUEUE} but got {len(numbers)}")
+        places = (("egress_port", LAST_PORT), ("priority", LAST_PRIORITY))
+        for (name, last), number in zip(places, numbers[1:], strict=False):
+            if not 0 <= number <= last:
+                raise InputError(f"Bad {name} {number}, it is 0 to {last}")
+        return numbers
 
     def do_mirroring_add(self, line: str) -> None:
         """Send clones of a session to a port: mirroring_add <session> <port>."""

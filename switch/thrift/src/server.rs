@@ -1,8 +1,10 @@
 //! Connections: messages in, answers out.
 //!
-//! A client that sends what is no message, or too slowly, is disconnected with one line in the log.
+//! A client that sends what is no message, or too slowly, is disconnected. The log tells of the first one, the second, the fourth
+//! and so on, so that somebody who tries again and again does not fill it.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use p4sched_device::Program;
@@ -41,6 +43,10 @@ pub struct Identity {
 /// Serves clients for as long as the runtime lives.
 pub async fn serve(listener: TcpListener, identity: Identity, device: DeviceHandle, log: Log) {
     let room = Arc::new(Semaphore::new(MAX_CONNECTIONS));
+    let troubles = Arc::new(Troubles {
+        log: Arc::clone(&log),
+        count: AtomicU64::new(0),
+    });
     loop {
         let (stream, peer) = match listener.accept().await {
             Ok(accepted) => accepted,
@@ -52,9 +58,7 @@ pub async fn serve(listener: TcpListener, identity: Identity, device: DeviceHand
             }
         };
         let Ok(place) = Arc::clone(&room).try_acquire_owned() else {
-            log(&format!(
-                "thrift: {peer}: refused, there are {MAX_CONNECTIONS} connections"
-            ));
+            troubles.tell(&format!("{peer}: refused, there are {MAX_CONNECTIONS} connections"));
             continue;
         };
         let connection = Connection {
@@ -62,12 +66,31 @@ pub async fn serve(listener: TcpListener, identity: Identity, device: DeviceHand
             device: device.clone(),
             log: Arc::clone(&log),
         };
+        let troubles = Arc::clone(&troubles);
         tokio::spawn(async move {
             if let Err(problem) = connection.serve(stream).await {
-                (connection.log)(&format!("thrift: {peer}: disconnected: {problem}"));
+                troubles.tell(&format!("{peer}: disconnected: {problem}"));
             }
             drop(place);
         });
+    }
+}
+
+/// Connections that ended badly.
+struct Troubles {
+    log: Log,
+    count: AtomicU64,
+}
+
+impl Troubles {
+    /// A line for the first one, and whenever there are twice as many.
+    fn tell(&self, trouble: &str) {
+        let count = self.count.fetch_add(1, Ordering::Relaxed) + 1;
+        match count {
+            1 => (self.log)(&format!("thrift: {trouble}")),
+            _ if count.is_power_of_two() => (self.log)(&format!("thrift: {trouble}; {count} connections so far")),
+            _ => {}
+        }
     }
 }
 
