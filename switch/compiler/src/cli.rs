@@ -25,7 +25,7 @@ struct Args {
     /// The program.
     program: PathBuf,
     /// Where the JSON goes. Under the name p4c: the folder that it goes to, the current one if none is given.
-    #[arg(short = 'o', value_name = "FILE")]
+    #[arg(short = 'o', long, value_name = "FILE")]
     output: Option<PathBuf>,
     /// Where P4Info goes, files between commas: text for names in .txtpb or .txt, JSON for .json, else binary.
     #[arg(long, visible_alias = "p4runtime-file", value_name = "FILES", value_delimiter = ',')]
@@ -43,10 +43,16 @@ struct Args {
     #[arg(short = 'U', value_name = "NAME")]
     undefine: Vec<String>,
     /// Only preprocess, to standard output.
-    #[arg(short = 'E', visible_alias = "pp")]
+    #[arg(short = 'E')]
     preprocess: bool,
     /// The version of the language; only p4-16 is known.
-    #[arg(long, visible_alias = "p4v", value_name = "VERSION", default_value = "p4-16")]
+    #[arg(
+        short = 'x',
+        long,
+        visible_alias = "p4v",
+        value_name = "VERSION",
+        default_value = "p4-16"
+    )]
     std: String,
     /// Treat warnings as errors.
     #[arg(long = "Werror")]

@@ -12,17 +12,23 @@ enum Takes {
     Value,
     /// A value behind `=`, or none.
     Joined,
+    /// A value joined to it, or none.
+    Attached,
 }
 
-use Takes::{Joined, Nothing, Value};
+use Takes::{Attached, Joined, Nothing, Value};
 
 const NO_RULES: &str = "no rules for make are written";
 const NO_PASSES: &str = "this compiler has other passes than p4c";
 const NO_DUMP: &str = "this compiler has another intermediate representation than p4c";
+const NO_LOG: &str = "the compiler keeps no log";
+const STAY: &str = "annotations stay";
+const NO_DEBUGGER: &str = "no debugger is started";
 const ALWAYS: &str = "this is done, or not done, always";
 
 /// Names, what comes behind them, and what does not happen. An empty reason: nothing is missed.
-const NOT_FOLLOWED: [(&str, Takes, &str); 56] = [
+const NOT_FOLLOWED: [(&str, Takes, &str); 69] = [
+    ("-M", Nothing, NO_RULES),
     ("-MD", Nothing, NO_RULES),
     ("-MF", Value, NO_RULES),
     ("-MG", Nothing, NO_RULES),
@@ -40,17 +46,27 @@ const NOT_FOLLOWED: [(&str, Takes, &str); 56] = [
         Nothing,
         "the text is preprocessed, which changes nothing in a preprocessed one",
     ),
-    ("--disable-annotations", Joined, "annotations stay"),
+    ("--disable-annotations", Joined, STAY),
+    ("--disable-annotation", Joined, STAY),
+    ("--disable-pragmas", Joined, STAY),
+    ("--disable-pragma", Joined, STAY),
     ("--Winfo", Joined, "there are warnings and errors only"),
     ("--Wwarn", Joined, "a warning is a warning already"),
     ("--maxErrorCount", Value, "at most 50 errors are shown"),
-    ("-T", Value, "the compiler keeps no log"),
-    ("-v", Nothing, "the compiler keeps no log"),
-    ("--debug", Nothing, "the compiler keeps no log"),
+    ("-T", Value, NO_LOG),
+    ("-v", Nothing, NO_LOG),
+    ("--debug", Nothing, NO_LOG),
     ("--top4", Value, NO_DUMP),
     ("--dump", Value, NO_DUMP),
     ("--toJSON", Value, NO_DUMP),
+    ("--toJson", Value, NO_DUMP),
+    ("--fromJSON", Value, NO_DUMP),
     ("--testJson", Nothing, NO_DUMP),
+    (
+        "--pp",
+        Value,
+        "the program is not printed; -E prints the preprocessed text",
+    ),
     ("--doNotEmitIncludes", Nothing, NO_DUMP),
     ("--excludeFrontendPasses", Value, NO_PASSES),
     ("--excludeMidendPasses", Value, NO_PASSES),
@@ -59,7 +75,7 @@ const NOT_FOLLOWED: [(&str, Takes, &str); 56] = [
     ("--parser-inline-opt", Nothing, ALWAYS),
     ("--loopsUnroll", Nothing, ALWAYS),
     ("--ndebug", Nothing, ALWAYS),
-    ("-O", Value, ALWAYS),
+    ("-O", Attached, ALWAYS),
     ("--metrics", Value, "no metrics are written"),
     (
         "--emit-externs",
@@ -78,6 +94,12 @@ const NOT_FOLLOWED: [(&str, Takes, &str); 56] = [
     ),
     ("-g", Nothing, ""),
     ("-c", Nothing, ""),
+    ("--compile", Nothing, ""),
+    ("-###", Nothing, "there are no commands to print"),
+    ("--test-only", Nothing, "there are no commands to print"),
+    ("--gdb", Nothing, NO_DEBUGGER),
+    ("--cgdb", Nothing, NO_DEBUGGER),
+    ("--lldb", Nothing, NO_DEBUGGER),
     ("-S", Nothing, ""),
     ("-s", Nothing, ""),
     ("-Xpreprocessor", Value, "there is no other preprocessor"),
@@ -96,9 +118,22 @@ const NOT_FOLLOWED: [(&str, Takes, &str); 56] = [
     ("--parser-timing-reports", Nothing, "no report is written"),
     ("--log-hashes", Nothing, "no report is written"),
     ("--ir-to-json", Value, NO_DUMP),
-    ("--verbose", Value, "the compiler keeps no log"),
+    ("--verbose", Value, NO_LOG),
     ("--p4runtime-force-std-externs", Nothing, ALWAYS),
     ("--program-name", Value, "the outputs are named for the file"),
+];
+
+/// What p4c lists on demand, beside its options. Here options are listed.
+const HELP: [&str; 9] = [
+    "--help-targets",
+    "--target-help",
+    "--targets-help",
+    "--help-pragmas",
+    "--pragma-help",
+    "--pragmas-help",
+    "--help-annotations",
+    "--annotation-help",
+    "--annotations-help",
 ];
 
 /// The arguments without those options, and a line for each that is missed.
@@ -106,10 +141,14 @@ pub fn without(arguments: impl IntoIterator<Item = OsString>) -> (Vec<OsString>,
     let (mut rest, mut lines) = (Vec::new(), Vec::new());
     let mut arguments = arguments.into_iter();
     while let Some(argument) = arguments.next() {
+        if HELP.iter().any(|&asked| argument == asked) {
+            rest.push("--help".into());
+            continue;
+        }
         let found = argument.to_str().and_then(|text| {
             NOT_FOLLOWED.iter().find_map(|&(name, takes, why)| {
                 let behind = text.strip_prefix(name)?;
-                let joined = !name.starts_with("--") && takes == Value;
+                let joined = !name.starts_with("--") && takes == Value || takes == Attached;
                 let fits = behind.is_empty() || joined || (takes != Nothing && behind.starts_with('='));
                 fits.then_some((name, takes == Value && behind.is_empty(), why))
             })
@@ -145,7 +184,9 @@ mod tests {
         let kept = |rest: &[&str], lines| (rest.iter().map(|text| (*text).to_owned()).collect::<Vec<_>>(), lines);
         assert_eq!(split("--dump out -o a.json a.p4"), kept(&["-o", "a.json", "a.p4"], 1));
         assert_eq!(split("--dump=out a.p4"), kept(&["a.p4"], 1));
-        assert_eq!(split("-Tlexer:4 -O 2 -g a.p4"), kept(&["a.p4"], 2));
+        assert_eq!(split("-Tlexer:4 -O2 -g a.p4"), kept(&["a.p4"], 2));
+        assert_eq!(split("-O -M --pp b.p4 a.p4"), kept(&["a.p4"], 3));
+        assert_eq!(split("--target-help"), kept(&["--help"], 0));
         assert_eq!(split("--disable-annotations a.p4"), kept(&["a.p4"], 1));
         assert_eq!(split("-MD -MF x.d -I inc a.p4"), kept(&["-I", "inc", "a.p4"], 2));
         assert_eq!(split("--dumps -o -Werror a.p4").0, ["--dumps", "-o", "a.p4"]);

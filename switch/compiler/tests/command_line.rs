@@ -106,7 +106,7 @@ fn o_says_where_the_json_goes() {
 #[test]
 fn under_the_name_p4c_it_writes_to_a_folder() {
     let place = Place::new(&[("src/a.p4", PROGRAM)]);
-    let args = "-b bmv2 -a v1model --std p4-16 -g -o out/put --p4runtime-files out/put/a.txtpb src/a.p4";
+    let args = "-b bmv2 -a v1model -x p4-16 -g --output out/put --p4runtime-files out/put/a.txtpb src/a.p4";
     let output = place.run_as("p4c", &args.split(' ').collect::<Vec<_>>());
     assert!(output.status.success() && output.stderr.is_empty(), "{output:?}");
     assert!(json(&place.path("out/put/a.json"))["pipelines"].is_array());
