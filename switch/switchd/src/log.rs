@@ -72,6 +72,9 @@ impl Output {
     }
 
     fn line(&mut self, line: &str) {
+        if self.out.is_none() {
+            return;
+        }
         let bytes = line.len() as u64 + 1;
         if let Some(rotation) = self.rotation
             && self.written > 0
@@ -224,6 +227,23 @@ mod tests {
         output.flush();
         assert!(output.out.is_none());
         output.line("two");
+    }
+
+    #[test]
+    fn a_log_that_has_ended_makes_no_room_so_what_it_holds_stays() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("s1.log");
+        fs::write(&path, "before the disk was full\n").expect("it can be written");
+        let file = File::options().write(true).open("/dev/full").expect("Linux has it");
+        let rotation = Some(Rotation { size: 8, files: 1 });
+        let mut output = Output::new(path.clone(), file, rotation, true);
+        for number in 1..=9 {
+            output.line(&format!("line {number}"));
+        }
+        assert_eq!(
+            fs::read_to_string(path).expect("it is there"),
+            "before the disk was full\n"
+        );
     }
 
     #[test]
