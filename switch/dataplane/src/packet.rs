@@ -1,5 +1,7 @@
 //! What enters and leaves the pipeline: packets between ingress and egress, outcomes, queueing metadata.
 
+use std::fmt;
+
 use crate::events::PacketId;
 use crate::frame::Frame;
 use crate::ids::{DigestId, Nanos, Port};
@@ -23,20 +25,48 @@ pub(crate) struct Body {
     /// The frame as the parser saw it; for a Tofino as the ingress deparser made it.
     pub frame: Frame,
     /// Offset in `frame` of the first byte the parser did not extract.
-    pub payload: usize,
-    pub id: PacketId,
+    pub payload: u32,
+    /// Means nothing while nobody looks on. Small, since it is carried along all the same.
+    pub id: SmallId,
+}
+
+/// A [`PacketId`] in eight bytes: after 2^48 frames numbers begin again.
+#[derive(Clone, Copy, Default)]
+pub(crate) struct SmallId(u64);
+
+impl fmt::Debug for SmallId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Debug::fmt(&PacketId::from(*self), f)
+    }
+}
+
+impl From<PacketId> for SmallId {
+    #[inline]
+    fn from(id: PacketId) -> SmallId {
+        SmallId(id.packet << u16::BITS | u64::from(id.copy))
+    }
+}
+
+impl From<SmallId> for PacketId {
+    #[inline]
+    fn from(id: SmallId) -> PacketId {
+        PacketId {
+            packet: id.0 >> u16::BITS,
+            copy: id.0 as u16,
+        }
+    }
 }
 
 impl Packet {
     /// Its number in the log of packets; means nothing while there is none.
     #[inline]
     pub fn id(&self) -> PacketId {
-        self.body.id
+        self.body.id.into()
     }
 
     /// The bytes that the parser left alone; for a Tofino the whole frame.
     pub fn payload(&self) -> &[u8] {
-        self.body.frame.get(self.body.payload..).unwrap_or(&[])
+        self.body.frame.get(self.body.payload as usize..).unwrap_or(&[])
     }
 }
 

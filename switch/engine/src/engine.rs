@@ -172,10 +172,18 @@ impl Engine {
     }
 
     /// Tells what happens to a packet now, if anybody asks.
+    #[inline]
     fn tell(&mut self, id: PacketId, what: impl FnOnce() -> What) {
         if let Some(trace) = &mut self.trace {
-            trace.tell(self.clock, id, what());
+            trace.tell(self.clock, id, what);
         }
+    }
+
+    /// The packet at work, if anybody asks.
+    #[inline]
+    fn at_work(&self) -> PacketId {
+        let asked = self.trace.as_ref().and(self.pipeline());
+        asked.map_or(PacketId::default(), Pipeline::at_work)
     }
 
     /// The loaded program.
@@ -344,7 +352,7 @@ impl Engine {
             return;
         };
         program.pipeline.ingress(self.clock, port, frame, &mut self.outcomes);
-        self.balance.ingress_dropped += self.settle(0, PacketId::default(), None, out);
+        self.balance.ingress_dropped += self.settle(0, None, out);
     }
 
     /// The packet that has recirculated longest goes through ingress again.
@@ -358,7 +366,7 @@ impl Engine {
             self.traffic[usize::from(port)].received.add(packet.frame_len());
         }
         program.pipeline.reingress(self.clock, packet, &mut self.outcomes);
-        self.balance.ingress_dropped += self.settle(0, PacketId::default(), None, out);
+        self.balance.ingress_dropped += self.settle(0, None, out);
     }
 
     /// The packet whose transmission starts at `at` leaves its queue and goes through egress.
@@ -379,8 +387,7 @@ impl Engine {
             ..
         } = departure;
         self.length_changed(port, queue);
-        let id = item.packet.id();
-        self.tell(id, || What::Dequeued {
+        self.tell(item.packet.id(), move || What::Dequeued {
             port,
             queue,
             length: length_after,
@@ -404,14 +411,13 @@ impl Engine {
         {
             arrival_ns = self.queues.resize_departure(port, bytes);
         }
-        self.balance.egress_dropped += self.settle(item.clone_depth + 1, id, Some(arrival_ns), out);
+        self.balance.egress_dropped += self.settle(item.clone_depth + 1, Some(arrival_ns), out);
     }
 
     /// Passes on what a call of the pipeline produced. Returns 1 if the packet itself was dropped, else 0.
     ///
-    /// `clone_depth`: of the packets it produced. `id`: of the packet that a frame belongs to. `arrival_ns`: when a frame is at
-    /// the far end of its link.
-    fn settle(&mut self, clone_depth: u8, id: PacketId, arrival_ns: Option<Nanos>, out: &mut impl Output) -> u64 {
+    /// `clone_depth`: of the packets it produced. `arrival_ns`: when a frame is at the far end of its link.
+    fn settle(&mut self, clone_depth: u8, arrival_ns: Option<Nanos>, out: &mut impl Output) -> u64 {
         if let (Some(trace), Some(program)) = (&mut self.trace, &mut self.program) {
             trace.pass_on(&mut program.pipeline);
         }
@@ -446,14 +452,14 @@ impl Engine {
         }
         if let Some(transmit) = transmit {
             let arrival_ns = arrival_ns.unwrap_or(self.clock);
-            self.tell(id, || What::Transmitted {
+            self.tell(self.at_work(), || What::Transmitted {
                 port: transmit.port,
                 bytes: transmit.frame.len(),
                 data: Data(transmit.frame.to_vec()),
             });
             if let Err(frame) = self.delay_line.push(transmit.port, arrival_ns, transmit.frame) {
                 self.balance.delay_dropped += 1;
-                self.tell(id, || What::Dropped { why: Loss::LinkFull });
+                self.tell(self.at_work(), || What::Dropped { why: Loss::LinkFull });
                 self.recycle_frame(frame);
             }
         }
@@ -508,7 +514,7 @@ impl Engine {
         self.length_changed(port, priority);
         if self.trace.is_some() {
             let length = self.queues.length(port, priority);
-            self.tell(id, || What::Enqueued {
+            self.tell(id, move || What::Enqueued {
                 port,
                 queue: priority,
                 length,

@@ -38,11 +38,17 @@ impl Trace {
     }
 
     /// Tells what happened in the pipeline.
+    #[cold]
+    #[inline(never)]
     pub fn pass_on(&mut self, pipeline: &mut Pipeline) {
         pipeline.events().for_each(&mut self.sink);
     }
 
-    pub fn tell(&mut self, time_ns: Nanos, id: PacketId, what: What) {
+    /// Tells what happened elsewhere.
+    #[cold]
+    #[inline(never)]
+    pub fn tell(&mut self, time_ns: Nanos, id: PacketId, what: impl FnOnce() -> What) {
+        let what = what();
         (self.sink)(Event { time_ns, id, what });
     }
 }

@@ -155,8 +155,8 @@ impl Core {
             layout: self.program.identity,
             phv,
             frame,
-            payload,
-            id,
+            payload: payload as u32,
+            id: id.into(),
         };
         packet
     }
@@ -183,7 +183,7 @@ impl Core {
         let ours = layout == self.program.identity && phv.len() == self.program.blank.len();
         if ours {
             self.state.words[..phv.len()].copy_from_slice(&phv);
-            self.state.payload = payload;
+            self.state.payload = payload as usize;
             self.state.frame = frame;
         } else {
             self.recycle_frame(frame);

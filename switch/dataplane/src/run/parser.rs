@@ -458,7 +458,7 @@ impl Parser {
     }
 }
 
-#[inline]
+#[inline(always)]
 fn matches(case: &Case, key: &[u64], sets: &[ValueSet]) -> bool {
     let equal = |value: &[u64]| match &case.mask {
         None => value == key,

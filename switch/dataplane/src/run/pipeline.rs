@@ -2,14 +2,14 @@
 
 use super::core::{Core, Names};
 use super::native::Parts;
-use super::observer::Nobody;
+use super::observer::{Nobody, Observer};
 use super::program::Program;
 use super::state::State;
 use super::tna::Tna;
 use super::tracer::Tracer;
 use super::v1model::V1model;
 use super::value_set::ValueSet;
-use crate::events::Event;
+use crate::events::{Event, PacketId};
 use crate::frame::Frame;
 use crate::ids::{FieldRef, Nanos, Port};
 use crate::packet::{Outcomes, Packet, Queueing, Recirculated};
@@ -28,6 +28,61 @@ pub struct Pipeline {
 pub(crate) enum Architecture {
     V1model(V1model),
     Tna(Tna),
+}
+
+impl Architecture {
+    #[inline]
+    fn ingress<O: Observer>(
+        &self,
+        core: &mut Core,
+        now: Nanos,
+        frame: (Port, &[u8]),
+        out: &mut Outcomes,
+        seen: &mut O,
+    ) {
+        match self {
+            Architecture::V1model(way) => way.ingress(core, now, frame, out, seen),
+            Architecture::Tna(way) => way.ingress(core, now, frame, out, seen),
+        }
+    }
+
+    #[inline]
+    fn reingress<O: Observer>(
+        &self,
+        core: &mut Core,
+        now: Nanos,
+        packet: Recirculated,
+        out: &mut Outcomes,
+        seen: &mut O,
+    ) {
+        match self {
+            Architecture::V1model(way) => way.reingress(core, now, packet, out, seen),
+            Architecture::Tna(way) => way.reingress(core, now, packet, out, seen),
+        }
+    }
+
+    #[inline]
+    fn egress<O: Observer>(
+        &self,
+        core: &mut Core,
+        now: Nanos,
+        packet: Packet,
+        queueing: Queueing,
+        out: &mut Outcomes,
+        seen: &mut O,
+    ) {
+        match self {
+            Architecture::V1model(way) => way.egress(core, now, packet, queueing, out, seen),
+            Architecture::Tna(way) => way.egress(core, now, packet, queueing, out, seen),
+        }
+    }
+}
+
+/// Does work that is rare, out of the way of what is not.
+#[cold]
+#[inline(never)]
+fn apart(work: impl FnOnce()) {
+    work();
 }
 
 impl Pipeline {
@@ -66,6 +121,11 @@ impl Pipeline {
         self.tracer.iter_mut().flat_map(|tracer| tracer.events.drain(..))
     }
 
+    /// The packet at work, or at work last, in the log of packets; means nothing while there is none.
+    pub fn at_work(&self) -> PacketId {
+        self.tracer.as_ref().map_or(PacketId::default(), |tracer| tracer.id())
+    }
+
     /// Whether events are written down.
     pub(crate) fn is_traced(&self) -> bool {
         self.tracer.is_some()
@@ -98,33 +158,30 @@ impl Pipeline {
     /// added to `out`.
     pub fn ingress(&mut self, now: Nanos, port: Port, frame: &[u8], out: &mut Outcomes) {
         let (core, frame) = (&mut self.core, (port, frame));
-        match (&self.architecture, &mut self.tracer) {
-            (Architecture::V1model(way), None) => way.ingress(core, now, frame, out, &mut Nobody),
-            (Architecture::Tna(way), None) => way.ingress(core, now, frame, out, &mut Nobody),
-            (Architecture::V1model(way), Some(tracer)) => way.ingress(core, now, frame, out, &mut **tracer),
-            (Architecture::Tna(way), Some(tracer)) => way.ingress(core, now, frame, out, &mut **tracer),
+        match &mut self.tracer {
+            None => self.architecture.ingress(core, now, frame, out, &mut Nobody),
+            Some(tracer) => apart(|| self.architecture.ingress(core, now, frame, out, &mut **tracer)),
         }
     }
 
     /// As [`ingress`](Self::ingress), for a recirculated packet.
     pub fn reingress(&mut self, now: Nanos, packet: Recirculated, out: &mut Outcomes) {
         let core = &mut self.core;
-        match (&self.architecture, &mut self.tracer) {
-            (Architecture::V1model(way), None) => way.reingress(core, now, packet, out, &mut Nobody),
-            (Architecture::Tna(way), None) => way.reingress(core, now, packet, out, &mut Nobody),
-            (Architecture::V1model(way), Some(tracer)) => way.reingress(core, now, packet, out, &mut **tracer),
-            (Architecture::Tna(way), Some(tracer)) => way.reingress(core, now, packet, out, &mut **tracer),
+        match &mut self.tracer {
+            None => self.architecture.reingress(core, now, packet, out, &mut Nobody),
+            Some(tracer) => apart(|| self.architecture.reingress(core, now, packet, out, &mut **tracer)),
         }
     }
 
     /// Egress and deparser for a packet that left its queue.
     pub fn egress(&mut self, now: Nanos, packet: Packet, queueing: Queueing, out: &mut Outcomes) {
         let core = &mut self.core;
-        match (&self.architecture, &mut self.tracer) {
-            (Architecture::V1model(way), None) => way.egress(core, now, packet, queueing, out, &mut Nobody),
-            (Architecture::Tna(way), None) => way.egress(core, now, packet, queueing, out, &mut Nobody),
-            (Architecture::V1model(way), Some(tracer)) => way.egress(core, now, packet, queueing, out, &mut **tracer),
-            (Architecture::Tna(way), Some(tracer)) => way.egress(core, now, packet, queueing, out, &mut **tracer),
+        match &mut self.tracer {
+            None => self.architecture.egress(core, now, packet, queueing, out, &mut Nobody),
+            Some(tracer) => apart(|| {
+                self.architecture
+                    .egress(core, now, packet, queueing, out, &mut **tracer)
+            }),
         }
     }
 

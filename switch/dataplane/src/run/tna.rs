@@ -375,7 +375,7 @@ impl Tna {
         let Body {
             layout, phv, frame, id, ..
         } = core.open(packet);
-        seen.take_up(now, id);
+        seen.take_up(now, id.into());
         if layout != core.program.identity || phv.len() != core.program.blank.len() {
             return lose(Loss::OtherProgram, out, seen);
         }

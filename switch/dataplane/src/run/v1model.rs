@@ -184,6 +184,7 @@ impl V1model {
         core.finish();
     }
 
+    #[inline(always)]
     fn prepare_egress(&self, core: &mut Core, now: Nanos, queueing: &Queueing) {
         let (state, metadata) = (&mut core.state, &self.metadata);
         let (now, enqueued) = (now / NANOS_PER_MICRO, queueing.enq_ns / NANOS_PER_MICRO);
@@ -297,15 +298,15 @@ impl V1model {
     }
 
     /// Bytes the deparser would make now.
+    #[inline(always)]
     pub fn frame_len(&self, core: &Core, frame: &[u8]) -> u32 {
         let (layout, words) = (&core.program.code.layout, &core.state.words);
-        let valid = |&&header: &&u32| words[layout.headers[header as usize].valid as usize] != 0;
-        let headers: usize = self
-            .emit
-            .iter()
-            .filter(valid)
-            .map(|&header| header_bytes(layout, words, header))
-            .sum();
+        let mut headers = 0;
+        for &header in &self.emit {
+            if words[layout.headers[header as usize].valid as usize] != 0 {
+                headers += header_bytes(layout, words, header);
+            }
+        }
         let length = headers + frame.len().saturating_sub(core.state.payload);
         length.min(usize::try_from(words[register::TRUNCATE as usize]).unwrap_or(usize::MAX)) as u32
     }

@@ -74,7 +74,7 @@ impl Plan {
     }
 
     /// Loads the fields; `bytes` of the plan must be there.
-    #[inline]
+    #[inline(always)]
     pub fn load(&self, frame: &[u8], phv: &mut [u64]) {
         let mut at = 0;
         for segment in &self.segments {

@@ -57,7 +57,7 @@ fn config(scheme: Scheme, sizes: &Sizes) -> Config {
 
 /// A loaded switch, and frames of 20 users with ranks 0 to 99.
 pub struct Ready {
-    switch: Switch,
+    pub switch: Switch,
     frames: Vec<Vec<u8>>,
     now: Nanos,
     pub sink: Sink,
