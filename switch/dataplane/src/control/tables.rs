@@ -192,13 +192,13 @@ impl Pipeline {
     }
 
     fn view(&self, state: &TableState, slot: u32) -> EntryView {
-        let entry = state.entries.entry(slot);
+        let (entry, origin) = (state.entries.entry(slot), state.entries.origin(slot));
         EntryView {
             handle: state.entries.handle(slot),
             key: state.entries.unpack(slot),
-            priority: entry.map_or(0, |entry| entry.priority),
+            priority: origin.priority,
             action: entry.map_or(ActionCall::Member(0), |entry| self.unpack_call(&entry.call)),
-            is_const: entry.is_some_and(|entry| entry.is_const),
+            is_const: origin.is_const,
         }
     }
 

@@ -402,9 +402,7 @@ impl Loader<'_, '_> {
             .and_then(|packed| entries.insert(&packed, i32::MAX - priority, call, 0));
         match inserted {
             Ok(slot) => {
-                if let Some(entry) = entries.entry_mut(slot) {
-                    entry.is_const = true;
-                }
+                entries.set_const(slot);
                 Ok(())
             }
             Err(error) => json.error(error.to_string()),

@@ -59,31 +59,43 @@ impl std::ops::Deref for Params {
     }
 }
 
+/// What a packet that matches needs: one line of a cache.
 #[derive(Debug)]
+#[repr(align(64))]
 pub(crate) struct Entry {
-    pub priority: i32,
     pub call: Call,
     pub count: Count,
     pub meter: Option<Box<Meter>>,
     pub last_hit: Nanos,
-    pub is_const: bool,
-    /// Of the lpm field, if there is one.
-    pub prefix: u32,
 }
 
-#[derive(Debug)]
-struct Slot {
-    /// Of its last entry: how many the table had been given before.
+const _: () = assert!(size_of::<Option<Entry>>() == 64);
+
+/// What only the control plane needs to know of an entry.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Origin {
+    /// How many entries the table had been given before.
     number: u64,
-    entry: Option<Entry>,
+    pub priority: i32,
+    /// Of the lpm field, if there is one.
+    prefix: u32,
+    pub is_const: bool,
 }
+
+/// A table with more entries than this gets memory for all that it may hold. Pages that nobody touches cost nothing, and
+/// entries never move, which would take as long as there are many.
+const FEW_ENTRIES: usize = 1024;
+/// For so many at most.
+const MOST_ENTRIES: usize = 1 << 22;
 
 #[derive(Debug)]
 pub(crate) struct Entries {
     pub table: String,
     pub specs: Vec<KeySpec>,
     pub size: usize,
-    slots: Vec<Slot>,
+    slots: Vec<Option<Entry>>,
+    /// For each slot that of its last entry.
+    origins: Vec<Origin>,
     free: Vec<u32>,
     index: Index,
     rows: Rows,
@@ -97,13 +109,13 @@ impl Entries {
         let index = Index::new(&specs, scanned);
         let stride = specs.iter().map(|spec| words(spec.width)).sum();
         let rows = Rows::new(stride, matches!(index, Index::Ternary(_)));
-        let (slots, free) = (Vec::new(), Vec::new());
         Entries {
             table,
             specs,
             size,
-            slots,
-            free,
+            slots: Vec::new(),
+            origins: Vec::new(),
+            free: Vec::new(),
             index,
             rows,
             live: 0,
@@ -160,25 +172,35 @@ impl Entries {
 
     #[cold]
     fn make_intervals(&mut self) {
-        let prefix = |slot: u32| Some((self.rows.value(slot)[0], self.entry(slot)?.prefix, slot));
-        let prefixes = self.used().filter_map(prefix).collect();
+        let prefix = |slot: u32| (self.rows.value(slot)[0], self.origin(slot).prefix, slot);
+        let prefixes = self.used().map(prefix).collect();
         if let Index::Trie(trie) = &mut self.index {
             trie.make_intervals(prefixes);
         }
     }
 
     pub fn entry(&self, slot: u32) -> Option<&Entry> {
-        self.slots.get(slot as usize)?.entry.as_ref()
+        self.slots.get(slot as usize)?.as_ref()
     }
 
     pub fn entry_mut(&mut self, slot: u32) -> Option<&mut Entry> {
-        self.slots.get_mut(slot as usize)?.entry.as_mut()
+        self.slots.get_mut(slot as usize)?.as_mut()
+    }
+
+    /// Of the slot's entry, or of the last one that it had.
+    pub fn origin(&self, slot: u32) -> &Origin {
+        &self.origins[slot as usize]
+    }
+
+    /// The program itself has this entry.
+    pub fn set_const(&mut self, slot: u32) {
+        self.origins[slot as usize].is_const = true;
     }
 
     /// The slot of a handle, if its entry still exists.
     pub fn resolve(&self, handle: EntryHandle) -> Result<u32, TableError> {
-        match self.slots.get(handle.slot as usize) {
-            Some(slot) if slot.number == handle.number && slot.entry.is_some() => Ok(handle.slot),
+        match self.origins.get(handle.slot as usize) {
+            Some(origin) if origin.number == handle.number && self.entry(handle.slot).is_some() => Ok(handle.slot),
             _ => Err(TableError::NoEntry(self.table.clone())),
         }
     }
@@ -192,20 +214,20 @@ impl Entries {
     /// As [`Entries::get`], to change it.
     pub fn get_mut(&mut self, handle: EntryHandle) -> Result<&mut Entry, TableError> {
         let slot = self.resolve(handle)?;
-        let entry = self.slots[slot as usize].entry.as_mut();
+        let entry = self.slots[slot as usize].as_mut();
         entry.ok_or_else(|| TableError::NoEntry(self.table.clone()))
     }
 
     pub fn handle(&self, slot: u32) -> EntryHandle {
         EntryHandle {
             slot,
-            number: self.slots[slot as usize].number,
+            number: self.origin(slot).number,
         }
     }
 
     /// Slots in use.
     pub fn used(&self) -> impl Iterator<Item = u32> + '_ {
-        (0..self.slots.len() as u32).filter(|&slot| self.slots[slot as usize].entry.is_some())
+        (0..self.slots.len() as u32).filter(|&slot| self.slots[slot as usize].is_some())
     }
 
     /// The slot of the entry with exactly this key (and priority).
@@ -231,21 +253,19 @@ impl Entries {
                 size: self.size,
             });
         }
-        let slot = self.free.pop().unwrap_or_else(|| {
-            self.slots.push(Slot { number: 0, entry: None });
-            self.rows.resize(self.slots.len());
-            self.slots.len() as u32 - 1
-        });
-        self.slots[slot as usize].number = self.inserted;
-        self.inserted += 1;
-        self.slots[slot as usize].entry = Some(Entry {
+        let slot = self.free.pop().unwrap_or_else(|| self.new_slot());
+        self.origins[slot as usize] = Origin {
+            number: self.inserted,
             priority,
+            prefix: key.prefix,
+            is_const: false,
+        };
+        self.inserted += 1;
+        self.slots[slot as usize] = Some(Entry {
             call,
             count: Count::default(),
             meter: None,
             last_hit: now,
-            is_const: false,
-            prefix: key.prefix,
         });
         self.rows.set(slot, key);
         self.live += 1;
@@ -253,13 +273,28 @@ impl Entries {
         Ok(slot)
     }
 
+    fn new_slot(&mut self) -> u32 {
+        let slots = self.slots.len();
+        if slots == FEW_ENTRIES {
+            let more = self.size.min(MOST_ENTRIES).saturating_sub(slots);
+            self.slots.reserve_exact(more);
+            self.origins.reserve_exact(more);
+            self.rows.reserve(more);
+        }
+        self.slots.push(None);
+        self.origins.push(Origin::default());
+        self.rows.resize(slots + 1);
+        slots as u32
+    }
+
     pub fn remove(&mut self, slot: u32) {
-        let Some(entry) = self.entry(slot) else { return };
-        let (prefix, priority) = (entry.prefix, entry.priority);
+        if self.entry(slot).is_none() {
+            return;
+        }
         self.live -= 1;
+        let Origin { prefix, priority, .. } = *self.origin(slot);
         self.index.unlink(&self.rows, slot, prefix, priority, self.live);
-        let freed = &mut self.slots[slot as usize];
-        freed.entry = None;
+        self.slots[slot as usize] = None;
         self.free.push(slot);
     }
 
@@ -294,7 +329,7 @@ impl Entries {
 
     /// The key of an entry, normalised.
     pub fn unpack(&self, slot: u32) -> Vec<MatchKey> {
-        let prefix = self.entry(slot).map_or(0, |entry| entry.prefix);
+        let prefix = self.origin(slot).prefix;
         let mut at = 0;
         let mut key = Vec::new();
         for spec in &self.specs {
@@ -316,10 +351,7 @@ impl Entries {
 
     /// Whether an entry's call satisfies a condition, for any entry.
     pub fn any_call(&self, condition: impl Fn(&Call) -> bool) -> bool {
-        self.slots
-            .iter()
-            .filter_map(|slot| slot.entry.as_ref())
-            .any(|entry| condition(&entry.call))
+        self.slots.iter().flatten().any(|entry| condition(&entry.call))
     }
 }
 

@@ -1,7 +1,6 @@
 //! What finds the entry of a key, by the kinds of the key's fields.
 
-use hashbrown::HashTable;
-
+use super::hashed::Hashed;
 use super::key::{KeySpec, PackedKey};
 use super::prefixes::{Lengths, Trie};
 use super::rows::Rows;
@@ -13,9 +12,7 @@ use crate::values::MatchKind;
 pub(crate) enum Index {
     /// No key: nothing ever matches.
     Nothing,
-    /// The key itself and its slot, for keys of one word.
-    Word(HashTable<(u64, u32)>),
-    Exact(HashTable<u32>),
+    Exact(Hashed),
     /// One prefix and nothing beside it.
     Trie(Box<Trie>),
     /// A prefix beside exact fields.
@@ -39,8 +36,7 @@ impl Index {
                 Index::Trie(Box::new(Trie::new(spec.width)))
             }
             specs if specs.iter().any(|spec| spec.kind == MatchKind::Lpm) => Index::Lengths(Lengths::default()),
-            [spec] if words(spec.width) == 1 => Index::Word(HashTable::new()),
-            _ => Index::Exact(HashTable::new()),
+            _ => Index::Exact(Hashed::default()),
         }
     }
 
@@ -49,8 +45,7 @@ impl Index {
     pub fn find(&self, rows: &Rows, key: &mut Vec<u64>) -> Option<u32> {
         match self {
             Index::Nothing => None,
-            Index::Word(table) => find_word(table, key[0]),
-            Index::Exact(table) => table.find(hash(key), |&slot| same(rows.value(slot), key)).copied(),
+            Index::Exact(hashed) => hashed.find(rows, key),
             Index::Trie(trie) => trie.find(key),
             Index::Lengths(lengths) => lengths.find(rows, key),
             Index::Ternary(ternary) => {
@@ -67,9 +62,7 @@ impl Index {
     pub fn find_one(&self, rows: &Rows, key: u64) -> Option<u32> {
         match self {
             Index::Nothing => None,
-            Index::Word(table) => find_word(table, key),
-            // One word of several would be no key.
-            Index::Exact(_) => None,
+            Index::Exact(hashed) => hashed.find(rows, &[key]),
             Index::Trie(trie) => trie.find(&[key]),
             Index::Lengths(lengths) => lengths.find(rows, &mut [key]),
             Index::Ternary(ternary) => ternary.find(rows, &[key], &mut [0]),
@@ -80,11 +73,7 @@ impl Index {
     pub fn position(&self, rows: &Rows, key: &PackedKey, priority: i32) -> Option<u32> {
         match self {
             Index::Nothing => None,
-            Index::Word(table) => find_word(table, key.value[0]),
-            Index::Exact(table) => {
-                let equal = |&slot: &u32| same(rows.value(slot), &key.value);
-                table.find(hash(&key.value), equal).copied()
-            }
+            Index::Exact(hashed) => hashed.find(rows, &key.value),
             Index::Trie(trie) => trie.position(key),
             Index::Lengths(lengths) => lengths.position(rows, key),
             Index::Ternary(ternary) => ternary.position(rows, key, priority),
@@ -95,14 +84,7 @@ impl Index {
     pub fn link(&mut self, rows: &Rows, slot: u32, key: &PackedKey, priority: i32) {
         match self {
             Index::Nothing => {}
-            Index::Word(table) => {
-                let word = key.value[0];
-                table.insert_unique(hash(&[word]), (word, slot), |(word, _)| hash(&[*word]));
-            }
-            Index::Exact(table) => {
-                let rehash = |&slot: &u32| hash(rows.value(slot));
-                table.insert_unique(hash(&key.value), slot, rehash);
-            }
+            Index::Exact(hashed) => hashed.add(rows, slot),
             Index::Trie(trie) => trie.link(slot, key),
             Index::Lengths(lengths) => lengths.link(rows, slot, key),
             Index::Ternary(ternary) => ternary.link(rows, slot, priority),
@@ -114,42 +96,10 @@ impl Index {
     pub fn unlink(&mut self, rows: &Rows, slot: u32, prefix: u32, priority: i32, left: usize) {
         match self {
             Index::Nothing => {}
-            Index::Word(table) => {
-                if let Ok(found) = table.find_entry(hash(rows.value(slot)), |&(_, other)| other == slot) {
-                    found.remove();
-                }
-            }
-            Index::Exact(table) => {
-                if let Ok(found) = table.find_entry(hash(rows.value(slot)), |&other| other == slot) {
-                    found.remove();
-                }
-            }
+            Index::Exact(hashed) => hashed.remove(rows, slot),
             Index::Trie(trie) => trie.unlink(rows.value(slot), prefix),
             Index::Lengths(lengths) => lengths.unlink(rows, slot, prefix),
             Index::Ternary(ternary) => ternary.unlink(rows, slot, priority, left),
         }
     }
-}
-
-#[inline]
-fn find_word(table: &HashTable<(u64, u32)>, key: u64) -> Option<u32> {
-    table
-        .find(hash(&[key]), |(word, _)| *word == key)
-        .map(|&(_, slot)| slot)
-}
-
-/// Whether keys are equal. They have few words: a call of a comparing function would take longer.
-#[inline]
-pub(super) fn same(a: &[u64], b: &[u64]) -> bool {
-    a.iter().zip(b).all(|(a, b)| a == b)
-}
-
-/// A fast hash of words (multiply and rotate, as FxHash); keys come from the controller, not from packets.
-#[inline]
-pub(super) fn hash(key: &[u64]) -> u64 {
-    let mixed = key.iter().fold(0u64, |h, &word| {
-        (h.rotate_left(5) ^ word).wrapping_mul(0x517cc1b727220a95)
-    });
-    // The hash table takes its bucket from the low bits and its tag from the high ones.
-    mixed ^ mixed >> 32
 }

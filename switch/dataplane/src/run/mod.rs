@@ -8,6 +8,7 @@ pub(crate) mod exact;
 pub(crate) mod expr;
 pub(crate) mod filter;
 pub(crate) mod hash;
+mod hashed;
 pub(crate) mod header_ops;
 mod index;
 mod intervals;

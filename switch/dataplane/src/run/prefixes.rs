@@ -2,10 +2,9 @@
 
 use std::net::{Ipv4Addr, Ipv6Addr};
 
-use hashbrown::HashTable;
 use ip_network_table_deps_treebitmap::IpLookupTable;
 
-use super::index::{hash, same};
+use super::hashed::Hashed;
 use super::intervals::Intervals;
 use super::key::PackedKey;
 use super::rows::Rows;
@@ -112,7 +111,7 @@ pub(crate) struct Lengths(Vec<Length>);
 struct Length {
     prefix: u32,
     mask: Vec<u64>,
-    table: HashTable<u32>,
+    hashed: Hashed,
 }
 
 impl Lengths {
@@ -121,38 +120,31 @@ impl Lengths {
         // Masks shrink from one length to the next, so the key can be cut in place.
         self.0.iter().find_map(|length| {
             key.iter_mut().zip(&length.mask).for_each(|(k, m)| *k &= m);
-            length
-                .table
-                .find(hash(key), |&slot| same(rows.value(slot), key))
-                .copied()
+            length.hashed.find(rows, key)
         })
     }
 
     pub fn position(&self, rows: &Rows, key: &PackedKey) -> Option<u32> {
         let length = self.0.iter().find(|length| length.prefix == key.prefix)?;
-        let equal = |&slot: &u32| same(rows.value(slot), &key.value);
-        length.table.find(hash(&key.value), equal).copied()
+        length.hashed.find(rows, &key.value)
     }
 
     pub fn link(&mut self, rows: &Rows, slot: u32, key: &PackedKey) {
         let at = self.0.partition_point(|length| length.prefix > key.prefix);
         if self.0.get(at).is_none_or(|length| length.prefix != key.prefix) {
-            let (prefix, mask, table) = (key.prefix, key.mask.clone(), HashTable::new());
-            self.0.insert(at, Length { prefix, mask, table });
+            let (prefix, mask, hashed) = (key.prefix, key.mask.clone(), Hashed::default());
+            self.0.insert(at, Length { prefix, mask, hashed });
         }
-        let rehash = |&slot: &u32| hash(rows.value(slot));
-        self.0[at].table.insert_unique(hash(&key.value), slot, rehash);
+        self.0[at].hashed.add(rows, slot);
     }
 
     pub fn unlink(&mut self, rows: &Rows, slot: u32, prefix: u32) {
         let Some(at) = self.0.iter().position(|length| length.prefix == prefix) else {
             return;
         };
-        let table = &mut self.0[at].table;
-        if let Ok(found) = table.find_entry(hash(rows.value(slot)), |&other| other == slot) {
-            found.remove();
-        }
-        if table.is_empty() {
+        let hashed = &mut self.0[at].hashed;
+        hashed.remove(rows, slot);
+        if hashed.is_empty() {
             self.0.remove(at);
         }
     }

@@ -19,6 +19,11 @@ impl Rows {
         Rows { words, stride, width }
     }
 
+    /// Sets memory aside for so many slots more.
+    pub fn reserve(&mut self, slots: usize) {
+        self.words.reserve_exact(slots * self.width);
+    }
+
     /// Makes room for this many slots.
     pub fn resize(&mut self, slots: usize) {
         self.words.resize(slots * self.width, 0);

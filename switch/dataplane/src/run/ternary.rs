@@ -15,7 +15,7 @@ use std::ops::Range;
 
 use hashbrown::HashTable;
 
-use super::index::{hash, same};
+use super::hashed::{hash, same};
 use super::key::{KeySpec, PackedKey};
 use super::rows::Rows;
 use crate::bits::words;

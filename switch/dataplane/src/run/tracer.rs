@@ -223,13 +223,9 @@ impl Observer for Tracer {
             }
         });
         let key = key.collect();
-        let entry = slot.and_then(|slot| {
-            let entry = entries.entry(slot)?;
-            Some(Matched::new(
-                entries.handle(slot),
-                &entries.unpack(slot),
-                entry.priority,
-            ))
+        let entry = slot.map(|slot| {
+            let priority = entries.origin(slot).priority;
+            Matched::new(entries.handle(slot), &entries.unpack(slot), priority)
         });
         self.push(What::Table {
             table: program.name.clone(),
