@@ -2,9 +2,10 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
-use p4sched_dataplane::{EntryHandle, MatchKey, Nanos};
+use p4sched_dataplane::{EntryHandle, MatchKey, Nanos, Pipeline};
 use p4sched_proto::p4::v1 as p4rt;
 
+use crate::index::Table;
 use crate::references::single_value;
 
 /// Key and priority of an entry.
@@ -13,8 +14,7 @@ pub(crate) type Key = (Vec<MatchKey>, i32);
 /// What was written into one table.
 #[derive(Debug, Default)]
 pub(crate) struct TableStore {
-    by_key: HashMap<Key, u64>,
-    /// In the order of insertion.
+    /// In the order of insertion: by the numbers that the data plane gave them. It also knows the number of a key.
     entries: BTreeMap<u64, Stored>,
     /// How many entries have a value in a field, for the fields to which others refer.
     values: BTreeMap<u32, HashMap<Vec<u8>, usize>>,
@@ -70,8 +70,9 @@ impl TableStore {
     }
 
     /// The entry of this key and priority.
-    pub fn find(&self, key: &Key) -> Option<&Stored> {
-        self.by_key.get(key).and_then(|sequence| self.entries.get(sequence))
+    pub fn find(&self, pipeline: &Pipeline, table: &Table, (key, priority): &Key) -> Option<&Stored> {
+        let handle = pipeline.table_find(table.table, key, *priority)?;
+        self.by_sequence(handle.number())
     }
 
     /// All entries in the order of insertion.
@@ -96,12 +97,6 @@ impl TableStore {
             .map(|(&sequence, stored)| (sequence, stored))
     }
 
-    /// The entry of this key and priority, and its place.
-    pub fn find_numbered(&self, key: &Key) -> Option<(u64, &Stored)> {
-        let sequence = *self.by_key.get(key)?;
-        self.by_sequence(sequence).map(|stored| (sequence, stored))
-    }
-
     /// The entry at this place.
     pub fn by_sequence(&self, sequence: u64) -> Option<&Stored> {
         self.entries.get(&sequence)
@@ -112,20 +107,17 @@ impl TableStore {
         self.entries.get_mut(&sequence)
     }
 
-    pub fn add(&mut self, key: Key, stored: Stored) {
-        let sequence = stored.handle.number();
+    pub fn add(&mut self, stored: Stored) {
         for (field, values) in &mut self.values {
             if let Some(value) = stored.value(*field) {
                 *values.entry(value.to_vec()).or_default() += 1;
             }
         }
-        self.by_key.insert(key, sequence);
-        self.entries.insert(sequence, stored);
+        self.entries.insert(stored.handle.number(), stored);
     }
 
-    pub fn remove(&mut self, key: &Key) -> Option<Stored> {
-        let sequence = self.by_key.remove(key)?;
-        let removed = self.entries.remove(&sequence)?;
+    pub fn remove(&mut self, handle: EntryHandle) -> Option<Stored> {
+        let removed = self.entries.remove(&handle.number())?;
         for (field, values) in &mut self.values {
             let Some(value) = removed.value(*field) else { continue };
             match values.get_mut(value) {
@@ -134,10 +126,6 @@ impl TableStore {
             }
         }
         Some(removed)
-    }
-
-    pub fn find_mut(&mut self, key: &Key) -> Option<&mut Stored> {
-        self.by_key.get(key).and_then(|sequence| self.entries.get_mut(sequence))
     }
 }
 

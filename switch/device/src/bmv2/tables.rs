@@ -444,10 +444,11 @@ impl Runtime<'_> {
         let index = self.forwarding.index.clone();
         let table = table(&index, name)?;
         let wanted = key_of(table, &entry_of(table, key, priority)?).map_err(bad_key)?;
-        let found = self.store(table).and_then(|store| store.find_numbered(&wanted));
-        let (handle, stored) =
-            found.ok_or_else(|| TableCode::BadMatchKey.because(format!("{name}: no entry with this key")))?;
-        self.row(&index, table, handle as u32, stored)
+        let found = self
+            .store(table)
+            .and_then(|store| store.find(self.pipeline, table, &wanted));
+        let stored = found.ok_or_else(|| TableCode::BadMatchKey.because(format!("{name}: no entry with this key")))?;
+        self.row(&index, table, stored.handle.number() as u32, stored)
     }
 
     fn row(&self, index: &Index, table: &Table, handle: u32, stored: &Stored) -> Result<EntryRow, Refusal> {

@@ -91,7 +91,7 @@ pub(crate) fn write_direct(
             table.name
         )));
     }
-    let row = owner(forwarding, table, of)?;
+    let row = owner(forwarding, pipeline, table, of)?;
     let Some(count) = &entry.data else { return Ok(()) };
     pipeline.set_direct_counter(table.table, row, from_request(&table.name, count)?)?;
     Ok(())
@@ -103,9 +103,13 @@ pub(crate) fn read_direct(
     pipeline: &Pipeline,
     filter: &p4rt::DirectCounterEntry,
 ) -> Result<Vec<Entity>, Fault> {
-    let owners = owners(forwarding, filter.table_entry.as_ref(), "direct counter", |table| {
-        table.direct_counter
-    })?;
+    let owners = owners(
+        forwarding,
+        pipeline,
+        filter.table_entry.as_ref(),
+        "direct counter",
+        |table| table.direct_counter,
+    )?;
     let entries = owners.into_iter().map(|owner| {
         let count = pipeline.direct_counter(owner.table.table, owner.row)?;
         Ok(Entity::DirectCounterEntry(p4rt::DirectCounterEntry {

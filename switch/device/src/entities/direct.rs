@@ -1,6 +1,6 @@
 //! The entries and default actions that direct counters and meters belong to.
 
-use p4sched_dataplane::Row;
+use p4sched_dataplane::{Pipeline, Row};
 use p4sched_proto::p4::v1 as p4rt;
 
 use crate::index::Table;
@@ -11,7 +11,12 @@ use crate::{Fault, Forwarding};
 ///
 /// # Errors
 /// `INVALID_ARGUMENT` for a malformed key, `NOT_FOUND` if there is no such entry.
-pub(crate) fn owner(forwarding: &Forwarding, table: &Table, entry: &p4rt::TableEntry) -> Result<Row, Fault> {
+pub(crate) fn owner(
+    forwarding: &Forwarding,
+    pipeline: &Pipeline,
+    table: &Table,
+    entry: &p4rt::TableEntry,
+) -> Result<Row, Fault> {
     if entry.is_default_action {
         if !entry.r#match.is_empty() || entry.priority != 0 {
             let name = &table.name;
@@ -22,7 +27,8 @@ pub(crate) fn owner(forwarding: &Forwarding, table: &Table, entry: &p4rt::TableE
         return Ok(Row::Default);
     }
     let key = key_of(table, entry)?;
-    let stored = forwarding.tables.get(&table.id).and_then(|store| store.find(&key));
+    let store = forwarding.tables.get(&table.id);
+    let stored = store.and_then(|store| store.find(pipeline, table, &key));
     let stored =
         stored.ok_or_else(|| Fault::not_found(format!("{}: no entry with this key and priority", table.name)))?;
     Ok(Row::Entry(stored.handle))
@@ -42,6 +48,7 @@ pub(crate) struct Owner<'a> {
 /// As [`owner`], and `INVALID_ARGUMENT` for a table that has no such resource.
 pub(crate) fn owners<'a>(
     forwarding: &'a Forwarding,
+    pipeline: &Pipeline,
     entry: Option<&p4rt::TableEntry>,
     what: &str,
     has: impl Fn(&Table) -> bool,
@@ -60,7 +67,7 @@ pub(crate) fn owners<'a>(
     let one = entry.table_id != 0 && (!entry.r#match.is_empty() || entry.priority != 0);
     if one || entry.is_default_action {
         let owner = |table| {
-            let row = owner(forwarding, table, entry)?;
+            let row = owner(forwarding, pipeline, table, entry)?;
             Ok(Owner {
                 table,
                 row,

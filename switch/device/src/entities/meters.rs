@@ -154,7 +154,7 @@ pub(crate) fn write_direct(
     let table = forwarding.index.table(of.table_id)?;
     let meter = table.direct_meter;
     let meter = meter.ok_or_else(|| Fault::invalid(format!("{}: the table has no direct meter", table.name)))?;
-    let row = owner(forwarding, table, of)?;
+    let row = owner(forwarding, pipeline, table, of)?;
     let clears = clears(&table.name, entry.counter_data.as_ref())?;
     let config = entry
         .config
@@ -175,7 +175,7 @@ pub(crate) fn read_direct(
     filter: &p4rt::DirectMeterEntry,
 ) -> Result<Vec<Entity>, Fault> {
     let has = |table: &crate::index::Table| table.direct_meter.is_some();
-    let owners = owners(forwarding, filter.table_entry.as_ref(), "direct meter", has)?;
+    let owners = owners(forwarding, pipeline, filter.table_entry.as_ref(), "direct meter", has)?;
     let entries = owners.into_iter().map(|owner| {
         let config = pipeline.direct_meter(owner.table.table, owner.row)?.map(to_response);
         let counts = filter.counter_data.as_ref();
@@ -275,7 +275,8 @@ pub(crate) fn count_again(
             ..
         }) => {
             let table = forwarding.index.table(entry.table_id)?;
-            pipeline.set_direct_meter_counts(table.table, owner(forwarding, table, entry)?, counts)?;
+            let row = owner(forwarding, pipeline, table, entry)?;
+            pipeline.set_direct_meter_counts(table.table, row, counts)?;
         }
         _ => {}
     }

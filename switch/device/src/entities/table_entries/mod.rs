@@ -54,7 +54,7 @@ pub(crate) fn adopt_initial(forwarding: &mut Forwarding, pipeline: &Pipeline) ->
                 one_shot: None,
                 idle_notice: 0,
             };
-            store.add((view.key, priority), stored);
+            store.add(stored);
         }
     }
     Ok(())

@@ -1,5 +1,7 @@
 //! Reading table entries and default actions.
 
+use std::collections::HashSet;
+
 use p4sched_dataplane::{ActionCall, MatchKey, Nanos, Pipeline, Row};
 use p4sched_proto::p4::v1 as p4rt;
 use p4sched_proto::p4::v1::entity::Entity;
@@ -66,7 +68,7 @@ fn read_table(
     if let Some(key) = key.as_ref()
         && (filter.priority != 0 || !table.needs_priority)
     {
-        if let Some(stored) = store.find(&(key.clone(), filter.priority))
+        if let Some(stored) = store.find(pipeline, table, &(key.clone(), filter.priority))
             && passes(filter, stored)
         {
             found.push(Entity::TableEntry(with_resources(
@@ -102,7 +104,7 @@ pub(crate) fn snapshot(
         let default = writable_default(forwarding, pipeline, table, store)?;
         return Ok(Some(Entity::TableEntry(default)));
     }
-    let Some(stored) = store.find(&key_of(table, entry)?) else {
+    let Some(stored) = store.find(pipeline, table, &key_of(table, entry)?) else {
         return Ok(None);
     };
     Ok(Some(Entity::TableEntry(writable(pipeline, now, table, stored)?)))
@@ -155,20 +157,20 @@ pub(crate) fn replay(
         let Some(store) = forwarding.tables.get(&table.id) else {
             continue;
         };
-        let initial = new.tables.get(&table.id);
-        for stored in initial
-            .into_iter()
-            .flat_map(TableStore::iter)
-            .filter(|stored| !stored.entry.is_const)
-        {
+        let initial = new.tables.get(&table.id).into_iter().flat_map(TableStore::iter);
+        let mut initial_keys = HashSet::new();
+        for stored in initial {
             let key = key_of(table, &stored.entry).ok();
-            if key.is_none_or(|key| store.find(&key).is_none()) {
+            let stays = key
+                .as_ref()
+                .is_some_and(|key| store.find(pipeline, table, key).is_some());
+            if !stored.entry.is_const && !stays {
                 updates.push((Type::Delete, Entity::TableEntry(stored.entry.clone())));
             }
+            initial_keys.extend(key);
         }
         for stored in store.iter() {
-            let key = key_of(table, &stored.entry)?;
-            let exists = initial.is_some_and(|initial| initial.find(&key).is_some());
+            let exists = initial_keys.contains(&key_of(table, &stored.entry)?);
             let kind = if exists { Type::Modify } else { Type::Insert };
             updates.push((kind, Entity::TableEntry(writable(pipeline, now, table, stored)?)));
         }

@@ -133,7 +133,7 @@ fn insert(
     let exists = forwarding
         .tables
         .get(&table.id)
-        .is_some_and(|store| store.find(&key).is_some());
+        .is_some_and(|store| store.find(pipeline, table, &key).is_some());
     if exists {
         return Err(Fault::exists(format!(
             "{}: an entry with this key and priority exists",
@@ -180,7 +180,7 @@ fn insert(
         one_shot: prepared.one_shot,
         idle_notice: 0,
     };
-    forwarding.tables.entry(table.id).or_default().add(key, stored);
+    forwarding.tables.entry(table.id).or_default().add(stored);
     Ok(())
 }
 
@@ -195,7 +195,7 @@ fn modify(
     let stored = forwarding
         .tables
         .get(&table.id)
-        .and_then(|store| store.find(key))
+        .and_then(|store| store.find(pipeline, table, key))
         .ok_or_else(|| no_entry(table))?;
     let (handle, is_const) = (stored.handle, stored.entry.is_const || table.is_const);
     let was = stored.one_shot.as_ref().map(|one_shot| one_shot.size);
@@ -232,7 +232,7 @@ fn modify(
     let Some(stored) = forwarding
         .tables
         .get_mut(&table.id)
-        .and_then(|store| store.find_mut(key))
+        .and_then(|store| store.by_sequence_mut(handle.number()))
     else {
         return Err(no_entry(table));
     };
@@ -262,12 +262,13 @@ fn modify(
 fn delete(forwarding: &mut Forwarding, pipeline: &mut Pipeline, table: &Table, key: &Key) -> Result<(), Fault> {
     let index = forwarding.index.clone();
     let store = forwarding.tables.entry(table.id).or_default();
-    let stored = store.find(key).ok_or_else(|| no_entry(table))?;
+    let stored = store.find(pipeline, table, key).ok_or_else(|| no_entry(table))?;
     if stored.entry.is_const {
         return Err(Fault::denied(format!("{}: the entry is const", table.name)));
     }
-    pipeline.table_delete(table.table, stored.handle)?;
-    let removed = store.remove(key).and_then(|stored| stored.one_shot);
+    let handle = stored.handle;
+    pipeline.table_delete(table.table, handle)?;
+    let removed = store.remove(handle).and_then(|stored| stored.one_shot);
     if let Some(profile) = table.profile.and_then(|id| forwarding.profiles.get_mut(&id)) {
         profile.entry_removed(removed.as_ref().map(|one_shot| one_shot.size));
     }
