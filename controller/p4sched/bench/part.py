@@ -44,10 +44,15 @@ class Outcome:
     targets: Sequence[Target] = ()
 
 
+LARGE_PAGES = {"GLIBC_TUNABLES": "glibc.malloc.hugetlb=1"}
+"""What the switch sets for itself (switch/switchd/src/huge_pages.rs)."""
+
+
 def rust_bench(name: str, *arguments: str) -> Any:
     """Runs a bench of the workspace in switch/, which prints JSON. Raises P4schedError if it fails."""
     bench = ["--manifest-path", str(SWITCH_DIR / "Cargo.toml"), "--locked", "--workspace", "--bench", name]
-    found = subprocess.run(["cargo", "bench", "--quiet", *bench, "--", *arguments], stdout=subprocess.PIPE, check=False)
+    command = ["cargo", "bench", "--quiet", *bench, "--", *arguments]
+    found = subprocess.run(command, stdout=subprocess.PIPE, env={**os.environ, **LARGE_PAGES}, check=False)
     if found.returncode != 0:
         raise P4schedError(f"the bench '{name}' failed with status {found.returncode}")
     return json.loads(found.stdout)

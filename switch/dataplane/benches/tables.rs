@@ -1,7 +1,8 @@
 //! A packet that is looked up in one table, by the number of entries: time, and memory of an entry.
 //!
-//!     cargo bench --workspace --bench tables
+//!     GLIBC_TUNABLES=glibc.malloc.hugetlb=1 cargo bench --workspace --bench tables
 //!
+//! The variable gives it memory in large pages, as the switch has it.
 //! Prints JSON. The program is `p4runtime/benches/large.p4`; the type of a frame chooses the table. Keys come in random
 //! order, so that in large tables every lookup misses the caches.
 

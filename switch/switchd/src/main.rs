@@ -4,6 +4,7 @@ mod bmv2_only;
 mod clock;
 mod gathering;
 mod grpc_tls;
+mod huge_pages;
 mod lateness;
 mod log;
 mod options;
@@ -29,6 +30,7 @@ use ports::{Capture, Direction, PortSpec, Receiver, Transmitter};
 use switch::{Switch, Totals, Waker};
 
 fn main() -> ExitCode {
+    huge_pages::ask();
     let options = match Options::from_command_line(std::env::args_os()) {
         Ok(options) => options,
         Err(error) => error.exit(),
