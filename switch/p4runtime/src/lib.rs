@@ -13,7 +13,7 @@ mod streams;
 mod tls;
 mod traffic_manager;
 
-pub use handle::{DeviceHandle, Job};
+pub use handle::{DeviceHandle, Edit, Job, Shortcut};
 pub use program::read_program;
 pub use server::{NOTIFICATION_BACKLOG, serve, serve_streams};
 pub use status::CLIENT_METADATA_BYTES;

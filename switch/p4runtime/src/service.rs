@@ -25,6 +25,8 @@ use crate::streams::{Outgoing, Streams};
 const API_VERSION: &str = "1.5.0";
 /// Updates applied at a time where a batch needs not be atomic: packets pass in between.
 const UPDATES_AT_A_TIME: usize = 64;
+/// A request with so many updates at most is short enough for [`DeviceHandle::edit`].
+const FEW_UPDATES: usize = 8;
 /// Entities in one message of a read.
 const ENTITIES_PER_RESPONSE: usize = 512;
 
@@ -214,7 +216,13 @@ async fn write_batch(device: &DeviceHandle, request: p4rt::WriteRequest, client_
             move |device: &mut Device, _: &mut dyn Ports, now: Nanos| (device.write_request(&part, now), part)
         };
         let mut results = Vec::with_capacity(request.updates.len());
-        for (written, _) in device.run_each(parts(request).map(write)).await? {
+        let written = if request.updates.len() <= FEW_UPDATES {
+            let write = move |device: &mut Device, now| (device.write_request(&request, now), request);
+            vec![device.edit(write).await?]
+        } else {
+            device.run_each(parts(request).map(write)).await?
+        };
+        for (written, _) in written {
             results.extend(written.map_err(status::of)?);
         }
         results

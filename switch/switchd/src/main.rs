@@ -6,6 +6,7 @@ mod gathering;
 mod grpc_tls;
 mod huge_pages;
 mod lateness;
+mod lending;
 mod log;
 mod options;
 mod packet_log;
@@ -24,6 +25,7 @@ use p4sched_p4runtime::{DeviceHandle, NOTIFICATION_BACKLOG, Tls, read_program, s
 use tokio::signal::unix::{SignalKind, signal};
 
 use clock::Clock;
+use lending::Lending;
 use log::Place;
 use options::{BMV2_JSON_VERSION, Options};
 use ports::{Capture, Direction, PortSpec, Receiver, Transmitter};
@@ -166,8 +168,9 @@ fn run(options: Options) -> Result<Totals, String> {
     }
     let waker = Waker::new().map_err(|error| format!("eventfd: {error}"))?;
     let (jobs, waiting) = mpsc::channel();
+    let lending = Arc::new(Lending::new(device, waker.clone(), clock));
     let switch = Switch::new(
-        device,
+        Arc::clone(&lending),
         receiver,
         transmitter,
         waiting,
@@ -176,7 +179,8 @@ fn run(options: Options) -> Result<Totals, String> {
         options.inject_stall,
     );
     let wake = waker.clone();
-    let handle = DeviceHandle::new(jobs, Arc::new(move || wake.wake()));
+    let handle =
+        DeviceHandle::new(jobs, Arc::new(move || wake.wake())).with_shortcut(Arc::new(move |edit| lending.edit(edit)));
 
     let real_time = !options.no_realtime;
     let (finished, end) = tokio::sync::oneshot::channel::<()>();

@@ -1,10 +1,10 @@
-//! The data-plane thread: one loop that owns the device and all ports.
+//! The data-plane thread: one loop that owns all ports, and the device while it does not sleep.
 
 use std::io;
 use std::num::NonZeroU64;
 use std::os::fd::OwnedFd;
-use std::sync::Arc;
 use std::sync::mpsc;
+use std::sync::{Arc, MutexGuard};
 
 use p4sched_dataplane::{Nanos, Port};
 use p4sched_device::{Device, Fidelity, PortCounts, Ports};
@@ -15,6 +15,7 @@ use rustix::time::Timespec;
 
 use crate::clock::{Clock, thread_cpu_time};
 use crate::gathering::Gathering;
+use crate::lending::{Lendable, Lending};
 use crate::log;
 use crate::ports::{PortSpec, Qdiscs, Receiver, Transmitter, make_real_time};
 use crate::stalls::Stalls;
@@ -58,7 +59,7 @@ impl Waker {
 
 /// Everything the thread owns.
 pub struct Switch {
-    device: Device,
+    lending: Arc<Lending>,
     ports: AttachedPorts,
     jobs: mpsc::Receiver<Job>,
     waker: Waker,
@@ -89,7 +90,7 @@ pub struct Totals {
 impl Switch {
     /// Puts the parts together. Requests come through `jobs`; their senders use `waker`.
     pub fn new(
-        mut device: Device,
+        lending: Arc<Lending>,
         receiver: Receiver,
         transmitter: Transmitter,
         jobs: mpsc::Receiver<Job>,
@@ -107,10 +108,11 @@ impl Switch {
             clock,
             since: Baseline::default(),
         };
-        ports.follow_disciplines(&device);
+        let device = &mut lending.take().device;
+        ports.follow_disciplines(device);
         device.set_links(ports.receiver.links());
         Switch {
-            device,
+            lending: Arc::clone(&lending),
             ports,
             jobs,
             waker,
@@ -135,28 +137,29 @@ impl Switch {
             cpu: thread_cpu_time(),
             ..Baseline::default()
         };
+        let lending = Arc::clone(&self.lending);
+        let mut lendable = lending.take();
         loop {
             if let Some(stall) = self.stalls.as_mut().and_then(|stalls| stalls.due(self.clock.now())) {
                 sleep(stall);
             }
-            let emptied = self.handle_frames();
-            let Ok(answered) = self.handle_jobs() else { break };
+            let emptied = self.handle_frames(&mut lendable);
+            let Ok(answered) = self.handle_jobs(&mut lendable.device) else {
+                break;
+            };
             if emptied && answered {
-                self.wait();
+                lendable = self.wait(lendable, &lending);
             }
         }
-        self.totals()
+        self.totals(&lendable.device)
     }
 
     /// Handles what arrived, in the order in which it arrived on any port, and sends what is due. Returns false if more
     /// frames may be waiting.
-    fn handle_frames(&mut self) -> bool {
-        let (
-            device,
-            AttachedPorts {
-                receiver, transmitter, ..
-            },
-        ) = (&mut self.device, &mut self.ports);
+    fn handle_frames(&mut self, Lendable { device, last_frame, .. }: &mut Lendable) -> bool {
+        let AttachedPorts {
+            receiver, transmitter, ..
+        } = &mut self.ports;
         let sample = self.clock.sample();
         receiver.look(sample);
         for _ in 0..FRAMES_AT_A_TIME {
@@ -165,6 +168,7 @@ impl Switch {
             });
             if taken {
                 self.gathering.count();
+                *last_frame = Some(sample.now);
             }
             // A frame finds the queue as it is: what the interface does not take must wait there before the next one comes.
             if taken && transmitter.waits_for_disciplines() {
@@ -172,22 +176,22 @@ impl Switch {
             }
             if !taken {
                 device.advance(sample.now, transmitter);
-                self.send();
+                self.send(device);
                 return true;
             }
         }
-        self.send();
+        self.send(device);
         false
     }
 
     /// Sends what waits, and holds the ports whose interfaces take no more.
-    fn send(&mut self) {
+    fn send(&mut self, device: &mut Device) {
         self.ports.transmitter.flush();
-        hold(&mut self.device, &mut self.ports.transmitter);
+        hold(device, &mut self.ports.transmitter);
     }
 
     /// Handles requests. Returns false if more may be waiting, an error if there will never be any again.
-    fn handle_jobs(&mut self) -> Result<bool, mpsc::TryRecvError> {
+    fn handle_jobs(&mut self, device: &mut Device) -> Result<bool, mpsc::TryRecvError> {
         for _ in 0..JOBS_AT_A_TIME {
             let job = match self.jobs.try_recv() {
                 Ok(job) => job,
@@ -195,27 +199,27 @@ impl Switch {
                 Err(gone) => return Err(gone),
             };
             let now = self.clock.now();
-            self.device.advance(now, &mut self.ports.transmitter);
-            job(&mut self.device, &mut self.ports, now);
-            self.ports.follow_disciplines(&self.device);
-            self.device.set_links(self.ports.receiver.links());
-            self.send();
-            self.follow_delays();
+            device.advance(now, &mut self.ports.transmitter);
+            job(device, &mut self.ports, now);
+            self.ports.follow_disciplines(device);
+            device.set_links(self.ports.receiver.links());
+            self.send(device);
+            self.follow_delays(device);
         }
         Ok(false)
     }
 
-    fn follow_delays(&mut self) {
-        let engine = self.device.engine();
+    fn follow_delays(&mut self, device: &Device) {
+        let engine = device.engine();
         let delays = (self.ports.receiver.specs()).map(|spec| engine.port(spec.number).config.delay_ns);
         self.gathering
             .follow_delays(engine.shortest_delay(), delays.min().unwrap_or(0));
     }
 
-    /// Waits for a frame, a request, or the next event; follows interfaces that come and go.
-    fn wait(&mut self) {
+    /// Waits for a frame, a request, or the next event, and lends the device meanwhile; follows interfaces that come and go.
+    fn wait<'l>(&mut self, mut lendable: MutexGuard<'l, Lendable>, lending: &'l Lending) -> MutexGuard<'l, Lendable> {
         let now = self.clock.now();
-        let next = [self.device.next_event(), self.ports.receiver.next_check()]
+        let next = [lendable.device.next_event(), self.ports.receiver.next_check()]
             .into_iter()
             .flatten()
             .min();
@@ -227,7 +231,8 @@ impl Switch {
             if poll(&mut request, Some(&timespec(time))).is_ok_and(|ready| ready > 0) {
                 self.waker.clear();
             }
-            return self.follow_interfaces(false);
+            self.follow_interfaces(&mut lendable.device, false);
+            return lendable;
         }
         flush_records(&mut self.ports.receiver, &mut self.ports.transmitter);
         let timeout = left.map(timespec);
@@ -249,7 +254,10 @@ impl Switch {
         let queued = waited.len();
         let blocked = self.ports.transmitter.blocked();
         waited.extend(blocked.map(|fd| PollFd::from_borrowed_fd(fd, PollFlags::OUT)));
+        lendable.wakes = next;
+        drop(lendable);
         let _ = poll(&mut waited, timeout.as_ref());
+        let mut lendable = lending.take();
         let woken = !waited[0].revents().is_empty();
         let disciplines = waited[rings..queued].iter().any(|fd| !fd.revents().is_empty());
         let trouble = waited[1..]
@@ -260,12 +268,13 @@ impl Switch {
             self.waker.clear();
         }
         if disciplines {
-            self.follow_changes();
+            self.follow_changes(&mut lendable.device);
         }
-        self.follow_interfaces(trouble);
+        self.follow_interfaces(&mut lendable.device, trouble);
+        lendable
     }
 
-    fn follow_interfaces(&mut self, trouble: bool) {
+    fn follow_interfaces(&mut self, device: &mut Device, trouble: bool) {
         let now = self.clock.now();
         let AttachedPorts {
             receiver, transmitter, ..
@@ -277,25 +286,25 @@ impl Switch {
             for change in receiver.check_interfaces(now) {
                 transmitter.attach(change);
             }
-            self.device.set_links(self.ports.receiver.links());
-            self.follow_changes();
+            device.set_links(self.ports.receiver.links());
+            self.follow_changes(device);
         }
     }
 
     /// Follows what `tc` and others did to the interfaces.
-    fn follow_changes(&mut self) {
-        if self.ports.look_at_changes(&self.device) {
-            self.device.set_links(self.ports.receiver.links());
+    fn follow_changes(&mut self, device: &mut Device) {
+        if self.ports.look_at_changes(device) {
+            device.set_links(self.ports.receiver.links());
         }
     }
 
-    fn totals(&mut self) -> Totals {
+    fn totals(&mut self, device: &Device) -> Totals {
         flush_records(&mut self.ports.receiver, &mut self.ports.transmitter);
         let sent = self.ports.transmitter.total();
         Totals {
             received: self.ports.receiver.packets(),
             sent: sent.packets,
-            dropped: self.device.engine().balance().dropped(),
+            dropped: device.engine().balance().dropped(),
             rx_lost: self.ports.receiver.lost(),
             tx_errors: sent.errors,
             unconnected: self.ports.transmitter.without_interface(),
