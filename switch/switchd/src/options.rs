@@ -29,7 +29,7 @@ const BMV2_LOG_FILES: u64 = 3;
 pub const BMV2_JSON_VERSION: &str = "2.24";
 
 /// BMv2 sends all details of an error, however large. So many bytes are what finsy takes.
-const BMV2_CLIENT_METADATA: usize = 65536;
+const BMV2_CLIENT_METADATA: &str = "65536";
 
 /// Where BMv2's Thrift server listens unless told otherwise.
 const BMV2_THRIFT_PORT: u16 = 9090;
@@ -53,7 +53,7 @@ pub struct Options {
     pub interfaces: Vec<PortSpec>,
 
     /// Identifier of the device in P4Runtime.
-    #[arg(long, value_name = "ID", default_value_t = 1)]
+    #[arg(long, value_name = "ID", default_value_t = 1, allow_negative_numbers = true)]
     pub device_id: u64,
 
     /// Address of the gRPC server. 0.0.0.0:9559 lets other hosts in.
@@ -233,10 +233,19 @@ impl Options {
         let arguments: Vec<OsString> = arguments.into_iter().filter(|argument| argument != "--").collect();
         let name = arguments.first().and_then(|path| Path::new(path).file_name()?.to_str());
         let bmv2 = BMV2_NAMES.iter().find(|(bmv2, _)| name == Some(bmv2));
-        let given = Options::command().try_get_matches_from(arguments)?;
+        let mut command = Options::command();
+        if let Some((_, address)) = bmv2 {
+            command = command
+                .mut_arg("device_id", |id| id.default_value("0"))
+                .mut_arg("grpc_server_addr", |given| given.default_value(*address))
+                .mut_arg("grpc_client_metadata", |bytes| {
+                    bytes.default_value(BMV2_CLIENT_METADATA)
+                });
+        }
+        let given = command.try_get_matches_from(arguments)?;
         let mut options = Options::from_arg_matches(&given)?;
         options.thrift_asked_for = options.thrift_port.is_some();
-        if let Some((_, address)) = bmv2 {
+        if bmv2.is_some() {
             options.thrift_port = options.thrift_port.or(Some(BMV2_THRIFT_PORT));
             if let Some(path) = &mut options.log_file {
                 // spdlog, which writes BMv2's log, puts it behind the name.
@@ -247,15 +256,6 @@ impl Options {
             // BMv2 has no log unless it is asked for one, and then it tells everything.
             if default("log_level") && (options.log_console || options.log_file.is_some()) {
                 options.log_level = Level::Trace;
-            }
-            if default("grpc_client_metadata") {
-                options.grpc_client_metadata = BMV2_CLIENT_METADATA;
-            }
-            if default("device_id") {
-                options.device_id = 0;
-            }
-            if default("grpc_server_addr") {
-                (*address).clone_into(&mut options.grpc_server_addr);
             }
         }
         // '--pcap a.json': BMv2 takes a folder behind a blank too, but a program is none.
@@ -355,6 +355,12 @@ mod tests {
             (4, "127.0.0.1:1".to_owned())
         );
         assert_eq!(parse("simple_switch --no-p4"), (0, "127.0.0.1:0".to_owned()));
+        let help = Options::from_command_line(["simple_switch_grpc", "--help"].map(OsString::from));
+        let help = help.expect_err("the help").to_string();
+        assert!(
+            help.contains("[default: 0]") && help.contains("[default: 0.0.0.0:9559]"),
+            "{help}"
+        );
     }
 
     #[test]
