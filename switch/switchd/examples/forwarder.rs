@@ -17,6 +17,10 @@ const BATCH: usize = 64;
 const FRAME_BYTES: usize = 2048;
 /// Frames gather so long while traffic flows, as in the switch: a wake-up costs more than a frame.
 const GATHER_NS: libc::c_long = 50_000;
+/// Room for frames that came and were not taken, bytes.
+const RECEIVE_BYTES: libc::c_int = 8 << 20;
+/// Room for frames that were sent and not received yet, bytes: the switch's.
+const SEND_BYTES: libc::c_int = 4 << 20;
 /// Of the switch's data plane.
 const PRIORITY: libc::c_int = 2;
 
@@ -55,15 +59,20 @@ fn open(interface: &str) -> Result<OwnedFd> {
                 size_of::<libc::c_int>(),
             ))?;
         }
-        let room: libc::c_int = 8 << 20;
-        let value = ptr::from_ref(&room).cast();
-        checked(libc::setsockopt(
-            socket.as_raw_fd(),
-            libc::SOL_SOCKET,
-            libc::SO_RCVBUFFORCE,
-            value,
-            size_of::<libc::c_int>(),
-        ))?;
+        // What waits for the other CPU counts as not sent yet, so with a small buffer frames are lost that the switch does not lose.
+        for (option, room) in [
+            (libc::SO_RCVBUFFORCE, RECEIVE_BYTES),
+            (libc::SO_SNDBUFFORCE, SEND_BYTES),
+        ] {
+            let value = ptr::from_ref(&room).cast();
+            checked(libc::setsockopt(
+                socket.as_raw_fd(),
+                libc::SOL_SOCKET,
+                option,
+                value,
+                size_of::<libc::c_int>(),
+            ))?;
+        }
         let mut address: libc::sockaddr_ll = mem::zeroed();
         address.sll_family = libc::AF_PACKET as u16;
         address.sll_protocol = protocol;
