@@ -20,7 +20,7 @@ use crate::p4c_options;
 
 /// Compiles P4_16 programs for v1model, TNA and T2NA to BMv2 JSON and P4Info.
 #[derive(Parser, Debug)]
-#[command(name = "p4sched-p4c", version)]
+#[command(name = "p4sched-p4c", version, args_override_self = true)]
 struct Args {
     /// The program.
     program: PathBuf,
@@ -54,9 +54,9 @@ struct Args {
         default_value = "p4-16"
     )]
     std: String,
-    /// Treat warnings as errors.
-    #[arg(long = "Werror")]
-    warnings_are_errors: bool,
+    /// Treat warnings as errors, or those of a class.
+    #[arg(long = "Werror", value_name = "CLASS", num_args = 0..=1, require_equals = true, default_missing_value = "*")]
+    errors: Vec<String>,
     /// Do not show warnings, or not those of a class.
     #[arg(long = "Wdisable", value_name = "CLASS", num_args = 0..=1, require_equals = true, default_missing_value = "*")]
     disable: Vec<String>,
@@ -217,7 +217,7 @@ fn compile_files(args: &Args) -> Result<(), String> {
         arch,
         defines: defines(args)?,
         disabled_warnings: args.disable.clone(),
-        warnings_are_errors: args.warnings_are_errors,
+        warnings_as_errors: args.errors.clone(),
     };
     if args.preprocess {
         let text = preprocess(&input, &files, &options).map_err(|d| d.to_string())?;

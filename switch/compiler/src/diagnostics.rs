@@ -87,8 +87,8 @@ impl Diagnostics {
         self.list.retain(keep);
     }
 
-    pub(crate) fn make_warnings_errors(&mut self) {
-        for d in &mut self.list {
+    pub(crate) fn make_errors(&mut self, of_class: impl Fn(Option<&str>) -> bool) {
+        for d in self.list.iter_mut().filter(|d| of_class(d.class)) {
             d.severity = Severity::Error;
         }
     }

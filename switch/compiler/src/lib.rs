@@ -49,8 +49,8 @@ pub struct Options {
     pub defines: Vec<Define>,
     /// Classes of warnings that are not shown; `*` means all.
     pub disabled_warnings: Vec<String>,
-    /// Whether every warning is an error.
-    pub warnings_are_errors: bool,
+    /// Classes of warnings that are errors; `*` means all.
+    pub warnings_as_errors: Vec<String>,
 }
 
 /// What a compilation makes.
@@ -156,16 +156,10 @@ impl Front {
 
     fn finish(self, options: &Options) -> Diagnostics {
         let mut list = self.reporter.finish(&self.map);
-        let disabled = |class: Option<&str>| {
-            options
-                .disabled_warnings
-                .iter()
-                .any(|d| d == "*" || Some(d.as_str()) == class)
-        };
-        list.retain(|d| d.severity == Severity::Error || !disabled(d.class));
-        if options.warnings_are_errors {
-            list.make_warnings_errors();
-        }
+        let named =
+            |classes: &[String], class: Option<&str>| classes.iter().any(|c| c == "*" || Some(c.as_str()) == class);
+        list.retain(|d| d.severity == Severity::Error || !named(&options.disabled_warnings, d.class));
+        list.make_errors(|class| named(&options.warnings_as_errors, class));
         list
     }
 }

@@ -155,6 +155,15 @@ fn without_output_files_a_program_is_only_checked() {
 }
 
 #[test]
+fn of_an_option_that_is_given_twice_the_last_counts_as_in_p4c() {
+    let place = Place::new(&[("a.p4", PROGRAM)]);
+    place.succeeds(&[
+        "--target", "tofino", "a.p4", "-o", "a.json", "--target", "bmv2", "-o", "b.json",
+    ]);
+    assert!(place.path("b.json").exists() && !place.path("a.json").exists());
+}
+
+#[test]
 fn the_flags_of_p4c_for_language_and_target_are_taken() {
     let place = Place::new(&[("a.p4", PROGRAM)]);
     place.succeeds(&[
@@ -319,6 +328,9 @@ fn warnings_are_shown_disabled_or_made_errors() {
     let (_, said) = place.fails(&["a.p4", "--Werror", "-o", "b.json"]);
     assert!(said.contains("512 does not fit in bit<9>"), "{said}");
     assert!(!place.path("b.json").exists());
+    place.fails(&["a.p4", "--Werror=unused", "--Werror=overflow"]);
+    place.run(&["a.p4", "--Werror=unused", "-o", "c.json"]);
+    assert!(place.path("c.json").exists());
 }
 
 #[test]

@@ -205,6 +205,11 @@ fn bench_with_room(size: i64, in_members: bool) -> Bench {
         let members = SumOfMembers::default();
         profile.selector_size_semantics = in_members.then_some(SelectorSizeSemantics::SumOfMembers(members));
     }
+    bench_of(program)
+}
+
+/// A device with this program; its selector has members 1 to 3.
+fn bench_of(program: p4rt::ForwardingPipelineConfig) -> Bench {
     let mut bench = Bench::empty();
     let program = Program::new(program).expect("the program loads");
     bench.device.commit(program).expect("the switch takes it");
@@ -242,6 +247,29 @@ fn the_groups_of_a_selector_share_its_size() {
     assert_eq!(write(&mut bench, Type::Insert, 1, &[(1, 40), (2, 40)]), Ok(()));
     assert_eq!(write(&mut bench, Type::Insert, 2, &[(1, 1), (2, 1)]), full);
     assert_eq!(write(&mut bench, Type::Insert, 2, &[(1, 40)]), Ok(()));
+}
+
+#[test]
+fn a_group_that_names_no_size_may_be_as_large_as_p4info_says() {
+    let mut program = config();
+    for profile in program.p4info.iter_mut().flat_map(|info| &mut info.action_profiles) {
+        profile.max_group_size = if profile.with_selector { 3 } else { 0 };
+    }
+    let mut bench = bench_of(program);
+    let mut write = |kind, max_size, weight| {
+        let group = p4rt::ActionProfileGroup {
+            max_size,
+            ..group(&bench, 1, &[(1, weight)])
+        };
+        code(bench.write(kind, Entity::ActionProfileGroup(group)))
+    };
+    let refused = Err(Code::InvalidArgument);
+    assert_eq!(write(Type::Insert, 4, 1), refused);
+    assert_eq!(write(Type::Insert, 0, 4), refused);
+    assert_eq!(write(Type::Insert, 0, 3), Ok(()));
+    assert_eq!(write(Type::Modify, 3, 2), refused, "as written, or not at all");
+    assert_eq!(write(Type::Modify, 0, 4), refused);
+    assert_eq!(write(Type::Modify, 0, 2), Ok(()));
 }
 
 #[test]

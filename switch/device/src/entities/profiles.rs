@@ -164,11 +164,13 @@ fn check_group(
             "{name}: group {id}: a max_size of {size} is below 0"
         )));
     }
-    if limit > 0 && !(1..=limit).contains(&size) {
+    if limit > 0 && size > limit {
         return Err(Fault::invalid(format!(
             "{name}: group {id}: a max_size of {size}; P4Info allows 1 to {limit}"
         )));
     }
+    // p4runtime-shell writes 0 unless told otherwise, and BMv2 takes that
+    let size = if size == 0 { limit } else { size };
     for (position, member) in group.members.iter().enumerate() {
         if !store.members.contains_key(&member.member_id) {
             return Err(Fault::not_found(format!(
