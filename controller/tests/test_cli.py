@@ -1,5 +1,6 @@
 """The command line as a person meets it."""
 
+import importlib
 import subprocess
 import sys
 from collections.abc import Callable
@@ -113,6 +114,19 @@ def test_an_interrupt_while_the_command_is_loaded_ends_it_without_a_traceback(
         monkeypatch.delitem(sys.modules, name, raising=False)
     monkeypatch.setattr(sys, "argv", ["p4sched", "compile", "--help"])
     monkeypatch.setattr(sys, "meta_path", [Interrupting(module), *sys.meta_path])
+    with pytest.raises(SystemExit) as ended:
+        start.main()
+    assert ended.value.code == 130
+    assert capsys.readouterr().err == "p4sched: interrupted\n"
+
+
+def test_an_interrupt_while_a_class_is_made_is_one_too(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def interrupted() -> None:
+        raise RuntimeError("Error calling __set_name__") from KeyboardInterrupt()
+
+    monkeypatch.setattr(importlib.import_module("p4sched.cli.main"), "main", interrupted)
     with pytest.raises(SystemExit) as ended:
         start.main()
     assert ended.value.code == 130

@@ -14,7 +14,10 @@ def main() -> None:
         from p4sched.cli.main import main as command_line  # noqa: PLC0415 - takes a second, in which one may interrupt
 
         command_line()
-    except KeyboardInterrupt:
+    except (KeyboardInterrupt, RuntimeError) as error:
+        # up to Python 3.11 an interrupt while a class is made (in __set_name__) comes as the cause of a RuntimeError
+        if not isinstance(error, KeyboardInterrupt) and not isinstance(error.__cause__, KeyboardInterrupt):
+            raise
         print("p4sched: interrupted", file=sys.stderr)
         sys.exit(INTERRUPTED)
 
