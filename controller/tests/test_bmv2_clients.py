@@ -200,7 +200,7 @@ def test_a_test_of_ptf_runs_as_on_bmv2(tmp_path: Path, client: str) -> None:
         assert controller.entries(table) == []
         controller.close()
     # where p4-guide's READMEs look for it
-    assert "'ingress.ipv4_routes': hit" in (tmp_path / "ss-log.txt").read_text()
+    assert "'FifoIngress.forwarding.ipv4_routes': hit" in (tmp_path / "ss-log.txt").read_text()
 
 
 @on_embedded

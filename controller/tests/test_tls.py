@@ -18,7 +18,7 @@ from cryptography import x509
 from switches import RunningSwitch, free_port, start_switch
 
 from p4sched.certificates import LOOPBACK, Places, make, write
-from p4sched.cli import main
+from p4sched.cli import programs
 from p4sched.cli.main import run_command
 from p4sched.control.controller import SwitchAddress
 from p4sched.live.collector import collecting
@@ -167,7 +167,7 @@ def test_a_client_that_does_not_come_in_is_told_why(
     message: str,
 ) -> None:
     # it is not started, for it would not come in
-    monkeypatch.setattr(main, "SHELL_PYTHON", Path(sys.executable))
+    monkeypatch.setattr(programs, "SHELL_PYTHON", Path(sys.executable))
     options = () if manner == PLAIN else server_options(files / server, mutual=manner == MUTUAL)
     with running(tmp_path, options) as switch:
         client = client_options(*(None if folder is None else files / folder for folder in (authority, own)))

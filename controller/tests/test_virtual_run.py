@@ -12,7 +12,7 @@ from rich.console import Console
 from mininet_topos.dumbbell import dumbbell_sides
 from mininet_topos.incast import incast_sides
 from mininet_topos.leaf_spine import Shape
-from p4sched.cli import main
+from p4sched.cli import run
 from p4sched.cli.main import run_command
 from p4sched.cli.run_all import Invoke, Options
 from p4sched.lab import experiment, frame
@@ -158,7 +158,7 @@ def test_run_all_passes_virtual_time_on_but_to_what_is_simulated_anyway(monkeypa
         passed.update({name: options(name) for name in names})
         return 0
 
-    monkeypatch.setattr(main, "run_all", note)
+    monkeypatch.setattr(run, "run_all", note)
     assert run_command(["run", "--all", "--quick", "--virtual", "--hosts", "kernel"]) == 0
     assert "--virtual" not in passed.pop("completion_at_scale")
     assert len(passed) == 11

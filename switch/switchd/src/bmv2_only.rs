@@ -2,6 +2,9 @@
 
 use clap::{ArgAction, Parser};
 
+/// Of every port.
+const QUEUES: u8 = 8;
+
 /// Options of BMv2 that change nothing here, or only what is said.
 #[derive(Debug, Parser)]
 pub struct Ignored {
@@ -34,6 +37,16 @@ impl Ignored {
     pub fn given(&self) -> impl Iterator<Item = (&'static str, &'static str)> {
         let unlimited = "there is no such limit";
         let cases = [
+            (
+                "--priority-queues",
+                self.priority_queues.is_some_and(|count| count != QUEUES),
+                "every port has eight queues",
+            ),
+            (
+                "--max-port-count",
+                self.max_port_count.is_some(),
+                "ports have numbers up to 510",
+            ),
             ("--nanolog", self.nanolog.is_some(), "no events are published"),
             (
                 "--notifications-addr",

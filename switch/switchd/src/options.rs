@@ -194,6 +194,11 @@ impl Options {
         let no_file = self.log_file.is_none();
         let cases = [
             (
+                "--p4info",
+                self.p4info.is_some() && self.program.is_none(),
+                "there is no program",
+            ),
+            (
                 "--dump-packet-data",
                 self.dump_packet_data.is_some() && !packets_logged,
                 "packets are logged with -L debug or -L trace; --pcap records them",
@@ -332,6 +337,18 @@ mod tests {
         for (line, option) in lines.iter().zip(ignored) {
             assert!(line.starts_with(&format!("{option} is ignored: ")), "{line}");
         }
+        let limits =
+            parse("--no-p4 --p4info a.txtpb -- --priority-queues 4 --max-port-count 3").expect("flags of BMv2");
+        assert_eq!(
+            limits.without_effect(),
+            [
+                "--priority-queues is ignored: every port has eight queues",
+                "--max-port-count is ignored: ports have numbers up to 510",
+                "--p4info is ignored: there is no program",
+            ]
+        );
+        let all = parse("--no-p4 -- --priority-queues 8").expect("flags of BMv2");
+        assert_eq!(all.without_effect(), [""; 0]);
         let here = parse("--pcap a.json").expect("the folder is left out");
         assert_eq!(
             (here.pcap, here.program),
