@@ -85,7 +85,7 @@ app = typer.Typer(
 
 @app.callback()
 def _all() -> None:
-    """What all commands share: nothing."""
+    """Makes a group of the app: typer asks for a command or this, and the commands are not loaded yet."""
 
 
 def main() -> None:
