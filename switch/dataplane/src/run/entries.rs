@@ -280,6 +280,7 @@ impl Entries {
             self.slots.reserve_exact(more);
             self.origins.reserve_exact(more);
             self.rows.reserve(more);
+            self.index.reserve(more);
         }
         self.slots.push(None);
         self.origins.push(Origin::default());

@@ -40,13 +40,20 @@ impl Index {
         }
     }
 
+    /// Sets memory aside for so many entries more, where what finds them would have to be moved to grow.
+    pub fn reserve(&mut self, entries: usize) {
+        if let Index::Trie(trie) = self {
+            trie.reserve(entries);
+        }
+    }
+
     /// The slot of the entry that a key matches. The key is used up.
     #[inline]
     pub fn find(&self, rows: &Rows, key: &mut Vec<u64>) -> Option<u32> {
         match self {
             Index::Nothing => None,
             Index::Exact(hashed) => hashed.find(rows, key),
-            Index::Trie(trie) => trie.find(key),
+            Index::Trie(trie) => trie.find(rows, key),
             Index::Lengths(lengths) => lengths.find(rows, key),
             Index::Ternary(ternary) => {
                 let stride = key.len();
@@ -63,7 +70,7 @@ impl Index {
         match self {
             Index::Nothing => None,
             Index::Exact(hashed) => hashed.find(rows, &[key]),
-            Index::Trie(trie) => trie.find(&[key]),
+            Index::Trie(trie) => trie.find(rows, &[key]),
             Index::Lengths(lengths) => lengths.find(rows, &mut [key]),
             Index::Ternary(ternary) => ternary.find(rows, &[key], &mut [0]),
         }
@@ -74,7 +81,7 @@ impl Index {
         match self {
             Index::Nothing => None,
             Index::Exact(hashed) => hashed.find(rows, &key.value),
-            Index::Trie(trie) => trie.position(key),
+            Index::Trie(trie) => trie.position(rows, key),
             Index::Lengths(lengths) => lengths.position(rows, key),
             Index::Ternary(ternary) => ternary.position(rows, key, priority),
         }
@@ -85,7 +92,7 @@ impl Index {
         match self {
             Index::Nothing => {}
             Index::Exact(hashed) => hashed.add(rows, slot),
-            Index::Trie(trie) => trie.link(slot, key),
+            Index::Trie(trie) => trie.link(rows, slot, key),
             Index::Lengths(lengths) => lengths.link(rows, slot, key),
             Index::Ternary(ternary) => ternary.link(rows, slot, priority),
         }
@@ -97,7 +104,7 @@ impl Index {
         match self {
             Index::Nothing => {}
             Index::Exact(hashed) => hashed.remove(rows, slot),
-            Index::Trie(trie) => trie.unlink(rows.value(slot), prefix),
+            Index::Trie(trie) => trie.unlink(rows, slot, prefix),
             Index::Lengths(lengths) => lengths.unlink(rows, slot, prefix),
             Index::Ternary(ternary) => ternary.unlink(rows, slot, priority, left),
         }

@@ -1,5 +1,7 @@
 //! Runs a loaded program on packets.
 
+mod blocks;
+mod burst;
 pub(crate) mod calculation;
 pub(crate) mod code;
 pub(crate) mod core;

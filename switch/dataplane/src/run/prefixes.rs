@@ -1,9 +1,6 @@
 //! Entries with a prefix: the longest one that matches wins.
 
-use std::net::{Ipv4Addr, Ipv6Addr};
-
-use ip_network_table_deps_treebitmap::IpLookupTable;
-
+use super::burst::BurstTrie;
 use super::hashed::Hashed;
 use super::intervals::Intervals;
 use super::key::PackedKey;
@@ -12,35 +9,24 @@ use super::rows::Rows;
 /// Prefixes that are also kept as intervals. Each change of the table makes them anew.
 const MAX_INTERVALS: usize = 256;
 
-/// Prefixes of one field of at most 128 bits, in a tree bitmap (Eatherton, Varghese and Dittia, CCR 2004). The field is
-/// the upper end of an address.
+/// Prefixes of one field of at most 128 bits.
+#[derive(Debug)]
 pub(crate) struct Trie {
     width: u32,
-    tree: Tree,
+    trie: BurstTrie,
     /// The same as intervals, while they are few and have not changed.
     intervals: Option<Intervals>,
 }
 
-enum Tree {
-    Short(IpLookupTable<Ipv4Addr, u32>),
-    Long(IpLookupTable<Ipv6Addr, u32>),
-}
-
-impl std::fmt::Debug for Trie {
-    fn fmt(&self, f: &mut std::fmt::Formatter) -> std::fmt::Result {
-        write!(f, "Trie of {} bits", self.width)
-    }
-}
-
 impl Trie {
     pub fn new(width: u32) -> Trie {
-        let tree = if width <= 32 {
-            Tree::Short(IpLookupTable::new())
-        } else {
-            Tree::Long(IpLookupTable::new())
-        };
-        let intervals = None;
-        Trie { width, tree, intervals }
+        let (trie, intervals) = (BurstTrie::new(width), None);
+        Trie { width, trie, intervals }
+    }
+
+    /// Sets memory aside for so many entries more.
+    pub fn reserve(&mut self, entries: usize) {
+        self.trie.reserve(entries);
     }
 
     /// Whether it would be faster with intervals.
@@ -55,51 +41,25 @@ impl Trie {
     }
 
     #[inline]
-    pub fn find(&self, key: &[u64]) -> Option<u32> {
-        if let Some(intervals) = &self.intervals {
-            return intervals.find(key[0]);
-        }
-        match &self.tree {
-            Tree::Short(tree) => tree.longest_match(self.short(key)).map(|(_, _, &slot)| slot),
-            Tree::Long(tree) => tree.longest_match(self.long(key)).map(|(_, _, &slot)| slot),
+    pub fn find(&self, rows: &Rows, key: &[u64]) -> Option<u32> {
+        match &self.intervals {
+            Some(intervals) => intervals.find(key[0]),
+            None => self.trie.find(rows, key),
         }
     }
 
-    pub fn position(&self, key: &PackedKey) -> Option<u32> {
-        let slot = match &self.tree {
-            Tree::Short(tree) => tree.exact_match(self.short(&key.value), key.prefix),
-            Tree::Long(tree) => tree.exact_match(self.long(&key.value), key.prefix),
-        };
-        slot.copied()
+    pub fn position(&self, rows: &Rows, key: &PackedKey) -> Option<u32> {
+        self.trie.position(rows, key)
     }
 
-    pub fn link(&mut self, slot: u32, key: &PackedKey) {
+    pub fn link(&mut self, rows: &Rows, slot: u32, key: &PackedKey) {
         self.intervals = None;
-        let (short, long) = (self.short(&key.value), self.long(&key.value));
-        match &mut self.tree {
-            Tree::Short(tree) => tree.insert(short, key.prefix, slot),
-            Tree::Long(tree) => tree.insert(long, key.prefix, slot),
-        };
+        self.trie.link(rows, slot, key);
     }
 
-    pub fn unlink(&mut self, value: &[u64], prefix: u32) {
+    pub fn unlink(&mut self, rows: &Rows, slot: u32, length: u32) {
         self.intervals = None;
-        let (short, long) = (self.short(value), self.long(value));
-        match &mut self.tree {
-            Tree::Short(tree) => tree.remove(short, prefix),
-            Tree::Long(tree) => tree.remove(long, prefix),
-        };
-    }
-
-    fn short(&self, value: &[u64]) -> Ipv4Addr {
-        let unused = 32u32.saturating_sub(self.width);
-        Ipv4Addr::from((value[0] as u32).checked_shl(unused).unwrap_or(0))
-    }
-
-    fn long(&self, value: &[u64]) -> Ipv6Addr {
-        let high = value.get(1).copied().unwrap_or(0);
-        let value = u128::from(high) << 64 | u128::from(value[0]);
-        Ipv6Addr::from(value.checked_shl(128 - self.width).unwrap_or(0))
+        self.trie.unlink(rows, slot, length);
     }
 }
 
