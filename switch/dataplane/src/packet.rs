@@ -163,6 +163,14 @@ pub struct Outcomes {
 }
 
 impl Outcomes {
+    /// Turns the order of all lists round.
+    #[inline]
+    pub fn turn_round(&mut self) {
+        self.enqueue.reverse();
+        self.recirculate.reverse();
+        self.digests.reverse();
+    }
+
     /// Empties it, keeping its buffers.
     #[inline]
     pub fn clear(&mut self) {

@@ -79,11 +79,16 @@ impl DelayLine {
     }
 
     /// The frame with the earliest arrival at or before `now`, of the lower port if two are equal.
+    #[inline]
     pub fn pop(&mut self, now: Nanos) -> Option<(Port, Frame, Nanos)> {
-        let (due, at) = self.first;
-        if self.packets == 0 || due > now {
+        if self.packets == 0 || self.first.0 > now {
             return None;
         }
+        self.pop_first()
+    }
+
+    fn pop_first(&mut self) -> Option<(Port, Frame, Nanos)> {
+        let (_, at) = self.first;
         let InFlight { arrival_ns, frame } = self.lines[at].pop_front()?;
         self.packets -= 1;
         self.bytes -= frame.len();

@@ -427,16 +427,15 @@ impl Engine {
         let dropped = outcomes.dropped || produced == 0;
         self.balance.became(produced + usize::from(dropped));
 
-        for digest in outcomes.digests.drain(..) {
+        // A packet mostly becomes one: a list is taken from its end, and turned round before if it is longer.
+        outcomes.turn_round();
+        while let Some(digest) = self.outcomes.digests.pop() {
             out.digest(digest);
         }
-        let mut enqueued = std::mem::take(&mut outcomes.enqueue);
-        let mut recirculated = std::mem::take(&mut outcomes.recirculate);
-        let transmit = outcomes.frame.take();
-        for enqueue in enqueued.drain(..) {
+        while let Some(enqueue) = self.outcomes.enqueue.pop() {
             self.enqueue(enqueue, clone_depth);
         }
-        for packet in recirculated.drain(..) {
+        while let Some(packet) = self.outcomes.recirculate.pop() {
             let mut leaves_ns = self.clock;
             if let Some(port) = packet.port() {
                 leaves_ns = arrival_ns.unwrap_or(self.clock);
@@ -450,7 +449,7 @@ impl Engine {
                 });
             }
         }
-        if let Some(transmit) = transmit {
+        if let Some(transmit) = self.outcomes.frame.take() {
             let arrival_ns = arrival_ns.unwrap_or(self.clock);
             self.tell(self.at_work(), || What::Transmitted {
                 port: transmit.port,
@@ -463,8 +462,6 @@ impl Engine {
                 self.recycle_frame(frame);
             }
         }
-        // The buffers, for the next call.
-        (self.outcomes.enqueue, self.outcomes.recirculate) = (enqueued, recirculated);
         self.outcomes.clear();
         u64::from(dropped)
     }
