@@ -544,12 +544,7 @@ impl Engine {
         let Some(program) = self.program.as_mut().filter(registers) else {
             return;
         };
-        let length = self.queues.length(port, queue);
-        let queue = usize::from(queue);
-        let queues = match self.queues.one_buffer(port) {
-            true => 0..QUEUES,
-            false => queue..queue + 1,
-        };
+        let (length, queues) = self.queues.length_found(port, queue);
         program.store_length(port, queues, length);
     }
 

@@ -1,6 +1,8 @@
 //! All ports together: which one sends next.
 
-use crate::config::{ConfigError, PortConfig};
+use std::ops::Range;
+
+use crate::config::{ConfigError, PortConfig, QUEUES};
 use crate::packet::{Departure, Enqueued, Nanos, Offered, Port, Removed};
 use crate::port::{NEVER, PortQueues};
 use crate::stats::PortStats;
@@ -139,6 +141,17 @@ impl<P> TrafficManager<P> {
     /// discipline.
     pub fn length(&self, port: Port, queue: u8) -> u32 {
         self.existing(port).map_or(0, |port| port.length(queue))
+    }
+
+    /// The same, and the priorities whose packets would find it: all of the port where they share one buffer.
+    #[inline]
+    pub fn length_found(&self, port: Port, queue: u8) -> (u32, Range<usize>) {
+        let own = usize::from(queue)..usize::from(queue) + 1;
+        match self.existing(port) {
+            Some(port) if port.config().discipline.one_buffer() => (port.length(queue), 0..QUEUES),
+            Some(port) => (port.length(queue), own),
+            None => (0, own),
+        }
     }
 
     /// True if all priorities of a port share one buffer.

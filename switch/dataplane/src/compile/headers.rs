@@ -72,7 +72,7 @@ impl Function<'_, '_> {
     }
 
     /// The fields of a chunk as one number.
-    fn gather(&mut self, pieces: &[Piece]) -> Value {
+    pub fn gather(&mut self, pieces: &[Piece]) -> Value {
         let mut whole = self.constant(0);
         for piece in pieces {
             let value = self.get(piece.slot);
@@ -173,49 +173,5 @@ impl Function<'_, '_> {
         }
         let written = self.builder.ins().iadd_imm(total, 1);
         self.builder.ins().return_(&[written]);
-    }
-
-    /// The Internet checksum over fields of headers: each plan counts if its header's validity word is not 0, and has chunks of an even
-    /// number of bytes only.
-    pub fn checksum(&mut self, inputs: &[(Word, &Plan)]) {
-        let sum = self.builder.declare_var(types::I64);
-        let nothing = self.constant(0);
-        self.builder.def_var(sum, nothing);
-        for &(valid, plan) in inputs {
-            let valid = self.get(valid);
-            self.only_if(
-                valid,
-                |f| {
-                    for segment in plan.segments() {
-                        let Segment::Chunk { pieces, .. } = segment else {
-                            continue;
-                        };
-                        let whole = f.gather(pieces);
-                        f.add_to_sum(sum, whole);
-                    }
-                },
-                |_| {},
-            );
-        }
-        let mut folded = self.builder.use_var(sum);
-        // 64 bits have 16 left after four times.
-        for _ in 0..4 {
-            let low = self.builder.ins().band_imm(folded, 0xffff);
-            let high = self.builder.ins().ushr_imm(folded, 16);
-            folded = self.builder.ins().iadd(low, high);
-        }
-        let complement = self.builder.ins().bnot(folded);
-        let checksum = self.builder.ins().band_imm(complement, 0xffff);
-        self.builder.ins().return_(&[checksum]);
-    }
-
-    /// Halves of 32 bits: a sum of them has room for many carries, and is the same as that of 16-bit words once it is folded.
-    fn add_to_sum(&mut self, sum: cranelift_frontend::Variable, whole: Value) {
-        let before = self.builder.use_var(sum);
-        let high = self.builder.ins().ushr_imm(whole, 32);
-        let low = self.builder.ins().band_imm(whole, 0xffff_ffff);
-        let both = self.builder.ins().iadd(high, low);
-        let after = self.builder.ins().iadd(before, both);
-        self.builder.def_var(sum, after);
     }
 }

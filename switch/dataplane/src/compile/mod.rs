@@ -3,6 +3,7 @@
 //! The source is the flat code that the interpreter runs: one lowering, two ways to execute it. What the translator does not know
 //! becomes a call of the interpreter's own function for this one operation.
 
+mod checksum;
 mod function;
 mod headers;
 mod known;

@@ -201,15 +201,15 @@ impl Function<'_, '_> {
         self.go_to_state(states, None);
     }
 
-    /// Runs code of the parser.
-    fn run_code(&mut self, start: Address) {
+    /// Runs code that comes back.
+    pub fn run_code(&mut self, start: Address) {
         if self.is_simple(start) {
             let done = self.block();
             self.stretch(start, done);
             self.builder.switch_to_block(done);
         } else {
             self.call(self.calls.functions[&start]);
-            // The parser goes on after an `exit`.
+            // What called it goes on after an `exit`.
             self.known.forget_all();
         }
     }

@@ -9,13 +9,16 @@ use cranelift_frontend::FunctionBuilderContext;
 use cranelift_jit::{JITBuilder, JITModule};
 use cranelift_module::{FuncId, Linkage, Module, ModuleError, default_libcall_names};
 
+use super::checksum::{Checked, Inputs};
 use super::function::{Calls, Function, translate};
+use crate::bits::mask;
 use crate::run::calculation::Input;
 use crate::run::code::Code;
 use crate::run::hash::Algorithm;
 use crate::run::native::{self, Asked, Entries, Entry, Native, Parts};
 use crate::run::ops::{Address, Op};
 use crate::run::state::State;
+use crate::run::v1model::Checksum;
 use crate::run::wire::Segment;
 
 /// Actions longer than this are called, not copied.
@@ -137,8 +140,13 @@ impl Unit<'_> {
         Ok(function)
     }
 
-    /// The deparser that emits these headers, if each of them is in whole bytes.
-    fn deparser(&mut self, number: usize, emitted: &[u32]) -> Result<Option<FuncId>, CompileError> {
+    /// The deparser that gives fields their checksums and then emits these headers, if each of them is in whole bytes.
+    fn deparser(
+        &mut self,
+        number: usize,
+        updated: &[Checked],
+        emitted: &[u32],
+    ) -> Result<Option<FuncId>, CompileError> {
         let code = self.code;
         let with_plan = |&header: &u32| {
             let plan = code.plans[header as usize].as_ref()?;
@@ -148,26 +156,50 @@ impl Unit<'_> {
             return Ok(None);
         };
         let name = format!("deparser_{number}");
-        let write = |f: &mut Function, arguments: &[Value]| f.write_headers(&headers, arguments[2], arguments[3]);
+        let write = |f: &mut Function, arguments: &[Value]| {
+            f.update(updated);
+            f.write_headers(&headers, arguments[2], arguments[3]);
+        };
         self.define_asked(&name, write).map(Some)
     }
 
     /// A calculation that is the Internet checksum of 16-bit words.
     fn checksum(&mut self, number: usize, state: &State) -> Result<Option<FuncId>, CompileError> {
-        let calculation = &self.code.calculations[number];
-        let of_words = |input: &Input| match input {
-            Input::Run(valid, plan) if plan.segments().iter().all(is_even) => Some((*valid, plan.clone())),
-            _ => None,
-        };
-        let inputs = calculation.inputs.iter().map(of_words).collect::<Option<Vec<_>>>();
-        let is_checksum = matches!(state.algorithms.get(number), Some(Algorithm::Checksum16));
-        let Some(inputs) = inputs.filter(|_| is_checksum && !calculation.with_payload) else {
+        let Some(inputs) = sum(self.code, state, number) else {
             return Ok(None);
         };
-        let inputs: Vec<_> = inputs.iter().map(|(valid, plan)| (*valid, plan)).collect();
         let name = format!("checksum_{number}");
         self.define_asked(&name, |f, _| f.checksum(&inputs)).map(Some)
     }
+}
+
+/// What a calculation adds up, if it is the Internet checksum of 16-bit words.
+fn sum<'a>(code: &'a Code, state: &State, number: usize) -> Option<Inputs<'a>> {
+    let calculation = &code.calculations[number];
+    let is_checksum = matches!(state.algorithms.get(number), Some(Algorithm::Checksum16));
+    if !is_checksum || calculation.with_payload {
+        return None;
+    }
+    let of_words = |input: &'a Input| match input {
+        Input::Run(valid, plan) if plan.segments().iter().all(is_even) => Some((*valid, plan)),
+        _ => None,
+    };
+    calculation.inputs.iter().map(of_words).collect()
+}
+
+/// The same of all these checksums.
+fn checked<'a>(code: &'a Code, state: &State, checksums: &[Checksum]) -> Option<Vec<Checked<'a>>> {
+    let checked = |checksum: &Checksum| {
+        let field = &code.layout.fields[checksum.field as usize];
+        Some(Checked {
+            inputs: sum(code, state, checksum.calculation as usize)?,
+            condition: checksum.condition,
+            slot: field.slot,
+            keep: mask(field.width),
+            valid: code.layout.headers[field.header as usize].valid,
+        })
+    };
+    checksums.iter().map(checked).collect()
 }
 
 /// Whether a segment is 16-bit words.
@@ -208,9 +240,15 @@ pub(crate) fn compile(code: &Code, state: &mut State, parts: &Parts) -> Result<N
         let write = |f: &mut Function, arguments: &[Value]| f.parse(parser, arguments[2], arguments[3]);
         parsers.push(unit.define_asked(&format!("parser_{number}"), write)?);
     }
+    let updated = parts.updated.and_then(|checksums| checked(code, state, checksums));
     for (number, emitted) in parts.emitted.iter().enumerate() {
-        deparsers.push(unit.deparser(number, emitted)?);
+        deparsers.push(unit.deparser(number, updated.as_deref().unwrap_or(&[]), emitted)?);
     }
+    let verified = parts.verified.and_then(|checksums| checked(code, state, checksums));
+    let verify = match verified {
+        Some(fields) => Some(unit.define_asked("verify", |f, _| f.verify(&fields))?),
+        None => None,
+    };
     for number in 0..code.calculations.len() {
         checksums.push(unit.checksum(number, state)?);
     }
@@ -232,6 +270,8 @@ pub(crate) fn compile(code: &Code, state: &mut State, parts: &Parts) -> Result<N
     };
     entries.parsers = parsers.into_iter().map(asked).collect();
     entries.deparsers = deparsers.into_iter().map(|function| function.map(asked)).collect();
+    entries.verify = verify.map(asked);
+    entries.updates = updated.is_some() && entries.deparsers.iter().all(Option::is_some);
     entries.checksums = checksums.into_iter().map(|function| function.map(asked)).collect();
     // SAFETY: The functions are in `memory`. They know the places of this state's arrays, which never move, and get its words.
     Ok(unsafe { Native::new(entries, Box::new(memory)) })

@@ -15,6 +15,7 @@ use crate::run::parser::Errors;
 use crate::run::program::MetadataWord;
 use crate::run::v1model::{Checksum, Intrinsic, V1model};
 use crate::run::value_set::ValueSet;
+use crate::run::wire::Lengths;
 
 const USER: &str = "simple_switch";
 
@@ -53,6 +54,7 @@ impl V1model {
             false => Some(primitive::lower_all(builder, objects, &[], &primitives)?),
         };
         let (verify, update) = checksums(root, builder, objects)?;
+        let emit = layout.emitted(&deparser)?;
         Ok(V1model {
             parser,
             ingress: controls.ingress,
@@ -60,7 +62,8 @@ impl V1model {
             verify,
             update,
             deparser_code,
-            emit: layout.emitted(&deparser)?,
+            lengths: Lengths::new(layout, &emit),
+            emit,
             field_lists: field_lists(root, layout)?,
             metadata,
         })

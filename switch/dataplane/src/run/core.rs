@@ -44,7 +44,7 @@ pub(crate) struct Core {
     pub cpu_port: Option<Port>,
     spare_frames: Vec<Frame>,
     spare_phvs: Vec<Vec<u64>>,
-    /// Empty ones.
+    /// Without frames.
     spare_packets: Vec<Packet>,
 }
 
@@ -110,12 +110,24 @@ impl Core {
         std::mem::take(&mut state.frame)
     }
 
+    /// What `log_msg` has said.
+    #[inline]
+    pub fn hand_out_log(&mut self, out: &mut Outcomes) {
+        if !self.state.log.is_empty() {
+            out.log.append(&mut self.state.log);
+        }
+    }
+
     /// The digest that the program asked for, if it did.
+    #[inline]
     pub fn send_digest<O: Observer>(&mut self, out: &mut Outcomes, seen: &mut O) {
         let id = self.state.words[register::DIGEST as usize];
-        if id == 0 {
-            return;
+        if id != 0 {
+            self.make_digest(id, out, seen);
         }
+    }
+
+    fn make_digest<O: Observer>(&mut self, id: u64, out: &mut Outcomes, seen: &mut O) {
         self.state.words[register::DIGEST as usize] = 0;
         let layout = &self.program.code.layout;
         let Some(index) = self.program.digests.iter().position(|digest| digest.id == id) else {
@@ -151,13 +163,32 @@ impl Core {
     /// A packet of this program.
     pub fn packet(&mut self, id: PacketId, phv: Vec<u64>, frame: Frame, payload: usize) -> Packet {
         let mut packet = self.spare_packets.pop().unwrap_or_default();
-        *packet.body = Body {
-            layout: self.program.identity,
-            phv,
-            frame,
-            payload: payload as u32,
-            id: id.into(),
-        };
+        let before = std::mem::replace(
+            &mut *packet.body,
+            Body {
+                layout: self.program.identity,
+                phv,
+                frame,
+                payload: payload as u32,
+                id: id.into(),
+            },
+        );
+        self.keep_phv(before.phv);
+        packet
+    }
+
+    /// A packet with the PHV of the packet at work.
+    #[inline]
+    pub fn copy_packet(&mut self, id: PacketId, frame: Frame) -> Packet {
+        let mut packet = self.spare_packets.pop().unwrap_or_default();
+        let body = &mut *packet.body;
+        body.layout = self.program.identity;
+        body.phv.clear();
+        body.phv
+            .extend_from_slice(&self.state.words[..self.program.blank.len()]);
+        body.frame = frame;
+        body.payload = self.state.payload as u32;
+        body.id = id.into();
         packet
     }
 
@@ -165,44 +196,55 @@ impl Core {
     #[inline]
     pub fn open(&mut self, mut packet: Packet) -> Body {
         let body = std::mem::take(&mut *packet.body);
-        if self.spare_packets.len() < MAX_SPARE {
-            self.spare_packets.push(packet);
-        }
+        self.keep_packet(packet);
         body
     }
 
     /// Takes up a packet for work; false if it belongs to another program.
-    pub fn take(&mut self, packet: Packet) -> bool {
+    #[inline]
+    pub fn take(&mut self, mut packet: Packet) -> bool {
         let Body {
             layout,
             phv,
             frame,
             payload,
             ..
-        } = self.open(packet);
-        let ours = layout == self.program.identity && phv.len() == self.program.blank.len();
+        } = &mut *packet.body;
+        let ours = *layout == self.program.identity && phv.len() == self.program.blank.len();
+        let frame = std::mem::take(frame);
         if ours {
-            self.state.words[..phv.len()].copy_from_slice(&phv);
-            self.state.payload = payload as usize;
+            self.state.words[..phv.len()].copy_from_slice(phv);
+            self.state.payload = *payload as usize;
             self.state.frame = frame;
         } else {
             self.recycle_frame(frame);
         }
-        self.keep_phv(phv);
+        self.keep_packet(packet);
         ours
     }
 
-    /// Puts the working frame's buffer aside.
+    /// Keeps an empty packet, and the memory of its PHV.
+    #[inline]
+    fn keep_packet(&mut self, packet: Packet) {
+        if self.spare_packets.len() < MAX_SPARE {
+            self.spare_packets.push(packet);
+        }
+    }
+
+    /// Puts the working frame's buffer aside, if the packet did not take it along.
+    #[inline]
     pub fn finish(&mut self) {
-        let frame = std::mem::take(&mut self.state.frame);
-        self.recycle_frame(frame);
+        if self.state.frame.has_room() {
+            let frame = std::mem::take(&mut self.state.frame);
+            self.recycle_frame(frame);
+        }
     }
 
     /// Takes back a packet's buffers.
-    pub fn recycle(&mut self, packet: Packet) {
-        let Body { phv, frame, .. } = self.open(packet);
+    pub fn recycle(&mut self, mut packet: Packet) {
+        let frame = std::mem::take(&mut packet.body.frame);
         self.recycle_frame(frame);
-        self.keep_phv(phv);
+        self.keep_packet(packet);
     }
 
     /// Takes back a frame's buffer.

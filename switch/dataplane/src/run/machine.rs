@@ -1,7 +1,7 @@
 //! Executes flat code.
 
 use super::code::Code;
-use super::entries::Call;
+use super::entries::{Call, Params};
 use super::exact::{Int, arithmetic};
 use super::expr::Arithmetic;
 use super::header_ops;
@@ -81,11 +81,14 @@ fn interpret<O: Observer>(code: &Code, state: &mut State, start: Address, seen: 
 }
 
 /// What a table says about a packet.
+#[derive(Clone, Copy)]
 pub(crate) enum Following {
     /// An action, and its position among the table's. Its parameters are in their place.
     Action { action: u32, choice: u32 },
-    /// A member or a group of the table's action profile.
-    Indirect(Call),
+    /// A member of the table's action profile.
+    Member(u32),
+    /// A group of it.
+    Group(u32),
     /// Nothing matched, and there is no default action.
     Nothing,
 }
@@ -101,7 +104,7 @@ pub(crate) fn apply<O: Observer>(code: &Code, state: &mut State, index: u32, see
             run(code, state, code.actions[action as usize].start, seen);
             table.actions[choice as usize].1
         }
-        Following::Indirect(call) => apply_indirect(code, state, table, &call, seen),
+        Following::Member(_) | Following::Group(_) => apply_indirect(code, state, table, following, seen),
         Following::Nothing => table.otherwise,
     };
     match (table.hit_miss, slot.is_some()) {
@@ -113,6 +116,7 @@ pub(crate) fn apply<O: Observer>(code: &Code, state: &mut State, index: u32, see
 
 /// Looks the packet up in a table: the slot of the entry that matched, and what it or the default says. Counts, and charges
 /// the meter.
+#[inline(always)]
 pub(crate) fn look_up(code: &Code, state: &mut State, index: u32) -> (Option<u32>, Following) {
     let table = &code.tables[index as usize];
     let TableState {
@@ -161,18 +165,25 @@ pub(crate) fn look_up(code: &Code, state: &mut State, index: u32) -> (Option<u32
             choice,
             ref params,
         }) => {
-            let places = &mut state.words[code.param_base..code.param_base + params.len()];
-            // Few and short: no call of a copying function.
-            places
-                .iter_mut()
-                .zip(params.iter())
-                .for_each(|(place, &value)| *place = value);
+            put_params(&mut state.words[code.param_base..], params);
             Following::Action { action, choice }
         }
-        Some(indirect) => Following::Indirect(indirect.clone()),
+        Some(&Call::Member(member)) => Following::Member(member),
+        Some(&Call::Group(group)) => Following::Group(group),
         None => Following::Nothing,
     };
     (slot, following)
+}
+
+/// Puts the parameters of an action in their place. Mostly they are few: no loop, and no call of a copying function.
+#[inline]
+fn put_params(places: &mut [u64], params: &Params) {
+    match params {
+        Params::Few(0, _) => {}
+        Params::Few(1, [first, _]) => places[0] = *first,
+        Params::Few(_, both) => places[..both.len()].copy_from_slice(both),
+        Params::Many(words) => places[..words.len()].copy_from_slice(words),
+    }
 }
 
 /// Runs the action behind a member or a group; an empty group has none.
@@ -180,40 +191,40 @@ fn apply_indirect<O: Observer>(
     code: &Code,
     state: &mut State,
     table: &TableProgram,
-    call: &Call,
+    chosen: Following,
     seen: &mut O,
 ) -> Address {
     let Some(profile) = table.profile.map(|profile| profile as usize) else {
         return table.otherwise;
     };
-    let member = match call {
-        Call::Group(group) => {
+    let (member, group) = match chosen {
+        Following::Group(group) => {
             let Some(selector) = state.profiles[profile].selector else {
                 return table.otherwise;
             };
-            let chosen = if state.profiles[profile].at_random.contains(group) {
+            let chosen = if state.profiles[profile].at_random.contains(&group) {
                 state.random.next()
             } else {
                 code.compute(selector, state)
             };
             let members = state.profiles[profile]
                 .groups
-                .get(group)
+                .get(&group)
                 .map_or(&[][..], |members| members);
             match chosen.checked_rem(members.len() as u64) {
-                Some(chosen) => members[chosen as usize],
+                Some(chosen) => (members[chosen as usize], Some(group)),
                 None => return table.otherwise,
             }
         }
-        Call::Member(member) => *member,
-        Call::Action { .. } => return table.otherwise,
+        Following::Member(member) => (member, None),
+        Following::Action { .. } | Following::Nothing => return table.otherwise,
     };
     let Some(Call::Action { action, params, .. }) = state.profiles[profile].members.get(&member) else {
         return table.otherwise;
     };
     state.words[code.param_base..code.param_base + params.len()].copy_from_slice(params);
     let action = *action;
-    seen.acts(code, state, action, Some((call, member)));
+    seen.acts(code, state, action, Some((member, group)));
     run(code, state, code.actions[action as usize].start, seen);
     table
         .actions

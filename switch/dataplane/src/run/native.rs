@@ -12,12 +12,13 @@ use super::observer::Nobody;
 use super::ops::Address;
 use super::parser::Parser;
 use super::state::State;
+use super::v1model::Checksum;
 use super::value_set::ValueSet;
 
 /// Code from one address on, until its `End`. It gets the words of the state, and the [`Context`] for calls back.
 pub(crate) type Entry = unsafe extern "C" fn(*mut u64, *mut Context);
 
-/// A parser, a deparser or a checksum: also gets bytes and a number, and returns a number.
+/// A parser, a deparser, a checksum or all that are verified: also gets bytes and a number, and returns a number.
 ///
 /// A parser gets the frame and its length, and returns what [`packed_error`] says. A deparser gets the end of what the parser has
 /// read, and how many bytes there are in front of it. It returns how many it has written there and 1, or 0 if they are too few. A
@@ -40,6 +41,10 @@ pub(crate) struct Parts<'a> {
     pub parsers: Vec<&'a Parser>,
     /// For each parser the headers that are emitted when its packet goes on.
     pub emitted: Vec<&'a [u32]>,
+    /// What is verified directly after the parser.
+    pub verified: Option<&'a [Checksum]>,
+    /// What is updated directly before the deparser.
+    pub updated: Option<&'a [Checksum]>,
 }
 
 /// All functions of a program.
@@ -51,6 +56,10 @@ pub(crate) struct Entries {
     pub parsers: Vec<Asked>,
     /// By the number of the parser that read the headers.
     pub deparsers: Vec<Option<Asked>>,
+    /// Whether the deparsers update the checksums.
+    pub updates: bool,
+    /// Returns whether a checksum is wrong.
+    pub verify: Option<Asked>,
     /// By the number of the calculation.
     pub checksums: Vec<Option<Asked>>,
 }
@@ -82,6 +91,12 @@ impl Native {
     #[inline]
     pub fn parser(&self, number: usize) -> Option<Asked> {
         self.entries.parsers.get(number).copied()
+    }
+
+    /// Whether the deparsers update the checksums.
+    #[inline]
+    pub fn updates(&self) -> bool {
+        self.entries.updates
     }
 }
 
@@ -160,14 +175,27 @@ pub(crate) fn deparse(code: &Code, state: &mut State, number: usize) -> bool {
 pub(crate) fn checksum(code: &Code, state: &mut State, calculation: u32) -> Option<u64> {
     let native = code.native.as_ref()?;
     let entry = (*native.entries.checksums.get(calculation as usize)?)?;
+    Some(ask(entry, code, state))
+}
+
+/// Whether a checksum that the program verifies is wrong, if that was compiled.
+#[inline]
+pub(crate) fn verify(code: &Code, state: &mut State) -> Option<bool> {
+    let entry = code.native.as_ref()?.entries.verify?;
+    Some(ask(entry, code, state) != 0)
+}
+
+/// Calls a function that needs no frame.
+#[inline]
+fn ask(entry: Asked, code: &Code, state: &mut State) -> u64 {
     let words = state.words.as_mut_ptr();
     let mut context = Context {
         code,
         state,
         parser: None,
     };
-    // SAFETY: As in `call`. It reads words only.
-    Some(unsafe { entry(words, &raw mut context, std::ptr::null_mut(), 0) })
+    // SAFETY: As in `call`. It reads and writes words only.
+    unsafe { entry(words, &raw mut context, std::ptr::null_mut(), 0) }
 }
 
 /// One operation, as the interpreter does it.
@@ -195,7 +223,7 @@ pub(crate) unsafe extern "C" fn choose(context: *mut Context, table: u64) -> u64
     let (slot, following) = machine::look_up(context.code, context.state, table as u32);
     let choice = match following {
         Following::Action { choice, .. } => choice,
-        Following::Indirect(_) | Following::Nothing => NO_ACTION,
+        Following::Member(_) | Following::Group(_) | Following::Nothing => NO_ACTION,
     };
     u64::from(choice) | if slot.is_some() { HIT } else { 0 }
 }

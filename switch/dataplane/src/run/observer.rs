@@ -2,7 +2,6 @@
 //! [`Nobody`] costs nothing, and for the log of packets.
 
 use super::code::Code;
-use super::entries::Call;
 use super::ops::{Address, Op};
 use super::state::State;
 use crate::events::{PacketId, What};
@@ -46,8 +45,9 @@ pub(crate) trait Observer {
     /// A packet was looked up in a table; `slot` is that of the entry that matched.
     fn applied(&mut self, _code: &Code, _state: &State, _table: u32, _slot: Option<u32>) {}
 
-    /// A table runs an action, chosen by its action profile if `through` is a member or a group.
-    fn acts(&mut self, _code: &Code, _state: &State, _action: u32, _through: Option<(&Call, u32)>) {}
+    /// A table runs an action, that of a member of its action profile if there is `through`: the member, and the group that it was
+    /// chosen from, if there is one.
+    fn acts(&mut self, _code: &Code, _state: &State, _action: u32, _through: Option<(u32, Option<u32>)>) {}
 
     /// The program wrote fields.
     fn compare(&mut self, _code: &Code, _state: &State) {}

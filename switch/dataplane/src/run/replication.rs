@@ -22,7 +22,8 @@ impl V1model {
         seen: &mut O,
     ) {
         let frame_len = self.frame_len(core, &frame);
-        let mut phv = core.copy_phv();
+        let mut packet = core.copy_packet(id, frame);
+        let phv = packet.body.phv.as_mut_slice();
         for register in [
             register::CLONE,
             register::CLONE_FIELDS,
@@ -34,13 +35,12 @@ impl V1model {
         let priority = match self.metadata.priority {
             Some(field) => {
                 if phv[field.word as usize] == 0 {
-                    set_in(&mut phv, field, u64::from(class_of_service));
+                    set_in(phv, field, u64::from(class_of_service));
                 }
                 phv[field.word as usize]
             }
             None => u64::from(class_of_service),
         };
-        let packet = core.packet(id, phv, frame, core.state.payload);
         if priority > 7 {
             // simple_switch drops it: "priority out of range".
             core.recycle(packet);

@@ -132,6 +132,7 @@ impl Tna {
             entries,
             parsers: vec![&self.ingress.parser, &self.egress.parser],
             emitted: vec![&self.ingress.emit, &self.egress.emit],
+            ..Parts::default()
         }
     }
 
@@ -217,7 +218,7 @@ impl Tna {
         }
         core.run(self.ingress.control, "ingress", seen);
         core.run(self.ingress.deparser, "ingress_deparser", seen);
-        out.log.append(&mut core.state.log);
+        core.hand_out_log(out);
         core.send_digest(out, seen);
         let drops = core.read_word(self.ingress.drop_ctl);
         if resubmitted.is_none() && drops & DROP_PACKET == 0 {
@@ -405,7 +406,7 @@ impl Tna {
         self.parse(core, &self.egress, length, out, seen);
         core.run(self.egress.control, "egress", seen);
         core.run(self.egress.deparser, "egress_deparser", seen);
-        out.log.append(&mut core.state.log);
+        core.hand_out_log(out);
         let drops = core.read_word(self.egress.drop_ctl);
         let frame = core.emit(&self.egress.emit, self.egress.parser.number);
         core.tell_deparsed(&self.egress.emit, frame.len(), seen);

@@ -1,7 +1,6 @@
 //! Writes down what happens to packets.
 
 use super::code::{Code, Mark};
-use super::entries::Call;
 use super::layout::{Field, register};
 use super::observer::Observer;
 use super::ops::{Address, Assignment, Op, Target};
@@ -72,7 +71,7 @@ fn value(field: &Field, words: &[u64]) -> Number {
 }
 
 /// An action and its arguments, which are in their place.
-fn action(code: &Code, state: &State, action: u32, through: Option<(&Call, u32)>) -> What {
+fn action(code: &Code, state: &State, action: u32, through: Option<(u32, Option<u32>)>) -> What {
     let action = &code.actions[action as usize];
     let mut at = code.param_base;
     let arguments = action.params.iter().map(|(name, width)| {
@@ -87,11 +86,8 @@ fn action(code: &Code, state: &State, action: u32, through: Option<(&Call, u32)>
     What::Action {
         action: action.name.clone(),
         arguments,
-        group: through.and_then(|(call, _)| match call {
-            Call::Group(group) => Some(*group),
-            Call::Action { .. } | Call::Member(_) => None,
-        }),
-        member: through.map(|(_, member)| member),
+        group: through.and_then(|(_, group)| group),
+        member: through.map(|(member, _)| member),
     }
 }
 
@@ -237,7 +233,7 @@ impl Observer for Tracer {
         self.compare(code, state);
     }
 
-    fn acts(&mut self, code: &Code, state: &State, index: u32, through: Option<(&Call, u32)>) {
+    fn acts(&mut self, code: &Code, state: &State, index: u32, through: Option<(u32, Option<u32>)>) {
         self.push(action(code, state, index, through));
     }
 

@@ -6,12 +6,12 @@ use std::collections::HashMap;
 use super::core::{Core, lose, set, set_in};
 use super::layout::register;
 use super::machine::run;
-use super::native::Parts;
+use super::native::{self, Native, Parts};
 use super::observer::Observer;
 use super::ops::{Address, Word};
 use super::parser::Parser;
 use super::program::MetadataWord;
-use super::wire::header_bytes;
+use super::wire::Lengths;
 use crate::bits::mask;
 use crate::events::{Data, Loss, PacketId, What};
 use crate::frame::Frame;
@@ -45,6 +45,7 @@ pub(crate) struct V1model {
     pub deparser_code: Option<Address>,
     /// Headers in the order the deparser emits them.
     pub emit: Vec<u32>,
+    pub lengths: Lengths,
     /// Fields preserved by clone, resubmit and recirculate, by the number of the field list.
     pub field_lists: HashMap<u64, Vec<u32>>,
     pub metadata: Intrinsic,
@@ -95,6 +96,9 @@ impl V1model {
             entries,
             parsers: vec![&self.parser],
             emitted: vec![&self.emit],
+            verified: Some(&self.verify),
+            // Code between the two may read a checksum.
+            updated: self.deparser_code.is_none().then_some(&self.update),
         }
     }
 
@@ -165,7 +169,7 @@ impl V1model {
         seen.accept(&core.state);
         core.run(self.egress, "egress", seen);
         self.clone_at_egress(core, out, seen);
-        out.log.append(&mut core.state.log);
+        core.hand_out_log(out);
         if core.read_word(self.metadata.egress_spec) == u64::from(DROP_PORT) {
             lose(Loss::Egress, out, seen);
             return core.finish();
@@ -186,19 +190,24 @@ impl V1model {
 
     #[inline(always)]
     fn prepare_egress(&self, core: &mut Core, now: Nanos, queueing: &Queueing) {
-        let (state, metadata) = (&mut core.state, &self.metadata);
+        let (words, metadata) = (core.state.words.as_mut_slice(), &self.metadata);
         let (now, enqueued) = (now / NANOS_PER_MICRO, queueing.enq_ns / NANOS_PER_MICRO);
-        set(state, metadata.egress_timestamp, now);
-        set(state, metadata.enq_timestamp, enqueued);
-        set(state, metadata.enq_qdepth, u64::from(queueing.enq_qdepth));
-        set(state, metadata.deq_timedelta, now.saturating_sub(enqueued));
-        set(state, metadata.deq_qdepth, u64::from(queueing.deq_qdepth));
-        set(state, metadata.qid, u64::from(queueing.qid));
-        set(state, Some(metadata.egress_port), u64::from(queueing.port));
+        let mut set = |field: Option<MetadataWord>, value: u64| {
+            if let Some(field) = field {
+                set_in(words, field, value);
+            }
+        };
+        set(metadata.egress_timestamp, now);
+        set(metadata.enq_timestamp, enqueued);
+        set(metadata.enq_qdepth, u64::from(queueing.enq_qdepth));
+        set(metadata.deq_timedelta, now.saturating_sub(enqueued));
+        set(metadata.deq_qdepth, u64::from(queueing.deq_qdepth));
+        set(metadata.qid, u64::from(queueing.qid));
+        set(Some(metadata.egress_port), u64::from(queueing.port));
         // simple_switch makes sure that the packet is not dropped unless egress asks for it.
-        set(state, Some(metadata.egress_spec), u64::from(DROP_PORT) + 1);
-        let length = state.words[register::LENGTH as usize];
-        set(state, Some(metadata.packet_length), length);
+        set(Some(metadata.egress_spec), u64::from(DROP_PORT) + 1);
+        let length = core.state.words[register::LENGTH as usize];
+        set_in(&mut core.state.words, metadata.packet_length, length);
     }
 
     /// Parser to traffic manager, again for every resubmission.
@@ -208,7 +217,7 @@ impl V1model {
             seen.accept(&core.state);
             self.parse(core, out, seen);
             core.run(self.ingress, "ingress", seen);
-            out.log.append(&mut core.state.log);
+            core.hand_out_log(out);
             self.clone_at_ingress(core, out, seen);
             core.send_digest(out, seen);
             let list = core.state.words[register::RESUBMIT as usize];
@@ -256,6 +265,16 @@ impl V1model {
             self.metadata.parser_error,
             u64::from(error.unwrap_or(0)),
         );
+        let wrong = match native::verify(&core.program.code, &mut core.state) {
+            Some(wrong) => wrong,
+            None => self.verify(core, seen),
+        };
+        set(&mut core.state, self.metadata.checksum_error, u64::from(wrong));
+        seen.compare(&core.program.code, &core.state);
+    }
+
+    /// Whether a checksum is wrong.
+    fn verify<O: Observer>(&self, core: &mut Core, seen: &mut O) -> bool {
         let mut wrong = false;
         for checksum in &self.verify {
             let layout = &core.program.code.layout;
@@ -272,12 +291,11 @@ impl V1model {
             });
             wrong |= !right;
         }
-        set(&mut core.state, self.metadata.checksum_error, u64::from(wrong));
-        seen.compare(&core.program.code, &core.state);
+        wrong
     }
 
-    /// The frame as it goes out: updated checksums, valid headers in order, the rest of the packet.
-    fn deparse<O: Observer>(&self, core: &mut Core, seen: &mut O) -> Frame {
+    /// Gives fields their checksums.
+    fn update<O: Observer>(&self, core: &mut Core, seen: &mut O) {
         for checksum in &self.update {
             if !holds(core, checksum.condition, seen) {
                 continue;
@@ -285,6 +303,13 @@ impl V1model {
             let computed = core.program.code.compute(checksum.calculation, &mut core.state);
             let field = &core.program.code.layout.fields[checksum.field as usize];
             core.state.words[field.slot as usize] = computed & mask(field.width);
+        }
+    }
+
+    /// The frame as it goes out: updated checksums, valid headers in order, the rest of the packet.
+    fn deparse<O: Observer>(&self, core: &mut Core, seen: &mut O) -> Frame {
+        if !core.program.code.native.as_ref().is_some_and(Native::updates) {
+            self.update(core, seen);
         }
         seen.compare(&core.program.code, &core.state);
         if let Some(code) = self.deparser_code {
@@ -300,13 +325,8 @@ impl V1model {
     /// Bytes the deparser would make now.
     #[inline(always)]
     pub fn frame_len(&self, core: &Core, frame: &[u8]) -> u32 {
-        let (layout, words) = (&core.program.code.layout, &core.state.words);
-        let mut headers = 0;
-        for &header in &self.emit {
-            if words[layout.headers[header as usize].valid as usize] != 0 {
-                headers += header_bytes(layout, words, header);
-            }
-        }
+        let words = &core.state.words;
+        let headers = self.lengths.bytes(&core.program.code.layout, words);
         let length = headers + frame.len().saturating_sub(core.state.payload);
         length.min(usize::try_from(words[register::TRUNCATE as usize]).unwrap_or(usize::MAX)) as u32
     }

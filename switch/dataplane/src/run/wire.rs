@@ -163,7 +163,6 @@ pub(crate) fn plans(layout: &Layout) -> Vec<Option<Plan>> {
 }
 
 /// Bytes of a header on the wire.
-#[inline]
 pub(crate) fn header_bytes(layout: &Layout, phv: &[u64], header: u32) -> usize {
     let header = &layout.headers[header as usize];
     match header.varbit {
@@ -175,6 +174,42 @@ pub(crate) fn header_bytes(layout: &Layout, phv: &[u64], header: u32) -> usize {
                 .map_or(0, |length| (phv[length as usize] as u32).min(field.width));
             (header.fixed_bits + bits) as usize / 8
         }
+    }
+}
+
+/// The lengths of the headers that a deparser emits.
+#[derive(Debug)]
+pub(crate) struct Lengths {
+    /// Validity word and bytes of those of fixed length.
+    fixed: Box<[(u32, u32)]>,
+    varying: Box<[u32]>,
+}
+
+impl Lengths {
+    pub fn new(layout: &Layout, headers: &[u32]) -> Lengths {
+        let header = |index: u32| &layout.headers[index as usize];
+        let (varying, fixed): (Vec<u32>, Vec<u32>) =
+            (headers.iter()).partition(|&&index| header(index).varbit.is_some());
+        let length = |index: u32| (header(index).valid, header(index).fixed_bytes);
+        Lengths {
+            fixed: fixed.into_iter().map(length).collect(),
+            varying: varying.into(),
+        }
+    }
+
+    /// Bytes of those that are valid.
+    #[inline]
+    pub fn bytes(&self, layout: &Layout, phv: &[u64]) -> usize {
+        let mut bytes = 0;
+        for &(valid, length) in &self.fixed {
+            bytes += if phv[valid as usize] != 0 { length as usize } else { 0 };
+        }
+        for &header in &self.varying {
+            if phv[layout.headers[header as usize].valid as usize] != 0 {
+                bytes += header_bytes(layout, phv, header);
+            }
+        }
+        bytes
     }
 }
 

@@ -1,0 +1,124 @@
+//! The Internet checksum over fields of headers, and those checksums that a v1model program verifies and updates.
+
+use cranelift_codegen::ir::condcodes::IntCC;
+use cranelift_codegen::ir::{InstBuilder, Value, types};
+use cranelift_frontend::Variable;
+
+use super::function::Function;
+use crate::run::ops::{Address, Word};
+use crate::run::wire::{Plan, Segment};
+
+/// What a sum is made of: each plan counts if its header's validity word is not 0, and has chunks of an even number of bytes only.
+pub(super) type Inputs<'a> = Vec<(Word, &'a Plan)>;
+
+/// A field that holds a checksum.
+pub(super) struct Checked<'a> {
+    pub inputs: Inputs<'a>,
+    /// Code that leaves a condition in a word.
+    pub condition: Option<(Address, Word)>,
+    /// The field's word, and the bits that it has.
+    pub slot: Word,
+    pub keep: u64,
+    /// Whether its header is valid.
+    pub valid: Word,
+}
+
+impl Function<'_, '_> {
+    /// A function that returns a checksum.
+    pub fn checksum(&mut self, inputs: &Inputs) {
+        let checksum = self.sum(inputs);
+        self.builder.ins().return_(&[checksum]);
+    }
+
+    /// A function that returns whether a field in a valid header is not what it should be.
+    pub fn verify(&mut self, fields: &[Checked]) {
+        let wrong = self.builder.declare_var(types::I64);
+        let nothing = self.constant(0);
+        self.builder.def_var(wrong, nothing);
+        for field in fields {
+            let valid = self.get(field.valid);
+            self.only_if(
+                valid,
+                |f| {
+                    let holds = f.condition(field);
+                    f.only_if(holds, |f| f.compare_checksum(field, wrong), |_| {});
+                },
+                // The condition has words of its own.
+                |known| known.forget_all(),
+            );
+        }
+        let wrong = self.builder.use_var(wrong);
+        self.builder.ins().return_(&[wrong]);
+    }
+
+    fn compare_checksum(&mut self, field: &Checked, wrong: Variable) {
+        let computed = self.sum(&field.inputs);
+        let found = self.get(field.slot);
+        let differs = self.builder.ins().icmp(IntCC::NotEqual, computed, found);
+        let differs = self.truth(differs);
+        let before = self.builder.use_var(wrong);
+        let after = self.builder.ins().bor(before, differs);
+        self.builder.def_var(wrong, after);
+    }
+
+    /// Gives fields their checksums.
+    pub fn update(&mut self, fields: &[Checked]) {
+        for field in fields {
+            let holds = self.condition(field);
+            self.only_if(
+                holds,
+                |f| {
+                    let computed = f.sum(&field.inputs);
+                    let value = f.builder.ins().band_imm(computed, field.keep as i64);
+                    f.set(field.slot, value);
+                },
+                |known| known.forget(field.slot),
+            );
+        }
+    }
+
+    fn condition(&mut self, field: &Checked) -> Value {
+        match field.condition {
+            Some((code, word)) => {
+                self.run_code(code);
+                self.get(word)
+            }
+            None => self.constant(1),
+        }
+    }
+
+    fn sum(&mut self, inputs: &Inputs) -> Value {
+        let sum = self.builder.declare_var(types::I64);
+        let nothing = self.constant(0);
+        self.builder.def_var(sum, nothing);
+        for &(valid, plan) in inputs {
+            let valid = self.get(valid);
+            self.only_if(valid, |f| f.add_plan(sum, plan), |_| {});
+        }
+        let mut folded = self.builder.use_var(sum);
+        // 64 bits have 16 left after four times.
+        for _ in 0..4 {
+            let low = self.builder.ins().band_imm(folded, 0xffff);
+            let high = self.builder.ins().ushr_imm(folded, 16);
+            folded = self.builder.ins().iadd(low, high);
+        }
+        let complement = self.builder.ins().bnot(folded);
+        self.builder.ins().band_imm(complement, 0xffff)
+    }
+
+    /// Adds halves of 32 bits: a sum of them has room for many carries, and is the same as that of 16-bit words once it is folded.
+    fn add_plan(&mut self, sum: Variable, plan: &Plan) {
+        for segment in plan.segments() {
+            let Segment::Chunk { pieces, .. } = segment else {
+                continue;
+            };
+            let whole = self.gather(pieces);
+            let before = self.builder.use_var(sum);
+            let high = self.builder.ins().ushr_imm(whole, 32);
+            let low = self.builder.ins().band_imm(whole, 0xffff_ffff);
+            let both = self.builder.ins().iadd(high, low);
+            let after = self.builder.ins().iadd(before, both);
+            self.builder.def_var(sum, after);
+        }
+    }
+}
