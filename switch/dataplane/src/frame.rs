@@ -6,57 +6,75 @@ use std::ops::{Deref, DerefMut};
 /// frame take 16 to 32 bytes.
 const HEADROOM: usize = 64;
 
-/// A frame in a buffer. Headers of another length than before end where the old ones did, so the bytes behind them stay in
-/// their place.
+/// A frame in a buffer, as one pointer, since it moves from hand to hand. Headers of another length than before end where the
+/// old ones did, so the bytes behind them stay in their place.
 #[derive(Clone, Debug, Default)]
-pub struct Frame {
+pub struct Frame(Option<Box<Bytes>>);
+
+#[derive(Clone, Debug, Default)]
+struct Bytes {
     buffer: Vec<u8>,
     start: usize,
 }
 
 impl Frame {
+    fn bytes(&mut self) -> &mut Bytes {
+        self.0.get_or_insert_default()
+    }
+
     /// Empties it, and keeps the buffer.
     pub(crate) fn clear(&mut self) {
-        self.buffer.resize(HEADROOM, 0);
-        self.start = HEADROOM;
+        let bytes = self.bytes();
+        bytes.buffer.resize(HEADROOM, 0);
+        bytes.start = HEADROOM;
     }
 
     /// Whether there is a buffer worth keeping.
+    #[inline]
     pub(crate) fn has_room(&self) -> bool {
-        self.buffer.capacity() > 0
+        self.0.is_some()
     }
 
     /// The bytes, for more behind them. Nothing else may be done to what is there.
+    #[inline]
     pub(crate) fn tail(&mut self) -> &mut Vec<u8> {
-        &mut self.buffer
+        &mut self.bytes().buffer
     }
 
     /// Keeps the first bytes.
+    #[inline]
     pub(crate) fn truncate(&mut self, bytes: usize) {
-        self.buffer.truncate(self.start.saturating_add(bytes));
+        if let Some(own) = &mut self.0 {
+            own.buffer.truncate(own.start.saturating_add(bytes));
+        }
     }
 
     /// Bytes in front of the frame.
+    #[inline]
     pub(crate) fn headroom(&self) -> usize {
-        self.start
+        self.0.as_ref().map_or(0, |bytes| bytes.start)
     }
 
     /// The frame begins so many bytes further in front. There is room for them, and they have been written.
+    #[inline]
     pub(crate) fn begin_at(&mut self, start: usize) {
-        debug_assert!(start <= self.buffer.len(), "the frame begins in its buffer");
-        self.start = start;
+        if let Some(bytes) = &mut self.0 {
+            debug_assert!(start <= bytes.buffer.len(), "the frame begins in its buffer");
+            bytes.start = start;
+        }
     }
 
     /// Puts bytes in the place of the first ones. What is behind stays where it is if there is room in front.
     pub(crate) fn replace_front(&mut self, old: usize, new: &[u8]) {
-        let end = (self.start + old).min(self.buffer.len());
+        let Bytes { buffer, start } = self.bytes();
+        let end = (*start + old).min(buffer.len());
         if new.len() <= end {
-            self.start = end - new.len();
-            self.buffer[self.start..end].copy_from_slice(new);
+            *start = end - new.len();
+            buffer[*start..end].copy_from_slice(new);
         } else {
             let room = std::iter::repeat_n(0, HEADROOM);
-            self.buffer.splice(..end, room.chain(new.iter().copied()));
-            self.start = HEADROOM;
+            buffer.splice(..end, room.chain(new.iter().copied()));
+            *start = HEADROOM;
         }
     }
 }
@@ -83,14 +101,17 @@ impl Deref for Frame {
 
     #[inline]
     fn deref(&self) -> &[u8] {
-        &self.buffer[self.start..]
+        self.0.as_ref().map_or(&[], |bytes| &bytes.buffer[bytes.start..])
     }
 }
 
 impl DerefMut for Frame {
     #[inline]
     fn deref_mut(&mut self) -> &mut [u8] {
-        &mut self.buffer[self.start..]
+        match &mut self.0 {
+            Some(bytes) => &mut bytes.buffer[bytes.start..],
+            None => &mut [],
+        }
     }
 }
 
