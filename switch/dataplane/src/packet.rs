@@ -20,7 +20,7 @@ pub struct Packet {
 pub(crate) struct Body {
     /// Identifies the program whose layout `phv` follows.
     pub layout: u64,
-    /// Header fields, validity, metadata, stack positions: see `layout`.
+    /// Header fields, validity, metadata, stack positions: see `layout`. In v1model more words are behind them.
     pub phv: Vec<u64>,
     /// The frame as the parser saw it; for a Tofino as the ingress deparser made it.
     pub frame: Frame,
@@ -172,14 +172,21 @@ impl Outcomes {
     }
 
     /// Empties it, keeping its buffers.
-    #[inline]
     pub fn clear(&mut self) {
         self.enqueue.clear();
         self.recirculate.clear();
         self.frame = None;
         self.digests.clear();
+        self.forget();
+    }
+
+    /// Empties it once all packets, the frame and the digests have been taken out.
+    #[inline]
+    pub fn forget(&mut self) {
         self.dropped = false;
         self.parser_error = false;
-        self.log.clear();
+        if !self.log.is_empty() {
+            self.log.clear();
+        }
     }
 }

@@ -171,6 +171,7 @@ impl<P> TrafficManager<P> {
     }
 
     /// Notes when a port sends next.
+    #[inline]
     fn reschedule(&mut self, place: usize) {
         let due = self.ports[place].due();
         self.due[place] = due;
@@ -192,6 +193,7 @@ impl<P> TrafficManager<P> {
     }
 
     /// The place of the port in `ports`. Makes the port if there is none.
+    #[inline]
     fn place(&mut self, port: Port) -> usize {
         match self.places.get(usize::from(port)) {
             Some(&place) if place != ABSENT => usize::from(place),
@@ -199,6 +201,7 @@ impl<P> TrafficManager<P> {
         }
     }
 
+    #[cold]
     fn add_port(&mut self, port: Port) -> usize {
         let place = self.ports.partition_point(|other| other.port() < port);
         self.ports.insert(place, PortQueues::new(port));

@@ -19,6 +19,7 @@ pub(super) struct Calls {
     pub functions: BTreeMap<Address, FuncId>,
     pub step: FuncId,
     pub choose: FuncId,
+    pub choose_by_word: FuncId,
     pub apply: FuncId,
     pub parse_op: FuncId,
     pub parse_next: FuncId,

@@ -100,8 +100,12 @@ impl Function<'_, '_> {
                 Segment::Chunk { bytes, pieces } => {
                     let whole = self.load_bytes(place, at, *bytes);
                     for piece in pieces {
-                        let value = self.builder.ins().ushr_imm(whole, i64::from(piece.shift));
-                        let value = self.builder.ins().band_imm(value, piece.keep as i64);
+                        let shifted = self.builder.ins().ushr_imm(whole, i64::from(piece.shift));
+                        // Above the first field there is nothing.
+                        let value = match piece.shift + piece.keep.count_ones() == 8 * *bytes as u32 {
+                            true => shifted,
+                            false => self.builder.ins().band_imm(shifted, piece.keep as i64),
+                        };
                         self.set(piece.slot, value);
                     }
                     at += *bytes as i32;

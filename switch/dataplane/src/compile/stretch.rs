@@ -261,9 +261,7 @@ impl Function<'_, '_> {
         if table.profile.is_some() {
             return self.apply_indirect(stretch, at, index);
         }
-        let chosen = self
-            .call_back(self.calls.choose, u64::from(index))
-            .expect("it returns a number");
+        let chosen = self.choose(index);
         self.known.forget_range(code.param_base as u32..code.param_end as u32);
         if let Some(direct) = &table.direct {
             self.known.forget(direct.cell);
@@ -298,6 +296,20 @@ impl Function<'_, '_> {
         self.builder.switch_to_block(nothing);
         self.known = known;
         self.follow(stretch, at, hit, table.hit_miss, table.otherwise);
+    }
+
+    /// Looks the packet up in a table. Returns what [`HIT`] and [`NO_ACTION`] say.
+    fn choose(&mut self, table: u32) -> Value {
+        match self.arrays.keys[table as usize] {
+            Some((word, mask)) => {
+                let key = self.get(word);
+                let key = self.builder.ins().band_imm(key, mask as i64);
+                self.call_back_at(self.calls.choose_by_word, u64::from(table), key)
+            }
+            None => self
+                .call_back(self.calls.choose, u64::from(table))
+                .expect("it returns a number"),
+        }
     }
 
     /// Goes where the table says after the action.

@@ -16,7 +16,7 @@ use crate::run::calculation::Input;
 use crate::run::code::Code;
 use crate::run::hash::Algorithm;
 use crate::run::native::{self, Asked, Entries, Entry, Native, Parts};
-use crate::run::ops::{Address, Op};
+use crate::run::ops::{Address, Op, Word};
 use crate::run::state::State;
 use crate::run::v1model::Checksum;
 use crate::run::wire::Segment;
@@ -64,11 +64,13 @@ pub(super) struct RegisterCells {
     pub protected: *const bool,
 }
 
-/// Where the arrays of a program are.
+/// Where the arrays of a program and the keys of its tables are.
 #[derive(Debug)]
 pub(super) struct Arrays {
     pub registers: Vec<RegisterCells>,
     pub counters: Vec<Cells>,
+    /// For each table the word that has its key, and the bits that count, if it is one word.
+    pub keys: Vec<Option<(Word, u64)>>,
 }
 
 impl Arrays {
@@ -89,6 +91,7 @@ impl Arrays {
                     count: array.len(),
                 })
                 .collect(),
+            keys: state.tables.iter().map(|table| table.entries.word()).collect(),
         }
     }
 }
@@ -294,6 +297,7 @@ fn jit_builder() -> Result<JITBuilder, CompileError> {
     for (name, function) in [
         ("step", native::step as *const u8),
         ("choose", native::choose as *const u8),
+        ("choose_by_word", native::choose_by_word as *const u8),
         ("apply", native::apply as *const u8),
         ("parse_op", native::parse_op as *const u8),
         ("parse_next", native::parse_next as *const u8),
@@ -351,6 +355,7 @@ impl Calls {
             functions,
             step: module.declare_function("step", Linkage::Import, &entry)?,
             choose: module.declare_function("choose", Linkage::Import, &asks)?,
+            choose_by_word: module.declare_function("choose_by_word", Linkage::Import, &asks_at)?,
             apply: module.declare_function("apply", Linkage::Import, &asks)?,
             parse_op: module.declare_function("parse_op", Linkage::Import, &asks_at)?,
             max_copied: max_copied(code),

@@ -177,15 +177,42 @@ impl Core {
         packet
     }
 
-    /// A packet with the PHV of the packet at work.
+    /// The packet at work, with its PHV; another one's words are at work now. A packet takes all words along, constants and
+    /// intermediate results too, so nothing is copied.
+    #[inline]
+    pub fn hand_over(&mut self, id: PacketId, frame: Frame) -> Packet {
+        let mut packet = self.spare_packet(id, frame);
+        std::mem::swap(&mut packet.body.phv, &mut self.state.words);
+        packet
+    }
+
+    /// A packet with a copy of a PHV.
     #[inline]
     pub fn copy_packet(&mut self, id: PacketId, frame: Frame) -> Packet {
+        let mut packet = self.spare_packet(id, frame);
+        let phv = self.program.blank.len();
+        packet.body.phv[..phv].copy_from_slice(&self.state.words[..phv]);
+        packet
+    }
+
+    /// A packet with a blank PHV, whose parser has read nothing.
+    pub fn blank_packet(&mut self, id: PacketId, frame: Frame) -> Packet {
+        let mut packet = self.spare_packet(id, frame);
+        packet.body.payload = 0;
+        let blank = &self.program.blank;
+        packet.body.phv[..blank.len()].copy_from_slice(blank);
+        packet
+    }
+
+    /// A packet with any PHV in words of its own.
+    #[inline]
+    fn spare_packet(&mut self, id: PacketId, frame: Frame) -> Packet {
         let mut packet = self.spare_packets.pop().unwrap_or_default();
         let body = &mut *packet.body;
+        if body.phv.len() != self.state.words.len() {
+            body.phv.clone_from(&self.state.words);
+        }
         body.layout = self.program.identity;
-        body.phv.clear();
-        body.phv
-            .extend_from_slice(&self.state.words[..self.program.blank.len()]);
         body.frame = frame;
         body.payload = self.state.payload as u32;
         body.id = id.into();
@@ -210,10 +237,10 @@ impl Core {
             payload,
             ..
         } = &mut *packet.body;
-        let ours = *layout == self.program.identity && phv.len() == self.program.blank.len();
+        let ours = *layout == self.program.identity && phv.len() == self.state.words.len();
         let frame = std::mem::take(frame);
         if ours {
-            self.state.words[..phv.len()].copy_from_slice(phv);
+            std::mem::swap(&mut self.state.words, phv);
             self.state.payload = *payload as usize;
             self.state.frame = frame;
         } else {
@@ -223,9 +250,12 @@ impl Core {
         ours
     }
 
-    /// Keeps an empty packet, and the memory of its PHV.
+    /// Keeps a packet without a frame, and its words.
     #[inline]
-    fn keep_packet(&mut self, packet: Packet) {
+    fn keep_packet(&mut self, mut packet: Packet) {
+        if packet.body.layout != self.program.identity {
+            packet.body.phv = Vec::new();
+        }
         if self.spare_packets.len() < MAX_SPARE {
             self.spare_packets.push(packet);
         }

@@ -135,14 +135,11 @@ impl Entries {
     /// The slot of the entry that matches the words in the PHV.
     #[inline]
     pub fn lookup(&self, phv: &[u64], key: &mut Vec<u64>) -> Option<u32> {
+        if let Some((word, mask)) = self.word() {
+            return self.lookup_word(phv[word as usize] & mask);
+        }
         if self.live == 0 {
             return None;
-        }
-        if let [spec] = &self.specs[..]
-            && spec.width <= 64
-        {
-            let mask = spec.mask.as_ref().map_or(u64::MAX, |mask| mask[0]);
-            return self.index.find_one(&self.rows, phv[spec.slot as usize] & mask);
         }
         key.clear();
         for spec in &self.specs {
@@ -158,6 +155,24 @@ impl Entries {
             }
         }
         self.index.find(&self.rows, key)
+    }
+
+    /// The word that has the key, and those of its bits that count; only if it is one word.
+    #[inline]
+    pub fn word(&self) -> Option<(u32, u64)> {
+        match &self.specs[..] {
+            [spec] if spec.width <= 64 => Some((spec.slot, spec.mask.as_ref().map_or(u64::MAX, |mask| mask[0]))),
+            _ => None,
+        }
+    }
+
+    /// The slot of the entry that matches a key of one word.
+    #[inline]
+    pub fn lookup_word(&self, key: u64) -> Option<u32> {
+        if self.live == 0 {
+            return None;
+        }
+        self.index.find_one(&self.rows, key)
     }
 
     /// To be called before a lookup: makes the index of intervals anew if entries have changed and are few.

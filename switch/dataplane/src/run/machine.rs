@@ -118,6 +118,23 @@ pub(crate) fn apply<O: Observer>(code: &Code, state: &mut State, index: u32, see
 /// the meter.
 #[inline(always)]
 pub(crate) fn look_up(code: &Code, state: &mut State, index: u32) -> (Option<u32>, Following) {
+    let entries = &mut state.tables[index as usize].entries;
+    entries.prepare();
+    let slot = entries.lookup(&state.words, &mut state.key);
+    (slot, follow(code, state, index, slot))
+}
+
+/// The same in a table whose key is one word, which is given.
+#[inline(always)]
+pub(crate) fn look_up_word(code: &Code, state: &mut State, index: u32, key: u64) -> (Option<u32>, Following) {
+    let entries = &mut state.tables[index as usize].entries;
+    entries.prepare();
+    let slot = entries.lookup_word(key);
+    (slot, follow(code, state, index, slot))
+}
+
+#[inline(always)]
+fn follow(code: &Code, state: &mut State, index: u32, slot: Option<u32>) -> Following {
     let table = &code.tables[index as usize];
     let TableState {
         entries,
@@ -125,8 +142,6 @@ pub(crate) fn look_up(code: &Code, state: &mut State, index: u32) -> (Option<u32
         missed,
         default_meter,
     } = &mut state.tables[index as usize];
-    entries.prepare();
-    let slot = entries.lookup(&state.words, &mut state.key);
     if let Some(direct) = &table.direct {
         state.words[direct.cell as usize] = slot.map_or(u64::MAX, u64::from);
     }
@@ -159,7 +174,7 @@ pub(crate) fn look_up(code: &Code, state: &mut State, index: u32) -> (Option<u32
             default.as_ref()
         }
     };
-    let following = match call {
+    match call {
         Some(&Call::Action {
             action,
             choice,
@@ -171,8 +186,7 @@ pub(crate) fn look_up(code: &Code, state: &mut State, index: u32) -> (Option<u32
         Some(&Call::Member(member)) => Following::Member(member),
         Some(&Call::Group(group)) => Following::Group(group),
         None => Following::Nothing,
-    };
-    (slot, following)
+    }
 }
 
 /// Puts the parameters of an action in their place. Mostly they are few: no loop, and no call of a copying function.

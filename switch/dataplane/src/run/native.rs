@@ -221,6 +221,22 @@ pub(crate) unsafe extern "C" fn choose(context: *mut Context, table: u64) -> u64
     // SAFETY: As in `step`.
     let context = unsafe { &mut *context };
     let (slot, following) = machine::look_up(context.code, context.state, table as u32);
+    packed_choice(slot, following)
+}
+
+/// As [`choose`], in a table whose key is one word: with the key.
+///
+/// # Safety
+/// As [`step`].
+pub(crate) unsafe extern "C" fn choose_by_word(context: *mut Context, table: u64, key: u64) -> u64 {
+    // SAFETY: As in `step`.
+    let context = unsafe { &mut *context };
+    let (slot, following) = machine::look_up_word(context.code, context.state, table as u32, key);
+    packed_choice(slot, following)
+}
+
+#[inline]
+fn packed_choice(slot: Option<u32>, following: Following) -> u64 {
     let choice = match following {
         Following::Action { choice, .. } => choice,
         Following::Member(_) | Following::Group(_) | Following::Nothing => NO_ACTION,

@@ -4,25 +4,22 @@ use super::core::{Core, lose, set, set_in};
 use super::layout::register;
 use super::observer::{Nobody, Observer};
 use super::v1model::{V1model, instance};
-use crate::events::{Loss, PacketId, What};
-use crate::frame::Frame;
+use crate::events::{Loss, What};
 use crate::ids::Port;
-use crate::packet::{Enqueue, Outcomes};
+use crate::packet::{Enqueue, Outcomes, Packet};
 use crate::values::CloneSession;
 
 impl V1model {
-    /// Hands a copy of the packet at work to the traffic manager, for a port and under a number.
+    /// Hands a packet to the traffic manager, for a port.
     pub fn enqueue<O: Observer>(
         &self,
         core: &mut Core,
-        (port, id): (Port, PacketId),
-        frame: Frame,
+        (mut packet, frame_len): (Packet, u32),
+        port: Port,
         class_of_service: u8,
         out: &mut Outcomes,
         seen: &mut O,
     ) {
-        let frame_len = self.frame_len(core, &frame);
-        let mut packet = core.copy_packet(id, frame);
         let phv = packet.body.phv.as_mut_slice();
         for register in [
             register::CLONE,
@@ -99,7 +96,9 @@ impl V1model {
                 port,
                 instance: rid,
             });
-            self.enqueue(core, (port, id), frame, class_of_service, out, seen);
+            let frame_len = self.frame_len(core, &frame);
+            let packet = core.copy_packet(id, frame);
+            self.enqueue(core, (packet, frame_len), port, class_of_service, out, seen);
         }
     }
 

@@ -250,8 +250,9 @@ impl V1model {
         } else {
             set(&mut core.state, instance_type, instance::NORMAL);
             let frame = std::mem::take(&mut core.state.frame);
-            let id = seen.id();
-            self.enqueue(core, (port as Port, id), frame, 0, out, seen);
+            let frame_len = self.frame_len(core, &frame);
+            let packet = core.hand_over(seen.id(), frame);
+            self.enqueue(core, (packet, frame_len), port as Port, 0, out, seen);
         }
         core.finish();
     }
@@ -332,14 +333,11 @@ impl V1model {
     }
 
     fn recirculated(&self, core: &mut Core, frame: Frame, list: u64, id: PacketId) -> Recirculated {
-        let mut phv = core.spare_phv();
-        phv.extend_from_slice(&core.program.blank);
-        self.copy_fields(core, list, &mut phv);
-        set_in(&mut phv, self.metadata.instance_type, instance::RECIRCULATED);
-        Recirculated {
-            packet: core.packet(id, phv, frame, 0),
-            port: None,
-        }
+        let mut packet = core.blank_packet(id, frame);
+        let phv = packet.body.phv.as_mut_slice();
+        self.copy_fields(core, list, phv);
+        set_in(phv, self.metadata.instance_type, instance::RECIRCULATED);
+        Recirculated { packet, port: None }
     }
 
     /// Clears the PHV of the packet at work, except the fields of a field list.
