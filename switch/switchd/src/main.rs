@@ -134,12 +134,12 @@ fn run(options: Options) -> Result<Totals, String> {
     let thrift = listen_for_thrift(&options)?;
     let mut receiver =
         Receiver::open(options.interfaces.clone()).map_err(|(port, error)| open_port_problem(&port, &error))?;
-    let mut transmitter = if options.interfaces.is_empty() {
-        Transmitter::unconnected(clock)
-    } else {
-        Transmitter::open(&receiver.attachments(), clock)
-            .map_err(|error| format!("cannot open a packet socket: {error}"))?
-    };
+    let mut transmitter = Transmitter::new(clock);
+    for attachment in receiver.attachments() {
+        transmitter
+            .attach(attachment)
+            .map_err(|error| format!("port {}: cannot open a packet socket: {error}", attachment.port))?;
+    }
 
     if let Some(folder) = &options.pcap {
         receiver.record(|interface| Capture::create(folder, interface, Direction::In))?;

@@ -284,7 +284,9 @@ impl Switch {
             self.next_look = now + LOOK_AT_INTERFACES_EVERY;
             flush_records(receiver, transmitter);
             for change in receiver.check_interfaces(now) {
-                transmitter.attach(change);
+                if let Err(error) = transmitter.attach(change) {
+                    log::warn(&format!("port {}: cannot send: {error}", change.port));
+                }
             }
             device.set_links(self.ports.receiver.links());
             self.follow_changes(device);
@@ -427,10 +429,13 @@ impl Ports for AttachedPorts {
             number: port,
             interface: interface.to_owned(),
         };
-        let added = self.transmitter.connect().and_then(|()| self.receiver.add(spec));
-        let attachment = added.map_err(|error| format!("port {port}: cannot open interface {interface}: {error}"))?;
-        self.transmitter.attach(attachment);
-        Ok(())
+        let added = self.receiver.add(spec);
+        added
+            .and_then(|attachment| self.transmitter.attach(attachment))
+            .map_err(|error| {
+                let _ = self.remove(port);
+                format!("port {port}: cannot open interface {interface}: {error}")
+            })
     }
 
     fn remove(&mut self, port: Port) -> Result<(), String> {

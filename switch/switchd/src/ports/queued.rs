@@ -24,13 +24,22 @@ pub struct QueuedPort {
 impl QueuedPort {
     /// # Errors
     /// Those of packet(7) sockets.
-    pub fn open() -> io::Result<QueuedPort> {
+    pub fn open(interface: i32) -> io::Result<QueuedPort> {
         Ok(QueuedPort {
-            socket: TxSocket::through_discipline()?,
+            socket: TxSocket::through_discipline(interface)?,
             waiting: VecDeque::new(),
             spare: Vec::new(),
             held: false,
         })
+    }
+
+    /// The port has this interface from now on.
+    ///
+    /// # Errors
+    /// Those of packet(7) sockets.
+    pub fn attach(&mut self, interface: i32) -> io::Result<()> {
+        self.socket = TxSocket::through_discipline(interface)?;
+        Ok(())
     }
 
     /// Takes a frame, and leaves one in its place that is done with; it goes with [`QueuedPort::send`].
@@ -41,10 +50,10 @@ impl QueuedPort {
 
     /// Hands the discipline what it takes. Tells `sent` every frame that left the switch, and whether the interface took
     /// it: a discipline that is full refuses a frame, and the frame is lost.
-    pub fn send(&mut self, interface: i32, mut sent: impl FnMut(&[u8], bool)) {
+    pub fn send(&mut self, mut sent: impl FnMut(&[u8], bool)) {
         while !self.waiting.is_empty() {
             let batch = self.waiting.iter().take(SEND_BATCH);
-            let taken = match self.socket.send(batch.map(|frame| (interface, &**frame))) {
+            let taken = match self.socket.send(batch.map(|frame| &**frame)) {
                 Ok(taken) => taken,
                 Err(error) if error.kind() == io::ErrorKind::WouldBlock => return,
                 Err(_) => 0,

@@ -4,9 +4,9 @@
 //! storing its status word; we hand it back the same way. `TPACKET_V3` hands over blocks of slots, at the earliest
 //! when its millisecond timer fires, which is later than a link of this laboratory may be.
 //!
-//! Transmission uses `sendmmsg` on a socket of its own. The kernel's transmit ring is no option on virtual Ethernet: it
-//! passes the ring's pages to the receiver without a copy and reports a slot as free when the receiver takes
-//! ownership, which is before the receiver has read it.
+//! Transmission uses `sendmmsg` on a socket of its own for each interface. The kernel's transmit ring is no option on
+//! virtual Ethernet: it passes the ring's pages to the receiver without a copy and reports a slot as free when the
+//! receiver takes ownership, which is before the receiver has read it.
 
 #![allow(
     unsafe_code,
@@ -98,8 +98,9 @@ fn set_option<T>(socket: &OwnedFd, level: c_int, name: c_int, value: &T) -> io::
     }
 }
 
-fn link_address(interface: i32, protocol: u16) -> libc::sockaddr_ll {
-    libc::sockaddr_ll {
+/// Binds a packet socket to an interface. It receives frames of this protocol from it; of none if 0.
+fn bind(socket: &OwnedFd, interface: i32, protocol: u16) -> io::Result<()> {
+    let address = libc::sockaddr_ll {
         sll_family: libc::AF_PACKET as u16,
         sll_protocol: protocol.to_be(),
         sll_ifindex: interface,
@@ -107,6 +108,14 @@ fn link_address(interface: i32, protocol: u16) -> libc::sockaddr_ll {
         sll_pkttype: 0,
         sll_halen: 0,
         sll_addr: [0; 8],
+    };
+    let length = size_of::<libc::sockaddr_ll>() as libc::socklen_t;
+    // SAFETY: pointer and length describe `address`, which outlives the call.
+    let done = unsafe { libc::bind(socket.as_raw_fd(), (&raw const address).cast(), length) };
+    if done < 0 {
+        Err(io::Error::last_os_error())
+    } else {
+        Ok(())
     }
 }
 
@@ -193,13 +202,7 @@ impl RxRing {
     }
 
     fn bind(&self) -> io::Result<()> {
-        let address = link_address(self.interface, libc::ETH_P_ALL as u16);
-        let length = size_of::<libc::sockaddr_ll>() as libc::socklen_t;
-        // SAFETY: pointer and length describe `address`, which outlives the call.
-        let done = unsafe { libc::bind(self.socket.as_raw_fd(), (&raw const address).cast(), length) };
-        if done < 0 {
-            return Err(io::Error::last_os_error());
-        }
+        bind(&self.socket, self.interface, libc::ETH_P_ALL as u16)?;
         let promiscuous = libc::packet_mreq {
             mr_ifindex: self.interface,
             mr_type: libc::PACKET_MR_PROMISC as u16,
@@ -331,33 +334,40 @@ impl Drop for RxRing {
     }
 }
 
-/// A socket that sends frames to any interface.
+/// The sending side of one interface.
+///
+/// It is bound: otherwise the kernel looks for the interface with every frame.
 pub struct TxSocket {
     socket: OwnedFd,
 }
 
 impl TxSocket {
     /// Opens a socket that receives nothing and sends around the queueing discipline of the interface.
-    pub fn open() -> io::Result<TxSocket> {
-        let socket = packet_socket()?;
-        set_option(&socket, libc::SOL_PACKET, libc::PACKET_QDISC_BYPASS, &1_i32)?;
+    pub fn open(interface: i32) -> io::Result<TxSocket> {
+        let socket = TxSocket::bound(interface)?;
+        set_option(&socket.socket, libc::SOL_PACKET, libc::PACKET_QDISC_BYPASS, &1_i32)?;
         // Best effort: without CAP_NET_ADMIN the kernel keeps its default.
-        let _ = set_option(&socket, libc::SOL_SOCKET, libc::SO_SNDBUFFORCE, &(4_i32 << 20));
-        Ok(TxSocket { socket })
+        let _ = set_option(&socket.socket, libc::SOL_SOCKET, libc::SO_SNDBUFFORCE, &(4_i32 << 20));
+        Ok(socket)
     }
 
     /// Opens a socket that receives nothing and sends through the queueing discipline of the interface, which is to be
     /// one: few frames wait in it.
-    pub fn through_discipline() -> io::Result<TxSocket> {
+    pub fn through_discipline(interface: i32) -> io::Result<TxSocket> {
+        let socket = TxSocket::bound(interface)?;
+        set_option(&socket.socket, libc::SOL_SOCKET, libc::SO_SNDBUF, &QUEUED_SEND_BYTES)?;
+        Ok(socket)
+    }
+
+    fn bound(interface: i32) -> io::Result<TxSocket> {
         let socket = packet_socket()?;
-        set_option(&socket, libc::SOL_SOCKET, libc::SO_SNDBUF, &QUEUED_SEND_BYTES)?;
+        bind(&socket, interface, 0)?;
         Ok(TxSocket { socket })
     }
 
-    /// Sends frames in order, each to the interface beside it; at most [`SEND_BATCH`] of them. Returns how many the
-    /// kernel took before the first that it refused; an error if it refused the first.
-    pub fn send<'a>(&self, frames: impl Iterator<Item = (i32, &'a [u8])>) -> io::Result<usize> {
-        let mut addresses = [link_address(0, 0); SEND_BATCH];
+    /// Sends frames in order, at most [`SEND_BATCH`] of them. Returns how many the kernel took before the first that it
+    /// refused; an error if it refused the first.
+    pub fn send<'a>(&self, frames: impl Iterator<Item = &'a [u8]>) -> io::Result<usize> {
         let mut slices = [libc::iovec {
             iov_base: std::ptr::null_mut(),
             iov_len: 0,
@@ -365,21 +375,18 @@ impl TxSocket {
         // SAFETY: `mmsghdr` is pointers and integers, for which zeros are a value.
         let mut messages: [libc::mmsghdr; SEND_BATCH] = unsafe { zeroed() };
         let mut count = 0;
-        for (interface, frame) in frames.take(SEND_BATCH) {
-            addresses[count].sll_ifindex = interface;
+        for frame in frames.take(SEND_BATCH) {
             slices[count] = libc::iovec {
                 iov_base: frame.as_ptr().cast_mut().cast(),
                 iov_len: frame.len(),
             };
             let header = &mut messages[count].msg_hdr;
-            header.msg_name = (&raw mut addresses[count]).cast();
-            header.msg_namelen = size_of::<libc::sockaddr_ll>() as libc::socklen_t;
             header.msg_iov = &raw mut slices[count];
             header.msg_iovlen = 1;
             count += 1;
         }
-        // SAFETY: the first `count` messages point to addresses and slices of this frame and to frames borrowed for `'a`;
-        // all outlive the call, and the kernel only reads the frames.
+        // SAFETY: the first `count` messages point to slices of this function and to frames borrowed for `'a`; all outlive
+        // the call, and the kernel only reads the frames.
         let sent = unsafe {
             libc::sendmmsg(
                 self.socket.as_raw_fd(),

@@ -28,6 +28,8 @@ pub struct Sent {
 struct TxPort {
     /// Kernel index of the interface, 0 while there is none.
     interface: i32,
+    /// `None` until there is an interface. What is sent when it is gone is refused.
+    socket: Option<TxSocket>,
     sent: Sent,
     capture: Option<Capture>,
     /// Whether the interface has a queueing discipline that limits frames.
@@ -54,8 +56,6 @@ struct Pending {
 
 /// All sending sides, and the frames that wait for the next call of the kernel.
 pub struct Transmitter {
-    /// `None` for a switch without interfaces, which needs no privilege.
-    socket: Option<TxSocket>,
     /// Indexed by port number; `None`: no interface was ever given for it.
     ports: Vec<Option<TxPort>>,
     pending: [Pending; SEND_BATCH],
@@ -74,22 +74,9 @@ pub struct Transmitter {
 }
 
 impl Transmitter {
-    /// Opens the socket; `attachments` are the ports that have an interface.
-    pub fn open(attachments: &[Attachment], clock: Clock) -> std::io::Result<Transmitter> {
-        let mut transmitter = Transmitter {
-            socket: Some(TxSocket::open()?),
-            ..Transmitter::unconnected(clock)
-        };
-        attachments
-            .iter()
-            .for_each(|attachment| transmitter.attach(*attachment));
-        Ok(transmitter)
-    }
-
-    /// For a switch without interfaces.
-    pub fn unconnected(clock: Clock) -> Transmitter {
+    /// A transmitter without ports.
+    pub fn new(clock: Clock) -> Transmitter {
         Transmitter {
-            socket: None,
             ports: Vec::new(),
             pending: Default::default(),
             waiting: 0,
@@ -127,7 +114,10 @@ impl Transmitter {
     }
 
     /// Follows a change of a port's interface.
-    pub fn attach(&mut self, attachment: Attachment) {
+    ///
+    /// # Errors
+    /// Those of packet(7) sockets.
+    pub fn attach(&mut self, attachment: Attachment) -> std::io::Result<()> {
         let index = usize::from(attachment.port);
         if index >= self.ports.len() {
             self.ports.resize_with(index + 1, || None);
@@ -135,15 +125,12 @@ impl Transmitter {
         let port = self.ports[index].get_or_insert_default();
         port.interface = attachment.interface.unwrap_or(0);
         port.discipline = Qdiscs::is_set(port.interface);
-    }
-
-    /// Opens the socket, for a switch that had no interfaces so far.
-    ///
-    /// # Errors
-    /// Those of the socket.
-    pub fn connect(&mut self) -> std::io::Result<()> {
-        if self.socket.is_none() {
-            self.socket = Some(TxSocket::open()?);
+        if let Some(interface) = attachment.interface {
+            port.socket = Some(TxSocket::open(interface)?);
+            let mut queued = self.queued.iter_mut();
+            if let Some((_, queued)) = queued.find(|(number, _)| *number == attachment.port) {
+                queued.attach(interface)?;
+            }
         }
         Ok(())
     }
@@ -179,8 +166,11 @@ impl Transmitter {
             self.freed.push(number);
         }
         for number in 0..self.ports.len() as Port {
+            let interface = self.ports[usize::from(number)]
+                .as_ref()
+                .map_or(0, |port| port.interface);
             if through(&self.ports, number) && self.queued.iter().all(|(other, _)| *other != number) {
-                match QueuedPort::open() {
+                match QueuedPort::open(interface) {
                     Ok(port) => self.queued.push((number, port)),
                     Err(error) => log::warn(&format!("port {number}: its queueing discipline is not used: {error}")),
                 }
@@ -220,18 +210,18 @@ impl Transmitter {
         }
     }
 
-    /// Sends what waits.
+    /// Sends what waits: the frames of a port in the order in which they came, one port after the other.
     pub fn flush(&mut self) {
+        self.pending[..self.waiting].sort_by_key(|pending| pending.port);
         let mut first = 0;
         while first < self.waiting {
-            let frames = self.pending[first..self.waiting].iter().map(|pending| {
-                let port = self.ports[usize::from(pending.port)].as_ref();
-                (port.map_or(0, |port| port.interface), &*pending.frame)
-            });
-            let taken = self
-                .socket
-                .as_ref()
-                .and_then(|socket| socket.send(frames).ok())
+            let number = self.pending[first].port;
+            let waiting = self.pending[first..self.waiting].iter();
+            let frames = waiting.take_while(|pending| pending.port == number);
+            let port = self.ports[usize::from(number)].as_ref();
+            let taken = port
+                .and_then(|port| port.socket.as_ref())
+                .and_then(|socket| socket.send(frames.map(|pending| &*pending.frame)).ok())
                 .unwrap_or(0);
             self.account_taken(first..first + taken);
             first += taken;
@@ -255,7 +245,7 @@ impl Transmitter {
                 continue;
             };
             let wall = self.records.then(|| self.clock.sample().wall_time(self.clock.now()));
-            queued.send(port.interface, |frame, taken| {
+            queued.send(|frame, taken| {
                 if taken {
                     port.account(frame, wall);
                 } else {
