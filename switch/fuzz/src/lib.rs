@@ -6,6 +6,8 @@
 pub mod mutate;
 mod programs;
 mod script;
+pub mod shorten;
 pub mod target;
 
+pub use script::Sessions;
 pub use target::Target;

@@ -2,13 +2,14 @@
 
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
-use std::process::{Command, ExitCode};
+use std::process::{Command, ExitCode, Stdio};
 use std::time::{Duration, Instant};
 use std::{env, fs, io, thread};
 
 use clap::{Parser, ValueEnum};
-use p4sched_fuzz::Target;
 use p4sched_fuzz::mutate::mutate;
+use p4sched_fuzz::shorten::shorten;
+use p4sched_fuzz::{Sessions, Target};
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
@@ -16,6 +17,10 @@ use rand_chacha::ChaCha8Rng;
 const LONGEST_RUN: Duration = Duration::from_secs(20);
 /// Inputs with an outcome of their own that are kept to be changed further.
 const MAX_KEPT: usize = 4096;
+/// A folder in memory, for what is written for each input.
+const MEMORY: &str = "/dev/shm";
+/// To make a find shorter.
+const SHORTENING: Duration = Duration::from_secs(60);
 
 /// Feeds the compiler and the switch with inputs that nobody would make. An input that makes one of them panic, hang or
 /// contradict itself is written into its target's folder of the corpus, and ends the run with status 1.
@@ -34,6 +39,9 @@ struct Options {
     /// Makes the run repeatable as far as time allows; another one for each run unless given.
     #[arg(long)]
     seed: Option<u64>,
+    /// Gives the target this input, and nothing else.
+    #[arg(long)]
+    play: Option<PathBuf>,
     /// Runs one target in this process, and writes every input there before it is taken.
     #[arg(long, hide = true)]
     input: Option<PathBuf>,
@@ -50,14 +58,20 @@ fn read_corpus(folder: &Path) -> io::Result<Vec<Vec<u8>>> {
 /// Changes inputs until the time is over. A find ends the process.
 fn feed(target: Target, mut pool: Vec<Vec<u8>>, input: &Path, seed: u64, seconds: u64) -> io::Result<()> {
     let mut random = ChaCha8Rng::seed_from_u64(seed);
-    let mut outcomes: HashSet<String> = pool.iter().map(|text| target.run(text)).collect();
+    let mut outcomes = HashSet::new();
+    for text in &pool {
+        fs::write(input, text)?;
+        outcomes.insert(target.run(text));
+    }
     let until = Instant::now() + Duration::from_secs(seconds);
     let mut inputs = 0u64;
+    let mut sessions = Sessions::default();
     while Instant::now() < until {
         let from = random.random_range(0..pool.len().max(1));
         let text = mutate(&mut random, pool.get(from).map_or(&b""[..], |text| text), &pool);
-        fs::write(input, &text)?;
-        let outcome = target.run(&text);
+        let mut written = Ok(());
+        let outcome = target.run_on(&mut sessions, &text, |played| written = fs::write(input, played));
+        written?;
         inputs += 1;
         // What leads to something new is worth changing further.
         if pool.len() < MAX_KEPT && outcomes.insert(outcome) {
@@ -72,9 +86,32 @@ fn feed(target: Target, mut pool: Vec<Vec<u8>>, input: &Path, seed: u64, seconds
     Ok(())
 }
 
+/// Whether an input is a find, in a process of its own.
+fn is_find(target: Target, input: &Path) -> io::Result<bool> {
+    let mut player = Command::new(env::current_exe()?);
+    player.arg(target.name()).arg("--play").arg(input);
+    let mut player = player.stdout(Stdio::null()).stderr(Stdio::null()).spawn()?;
+    let until = Instant::now() + LONGEST_RUN;
+    while Instant::now() < until {
+        if let Some(status) = player.try_wait()? {
+            return Ok(!status.success());
+        }
+        thread::sleep(Duration::from_millis(5));
+    }
+    player.kill()?;
+    player.wait()?;
+    Ok(true)
+}
+
 /// Feeds a target from a process of its own, whose end tells of a find; returns whether there was none.
 fn watch(target: Target, options: &Options, seed: u64) -> io::Result<bool> {
-    let input = env::temp_dir().join(format!("p4sched-fuzz-{}-{}", std::process::id(), target.name()));
+    let memory = Path::new(MEMORY);
+    let folder = if memory.is_dir() {
+        memory.to_owned()
+    } else {
+        env::temp_dir()
+    };
+    let input = folder.join(format!("p4sched-fuzz-{}-{}", std::process::id(), target.name()));
     let mut child = Command::new(env::current_exe()?)
         .arg(target.name())
         .args(["--seconds", &options.seconds.to_string(), "--seed", &seed.to_string()])
@@ -87,7 +124,7 @@ fn watch(target: Target, options: &Options, seed: u64) -> io::Result<bool> {
     let problem = loop {
         match child.try_wait()? {
             Some(status) if status.success() => break None,
-            Some(status) => break Some(status.to_string()),
+            Some(status) => break Some((status.to_string(), true)),
             None => {}
         }
         let written = fs::metadata(&input).and_then(|file| file.modified()).ok();
@@ -96,13 +133,21 @@ fn watch(target: Target, options: &Options, seed: u64) -> io::Result<bool> {
         } else if since.elapsed() > LONGEST_RUN {
             child.kill()?;
             child.wait()?;
-            break Some(format!("an input took longer than {} s", LONGEST_RUN.as_secs()));
+            break Some((format!("an input took longer than {} s", LONGEST_RUN.as_secs()), false));
         }
         thread::sleep(Duration::from_millis(50));
     };
-    if let Some(problem) = &problem {
+    if let Some((problem, ends)) = &problem {
         let find = options.corpus.join(target.name()).join(format!("find-{seed:016x}"));
         fs::copy(&input, &find)?;
+        if *ends {
+            let until = Instant::now() + SHORTENING;
+            let shorter = shorten(&fs::read(&find)?, |text| {
+                fs::write(&input, text)?;
+                Ok::<_, io::Error>(Instant::now() < until && is_find(target, &input)?)
+            })?;
+            fs::write(&find, shorter)?;
+        }
         println!("{}: {problem}; the input is {}", target.name(), find.display());
     }
     let _ = fs::remove_file(&input);
@@ -118,12 +163,13 @@ fn run(options: &Options) -> io::Result<bool> {
     let mut clean = true;
     for &target in targets {
         let seed = options.seed.unwrap_or_else(|| rand::rng().random());
-        match &options.input {
-            Some(input) => {
+        match (&options.play, &options.input) {
+            (Some(input), _) => println!("{}", target.run(&fs::read(input)?)),
+            (None, Some(input)) => {
                 let pool = read_corpus(&options.corpus.join(target.name()))?;
                 feed(target, pool, input, seed, options.seconds)?;
             }
-            None => clean &= watch(target, options, seed)?,
+            (None, None) => clean &= watch(target, options, seed)?,
         }
     }
     Ok(clean)

@@ -54,13 +54,18 @@ fn config(file: &str) -> ForwardingPipelineConfig {
     }
 }
 
-/// The program of this name; `everything` if there is none.
-pub fn program(name: &str) -> Program {
-    let (name, file) = PROGRAMS
-        .into_iter()
-        .find(|(known, _)| *known == name)
-        .unwrap_or(PROGRAMS[0]);
+/// The name of a program that there is: `everything` if it is none.
+pub fn known(name: &str) -> &'static str {
+    let found = PROGRAMS.into_iter().find(|(known, _)| *known == name);
+    found.unwrap_or(PROGRAMS[0]).0
+}
+
+/// The program of a known name.
+pub fn program(name: &'static str) -> Program {
     let mut configs = CONFIGS.lock().unwrap_or_else(PoisonError::into_inner);
-    let config = configs.entry(name).or_insert_with(|| config(file)).clone();
-    Program::new(config).expect("the compiler's programs load")
+    let file = || PROGRAMS.into_iter().find(|(known, _)| *known == name);
+    let config = configs
+        .entry(name)
+        .or_insert_with(|| config(file().expect("it is known").1));
+    Program::new(config.clone()).expect("the compiler's programs load")
 }

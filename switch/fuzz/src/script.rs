@@ -7,10 +7,13 @@
 //! packet-out payload: "..." metadata { ... }
 //! frame PORT HEX
 //! wait NANOSECONDS
+//! clear
 //! ```
 //!
 //! Lines that make no sense are passed over. Every line goes to two devices, one that interprets the program and one that
 //! has compiled it. They must answer the same.
+
+use std::collections::HashMap;
 
 use p4sched_dataplane::{Frame, Nanos, Port};
 use p4sched_device::{Device, Program};
@@ -18,16 +21,20 @@ use p4sched_engine::{Engine, FrameSink};
 use p4sched_proto::DESCRIPTORS;
 use p4sched_proto::p4::v1 as p4rt;
 use p4sched_proto::p4::v1::entity::Entity;
+use p4sched_proto::p4::v1::update::Type;
 use p4sched_proto::p4::v1::write_request::Atomicity;
 use prost_reflect::DynamicMessage;
 
-use crate::programs::program;
+use crate::programs::{known, program};
 
 const CPU_PORT: Port = 510;
 /// Between two lines.
 const STEP: Nanos = 1_000_000;
 const LONGEST_WAIT: Nanos = 10_000_000_000;
+/// Lines of a script that are played in a session.
 const MAX_LINES: usize = 200;
+/// Scripts that one pair of devices plays before another one takes its place.
+const SESSION: usize = 128;
 
 /// Frames as they left.
 #[derive(Default)]
@@ -91,21 +98,45 @@ fn message<M: prost::Message + Default>(name: &str, text: &str) -> Option<M> {
         .ok()
 }
 
-/// Everything that a controller can read of tables, profiles and groups.
-fn all(device: &mut Device, now: Nanos) -> String {
+/// Everything that a controller can read of tables, profiles and groups; what refers to something before that.
+fn entities(device: &mut Device, now: Nanos) -> impl Iterator<Item = Entity> {
     let filters = [
         Entity::TableEntry(Default::default()),
-        Entity::ActionProfileMember(Default::default()),
         Entity::ActionProfileGroup(Default::default()),
+        Entity::ActionProfileMember(Default::default()),
         Entity::PacketReplicationEngineEntry(Default::default()),
         Entity::DigestEntry(Default::default()),
     ];
     let filters = filters.map(|entity| p4rt::Entity { entity: Some(entity) });
-    let found = device.read(&filters, now).into_iter().flatten();
+    device.read(&filters, now).into_iter().flatten().flatten().flatten()
+}
+
+/// The same as text.
+fn all(device: &mut Device, now: Nanos) -> String {
     // What was deleted and comes back is the last one.
-    let mut found: Vec<String> = found.flatten().flatten().map(|entity| format!("{entity:?}")).collect();
+    let mut found: Vec<String> = entities(device, now).map(|entity| format!("{entity:?}")).collect();
     found.sort_unstable();
     found.join("\n")
+}
+
+/// Deletes all that can be, and gives tables their default actions back.
+fn clear(device: &mut Device, now: Nanos) -> String {
+    let delete = |mut entity: Entity| {
+        let mut kind = Type::Delete;
+        if let Entity::TableEntry(entry) = &mut entity
+            && entry.is_default_action
+        {
+            kind = Type::Modify;
+            entry.action = None;
+        }
+        p4rt::Update {
+            r#type: kind.into(),
+            entity: Some(p4rt::Entity { entity: Some(entity) }),
+        }
+    };
+    let updates: Vec<p4rt::Update> = entities(device, now).map(delete).collect();
+    let results = device.write(&updates, now).into_iter().flatten();
+    codes(results.map(|result| result.err().map(|fault| fault.code)))
 }
 
 fn write(device: &mut Device, now: Nanos, request: &p4rt::WriteRequest) -> String {
@@ -144,7 +175,7 @@ fn frame(words: &str) -> Option<(Port, Vec<u8>)> {
 
 /// Plays a line; in a few words what became of it.
 fn line(bench: &mut Bench, line: &str) -> Option<String> {
-    let (word, rest) = line.split_once(' ')?;
+    let (word, rest) = line.split_once(' ').unwrap_or((line, ""));
     Some(match word {
         "write" => {
             let request: p4rt::WriteRequest = message("p4.v1.WriteRequest", rest)?;
@@ -167,6 +198,7 @@ fn line(bench: &mut Bench, line: &str) -> Option<String> {
                 codes(ports)
             })
         }
+        "clear" => bench.both(|device, now, _| clear(device, now)),
         "wait" => {
             bench.now += rest.trim().parse::<Nanos>().ok()?.min(LONGEST_WAIT);
             bench.both(|_, _, _| String::new())
@@ -177,24 +209,64 @@ fn line(bench: &mut Bench, line: &str) -> Option<String> {
 
 /// Plays the lines of a script.
 pub fn play(bench: &mut Bench, text: &str) -> String {
-    let mut outcome: Vec<String> = text
-        .lines()
-        .take(MAX_LINES)
-        .filter_map(|text| line(bench, text))
-        .collect();
+    let mut outcome: Vec<String> = text.lines().filter_map(|text| line(bench, text)).collect();
     // Which things happened, not how often.
     outcome.sort_unstable();
     outcome.dedup();
     outcome.join(";")
 }
 
+/// The program that a script's first line names.
+fn named(text: &str) -> &str {
+    let first = text.lines().next().and_then(|line| line.strip_prefix("program "));
+    first.unwrap_or("everything")
+}
+
+fn bench(name: &'static str) -> Bench {
+    Bench::with(program(name), program(name)).expect("the switch takes it")
+}
+
 /// Plays a script on the program that its first line names.
 pub fn run(text: &str) -> String {
-    let name = text
-        .lines()
-        .next()
-        .and_then(|line| line.strip_prefix("program "))
-        .unwrap_or("everything");
-    let bench = Bench::with(program(name), program(name));
-    play(&mut bench.expect("the switch takes it"), text)
+    play(&mut bench(known(named(text))), text)
+}
+
+/// Scripts that follow each other on the same devices, since to load a program takes longer than to play a script. Each
+/// begins when the entries of the one before are cleared; registers, counters and queues stay as they are.
+#[derive(Default)]
+pub struct Sessions(HashMap<&'static str, Session>);
+
+struct Session {
+    bench: Bench,
+    /// What was played, a script itself.
+    played: String,
+    scripts: usize,
+}
+
+impl Sessions {
+    /// Plays a script on the devices of its program. `before` gets all that they have played, this script at its end.
+    pub fn run(&mut self, text: &str, before: impl FnOnce(&str)) -> String {
+        let name = known(named(text));
+        let session = self.0.entry(name).or_insert_with(|| Session {
+            bench: bench(name),
+            played: format!("program {name}\n"),
+            scripts: 0,
+        });
+        if session.scripts > 0 {
+            session.played.push_str("clear\n");
+        }
+        let new = session.played.len();
+        let lines = text.lines().take(MAX_LINES);
+        session.played.extend(lines.flat_map(|line| [line, "\n"]));
+        before(&session.played);
+        if session.scripts > 0 {
+            line(&mut session.bench, "clear");
+        }
+        session.scripts += 1;
+        let outcome = play(&mut session.bench, &session.played[new..]);
+        if session.scripts == SESSION {
+            self.0.remove(name);
+        }
+        outcome
+    }
 }

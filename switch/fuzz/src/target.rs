@@ -5,7 +5,7 @@ use p4sched_compiler::{EmbeddedIncludes, Input, Options, compile};
 use p4sched_dataplane::Pipeline;
 use p4sched_device::Program;
 
-use crate::script::{self, Bench};
+use crate::script::{self, Bench, Sessions};
 
 /// Frames that a program gets that came as JSON.
 const FRAMES: &str = "frame 1 0102030405060708090a0b0c0800450000140000000040060000 0a0000010a000002\n\
@@ -47,6 +47,20 @@ impl Target {
             Target::Packets | Target::P4runtime => script::run(text),
             Target::Json => json(text),
             Target::P4 => p4(text),
+        }
+    }
+
+    /// As [`Target::run`], but scripts go on where others have ended. `before` gets what leads here, an input itself.
+    ///
+    /// # Panics
+    /// A find.
+    pub fn run_on(self, sessions: &mut Sessions, input: &[u8], before: impl FnOnce(&[u8])) -> String {
+        match (self, std::str::from_utf8(input)) {
+            (Target::Packets | Target::P4runtime, Ok(text)) => sessions.run(text, |played| before(played.as_bytes())),
+            _ => {
+                before(input);
+                self.run(input)
+            }
         }
     }
 }
