@@ -28,6 +28,7 @@ struct Args {
     #[arg(short = 'o', long, value_name = "FILE")]
     output: Option<PathBuf>,
     /// Where P4Info goes, files between commas: text for names in .txtpb or .txt, JSON for .json, else binary.
+    /// Under the name p4c, binary is .bin, and no other name is taken.
     #[arg(long, visible_alias = "p4runtime-file", value_name = "FILES", value_delimiter = ',')]
     p4runtime_files: Vec<PathBuf>,
     /// Format of P4Info; the names of the files do not matter.
@@ -72,8 +73,15 @@ struct Args {
 }
 
 impl Args {
-    /// As `p4c` takes them: -o is a folder, in which NAME.json is written.
-    fn in_folder(mut self) -> Result<Args, String> {
+    /// As `p4c` takes them: -o is a folder, in which NAME.json is written, and P4Info has a format that is known.
+    fn in_p4cs_way(mut self) -> Result<Args, String> {
+        let formless = |file: &&PathBuf| self.p4runtime_format.is_none() && format_of(file).is_none();
+        if let Some(file) = self.p4runtime_files.iter().find(formless) {
+            return Err(format!(
+                "p4sched-p4c: --p4runtime-files {}: its name says no format; names end in .txtpb, .txt, .json or .bin\n",
+                file.display()
+            ));
+        }
         if self.preprocess || self.stages {
             return Ok(self);
         }
@@ -130,7 +138,7 @@ pub fn run() -> ExitCode {
     let args = Args::parse_from(arguments);
     not_followed.iter().for_each(|line| say(line));
     let done = if driver {
-        args.in_folder().and_then(|args| compile_files(&args))
+        args.in_p4cs_way().and_then(|args| compile_files(&args))
     } else {
         compile_files(&args)
     };
@@ -234,7 +242,10 @@ fn compile_files(args: &Args) -> Result<(), String> {
         write(output, compiled.json.as_bytes())?;
     }
     for file in &args.p4runtime_files {
-        let format = args.p4runtime_format.unwrap_or_else(|| format_of(file));
+        let format = args
+            .p4runtime_format
+            .or_else(|| format_of(file))
+            .unwrap_or(Format::Binary);
         write(file, &p4info_bytes(&compiled.p4info, format))?;
     }
     Ok(())
@@ -305,11 +316,13 @@ fn write(file: &Path, bytes: &[u8]) -> Result<(), String> {
     fs::write(file, bytes).map_err(failed)
 }
 
-fn format_of(file: &Path) -> Format {
+/// The format that a name says.
+fn format_of(file: &Path) -> Option<Format> {
     match file.extension().and_then(|e| e.to_str()) {
-        Some("txt" | "txtpb" | "pbtxt" | "p4info") => Format::Text,
-        Some("json") => Format::Json,
-        _ => Format::Binary,
+        Some("txt" | "txtpb" | "pbtxt" | "p4info") => Some(Format::Text),
+        Some("json") => Some(Format::Json),
+        Some("bin") => Some(Format::Binary),
+        _ => None,
     }
 }
 

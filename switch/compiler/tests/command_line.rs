@@ -114,6 +114,24 @@ fn under_the_name_p4c_it_writes_to_a_folder() {
 }
 
 #[test]
+fn under_the_name_p4c_a_file_name_says_a_format_or_the_option_does() {
+    let place = Place::new(&[("a.p4", PROGRAM)]);
+    let output = place.run_as("p4c", &["a.p4", "--p4runtime-files", "a.p4info.txtpb,a.xyz"]);
+    let said = String::from_utf8(output.stderr).expect("text");
+    let expected =
+        "p4sched-p4c: --p4runtime-files a.xyz: its name says no format; names end in .txtpb, .txt, .json or .bin\n";
+    assert_eq!(said, expected);
+    assert!(!output.status.success() && !place.path("a.json").exists());
+    let args = ["a.p4", "--p4runtime-files", "a.xyz", "--p4runtime-format", "text"];
+    assert!(place.run_as("p4c", &args).status.success());
+    assert!(
+        fs::read_to_string(place.path("a.xyz"))
+            .expect("text")
+            .contains("tables {")
+    );
+}
+
+#[test]
 fn options_of_p4c_that_are_not_followed_are_told() {
     let place = Place::new(&[("a.p4", PROGRAM)]);
     let args = "--p4v 16 --top4 last --emit-externs --ndebug -o a.json a.p4";

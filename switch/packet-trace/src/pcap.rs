@@ -7,6 +7,8 @@ use crate::pcapng::Blocks;
 
 const MICROSECONDS: u32 = 0xa1b2_c3d4;
 const NANOSECONDS: u32 = 0xa1b2_3c4d;
+/// What files that gzip has made begin with.
+const GZIP: [u8; 2] = [0x1f, 0x8b];
 /// The first word of a pcapng file, in either byte order.
 const PCAPNG: u32 = 0x0a0d_0d0a;
 const HEADER_BYTES: usize = 24;
@@ -67,6 +69,7 @@ impl<R: Read> Reader<R> {
             }
             (big, _) if known(big) => true,
             (_, little) if known(little) => false,
+            _ if magic[..2] == GZIP => return Err("it is compressed with gzip: uncompress it first".to_owned()),
             _ => return Err("no capture: it does not begin as a pcap or pcapng file".to_owned()),
         };
         if there < HEADER_BYTES {
@@ -211,13 +214,17 @@ mod tests {
         cooked[20] = 113;
         let mut endless = whole.clone();
         endless[35] = 0x7f;
-        let cases: [(&[u8], &str); 8] = [
+        let cases: [(&[u8], &str); 9] = [
             (&[], "the file is empty"),
             (
                 b"\x0a\x0d\x0d\x0a\x00\x00\x00\x1c",
                 "behind packet 0: the file ends within a block",
             ),
             (b"hello", "no capture: it does not begin as a pcap or pcapng file"),
+            (
+                b"\x1f\x8b\x08\x00\x00",
+                "it is compressed with gzip: uncompress it first",
+            ),
             (&whole[..10], "the file ends after 10 bytes, within its header"),
             (&cooked, "packets of link type 113, not of Ethernet (1)"),
             (&whole[..30], "packet 1: the file ends after 6 bytes of its header"),

@@ -7,6 +7,8 @@ use crate::pcap::{ETHERNET, LONGEST_PACKET, Packet, fill, not_ethernet, read_wor
 
 const SECTION: u32 = 0x0a0d_0d0a;
 const INTERFACE: u32 = 1;
+/// The block of packets that other ones have replaced: the number of its interface has two bytes, drops the other two.
+const OBSOLETE_PACKET: u32 = 2;
 const SIMPLE_PACKET: u32 = 3;
 const PACKET: u32 = 6;
 /// In the head of a section; its order is that of all numbers in it.
@@ -66,7 +68,7 @@ impl<R: Read> Blocks<R> {
                     let interface = self.interface(&content)?;
                     self.interfaces.push(interface);
                 }
-                PACKET | SIMPLE_PACKET => return self.packet(kind, &content).map(Some),
+                PACKET | SIMPLE_PACKET | OBSOLETE_PACKET => return self.packet(kind, &content).map(Some),
                 _ => {}
             }
         }
@@ -157,7 +159,11 @@ impl<R: Read> Blocks<R> {
 
     fn packet(&mut self, kind: u32, content: &[u8]) -> Result<Packet, String> {
         let simple = kind == SIMPLE_PACKET;
-        let number = if simple { 0 } else { self.word(content, 0)? };
+        let number = match kind {
+            SIMPLE_PACKET => 0,
+            OBSOLETE_PACKET => u32::from(self.half(content, 0)?),
+            _ => self.word(content, 0)?,
+        };
         let interface = self.interfaces.get(number as usize);
         let interface = interface.ok_or_else(|| self.damaged("a packet of an unknown interface"))?;
         if interface.link_type != ETHERNET {
@@ -301,6 +307,24 @@ mod tests {
         file.bytes.extend(other.bytes);
         let of_simple = Packet { length: 3, ..at(7000) };
         assert_eq!(read(&file.bytes), Ok(vec![at(7000), of_simple, at(8)]));
+    }
+
+    #[test]
+    fn an_obsolete_packet_names_its_interface_in_two_bytes() {
+        for big_endian in [false, true] {
+            let mut file = File::new(big_endian);
+            file.interface(1, None).interface(1, Some(9));
+            let (number, drops) = (1_u16, 77_u16);
+            let halves = [number, drops].map(|half| match big_endian {
+                true => half.to_be_bytes(),
+                false => half.to_le_bytes(),
+            });
+            let mut content = halves.concat();
+            content.extend([0, 9, 3, 60].into_iter().flat_map(|word| file.word(word)));
+            content.extend([1, 2, 3]);
+            file.block(OBSOLETE_PACKET, &content);
+            assert_eq!(read(&file.bytes), Ok(vec![at(9)]));
+        }
     }
 
     #[test]
