@@ -33,7 +33,7 @@ class Load:
     batch: int
 
 
-SINGLE = Load("one entry a request", "exact_flows", 3_000, 1)
+SINGLE = Load("one entry a request", "exact_flows", 20_000, 1)
 BATCHES = Load("1000 entries a request", "exact_flows", 100_000, 1000)
 FULL = (
     Load("1 million exact", "exact_flows", 1_000_000, 1000),

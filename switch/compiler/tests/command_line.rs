@@ -122,6 +122,7 @@ fn under_the_name_p4c_a_file_name_says_a_format_or_the_option_does() {
         "p4sched-p4c: --p4runtime-files a.xyz: its name says no format; names end in .txtpb, .txt, .json or .bin\n";
     assert_eq!(said, expected);
     assert!(!output.status.success() && !place.path("a.json").exists());
+    let place = Place::new(&[("a.p4", PROGRAM)]);
     let args = ["a.p4", "--p4runtime-files", "a.xyz", "--p4runtime-format", "text"];
     assert!(place.run_as("p4c", &args).status.success());
     assert!(

@@ -3,18 +3,14 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::Sender;
-use std::time::{Duration, Instant};
 
 use p4sched_dataplane::Nanos;
 use p4sched_device::{Device, Fault, Ports};
 use tokio::sync::oneshot;
 use tonic::Status;
 
+use crate::awake::Awake;
 use crate::status;
-
-/// How long the server looks for the next request after an edit before it sleeps. To wake a sleeping processor takes some
-/// 15 µs, a client that writes one entry after the other sends the next within 100.
-const STAYS_AWAKE: Duration = Duration::from_micros(100);
 
 /// A request on its way to the thread that owns the device. It runs between two packets, at the switch time passed in.
 pub type Job = Box<dyn FnOnce(&mut Device, &mut dyn Ports, Nanos) + Send>;
@@ -33,8 +29,8 @@ pub struct DeviceHandle {
     shortcut: Option<Shortcut>,
     /// Jobs that were sent and have not begun.
     waiting: Arc<AtomicUsize>,
-    /// Edits that ran at once.
-    edits: Arc<AtomicUsize>,
+    /// After edits that ran at once.
+    awake: Awake,
 }
 
 impl DeviceHandle {
@@ -45,7 +41,7 @@ impl DeviceHandle {
             wake,
             shortcut: None,
             waiting: Arc::default(),
-            edits: Arc::default(),
+            awake: Awake::new(),
         }
     }
 
@@ -82,7 +78,7 @@ impl DeviceHandle {
             self.send_job(move |device, _, now| edit(device, now))?;
             (self.wake)();
         } else {
-            self.stay_awake();
+            self.awake.stay();
         }
         answered.await.map_err(|_| stopping())
     }
@@ -118,18 +114,6 @@ impl DeviceHandle {
             answers.push(answer.await.map_err(|_| stopping())?);
         }
         Ok(answers)
-    }
-
-    /// Keeps the calling thread from sleeping for a while, or until the next edit begins another while.
-    fn stay_awake(&self) {
-        let edits = Arc::clone(&self.edits);
-        let last = edits.fetch_add(1, Ordering::Relaxed) + 1;
-        let begun = Instant::now();
-        tokio::spawn(async move {
-            while edits.load(Ordering::Relaxed) == last && begun.elapsed() < STAYS_AWAKE {
-                tokio::task::yield_now().await;
-            }
-        });
     }
 
     fn send<R: Send + 'static>(

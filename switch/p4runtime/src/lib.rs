@@ -4,6 +4,7 @@
 //! packets.
 
 pub mod arbitration;
+mod awake;
 mod handle;
 mod program;
 mod server;

@@ -1,13 +1,17 @@
 //! The server: both services on one socket.
 
+use std::convert::Infallible;
 use std::future::Future;
 use std::sync::Arc;
+use std::task::{Context, Poll};
 
 use p4sched_device::Notification;
 use p4sched_proto::p4::v1::p4_runtime_server::P4RuntimeServer;
-use p4sched_proto::p4sched::v1::traffic_manager_server::TrafficManagerServer;
+use p4sched_proto::p4sched::v1::traffic_manager_server::{SERVICE_NAME as TRAFFIC_MANAGER, TrafficManagerServer};
 use tokio::net::TcpListener;
 use tokio::sync::mpsc;
+use tonic::body::Body;
+use tonic::codegen::{self, http};
 use tonic::transport::Server;
 use tonic::transport::server::TcpIncoming;
 
@@ -64,13 +68,17 @@ pub async fn serve_streams(
         .max_decoding_message_size(MAX_REQUEST_BYTES)
         .max_encoding_message_size(MAX_REQUEST_BYTES);
     let traffic_manager = TrafficManagerServer::new(traffic_manager::Service::new(device));
-    let services = Server::builder().add_service(p4runtime).add_service(traffic_manager);
+    let services = Services {
+        p4runtime,
+        traffic_manager,
+    };
+    let server = Server::builder();
     let serving = async {
         match tls {
-            Some(tls) => services.serve_with_incoming(tls.incoming(listener)).await,
+            Some(tls) => server.serve_with_incoming(services, tls.incoming(listener)).await,
             None => {
                 let incoming = TcpIncoming::from(listener).with_nodelay(Some(true));
-                services.serve_with_incoming(incoming).await
+                server.serve_with_incoming(services, incoming).await
             }
         }
     };
@@ -78,5 +86,30 @@ pub async fn serve_streams(
     tokio::select! {
         served = serving => served,
         () = shutdown => Ok(()),
+    }
+}
+
+/// Both services. A request for neither has the answer of P4Runtime to an unknown method, `UNIMPLEMENTED`.
+#[derive(Clone)]
+struct Services {
+    p4runtime: P4RuntimeServer<service::Service>,
+    traffic_manager: TrafficManagerServer<traffic_manager::Service>,
+}
+
+impl codegen::Service<http::Request<Body>> for Services {
+    type Response = http::Response<Body>;
+    type Error = Infallible;
+    type Future = codegen::BoxFuture<http::Response<Body>, Infallible>;
+
+    fn poll_ready(&mut self, _: &mut Context<'_>) -> Poll<Result<(), Infallible>> {
+        Poll::Ready(Ok(()))
+    }
+
+    fn call(&mut self, request: http::Request<Body>) -> Self::Future {
+        let service = request.uri().path().split('/').nth(1);
+        match service {
+            Some(TRAFFIC_MANAGER) => self.traffic_manager.call(request),
+            _ => self.p4runtime.call(request),
+        }
     }
 }

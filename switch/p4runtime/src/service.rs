@@ -2,6 +2,7 @@
 
 use std::pin::Pin;
 use std::sync::Arc;
+use std::task::Poll;
 
 use p4sched_dataplane::Nanos;
 use p4sched_device::{Device, Fault, Notification, Ports, Program};
@@ -62,13 +63,13 @@ impl P4Runtime for Service {
         request.role = role;
         let (device, streams) = (self.device.clone(), Arc::clone(&self.streams));
         let client_metadata = self.client_metadata;
-        // A task of its own: a client that goes away must not leave half a batch behind.
-        let writing = tokio::spawn(async move {
+        // A client that goes away must not leave half a batch behind.
+        let writing = to_the_end(async move {
             let _order = streams.writes.lock().await;
             streams.check_write(request.device_id, &request.role, request.election_id.as_ref())?;
             write_batch(&device, request, client_metadata).await
         });
-        writing.await.map_err(|error| Status::internal(error.to_string()))??;
+        writing.await??;
         Ok(Response::new(p4rt::WriteResponse {}))
     }
 
@@ -206,6 +207,18 @@ impl P4Runtime for Service {
             experimental: None,
         };
         Ok(Response::new(response))
+    }
+}
+
+/// Goes on to its end also if nobody waits for it any more: in a task of its own, if it does not end at once.
+async fn to_the_end<T: Send + 'static>(work: impl Future<Output = T> + Send + 'static) -> Result<T, Status> {
+    let mut work = Box::pin(work);
+    let begun = std::future::poll_fn(|context| Poll::Ready(work.as_mut().poll(context))).await;
+    match begun {
+        Poll::Ready(done) => Ok(done),
+        Poll::Pending => tokio::spawn(work)
+            .await
+            .map_err(|error| Status::internal(error.to_string())),
     }
 }
 

@@ -119,7 +119,7 @@ impl Network {
             .max_decoding_message_size(MAX_REQUEST_BYTES)
             .max_encoding_message_size(MAX_REQUEST_BYTES);
         let incoming = TcpIncoming::from(listener).with_nodelay(Some(true));
-        tokio::spawn(Server::builder().add_service(service).serve_with_incoming(incoming));
+        tokio::spawn(Server::builder().serve_with_incoming(service, incoming));
         Ok(Network {
             address,
             switches,
