@@ -135,9 +135,7 @@ class OffloadFreeHost(Host):
         self.write_sysctl("net/ipv6/conf/default/disable_ipv6", "1", needed=False)
         result = super().config(**params)
         interface = str(self.defaultIntf())
-        self.run("tee", f"/sys/class/net/{interface}/queues/rx-0/rps_cpus", stdin=cpu_mask(self.cpu))
-        features = ("tso", "gso", "gro", "tx", "rx")
-        self.run("ethtool", "-K", interface, *(word for feature in features for word in (feature, "off")))
+        self.set_up_interface(interface)
         lines = [f"address add {address}/32 dev {interface}" for address in addresses]
         if gateway is not None:
             lines.append(f"neighbour replace {gateway} lladdr {GATEWAY_MAC} dev {interface} nud permanent")
@@ -151,6 +149,12 @@ class OffloadFreeHost(Host):
         # Otherwise a connection starts from what an earlier one to the same address learnt.
         self.write_sysctl("net/ipv4/tcp_no_metrics_save", "1")
         return result
+
+    def set_up_interface(self, interface: str) -> None:
+        """The host's CPU receives what comes in here, and nothing is offloaded."""
+        self.run("tee", f"/sys/class/net/{interface}/queues/rx-0/rps_cpus", stdin=cpu_mask(self.cpu))
+        features = ("tso", "gso", "gro", "tx", "rx")
+        self.run("ethtool", "-K", interface, *(word for feature in features for word in (feature, "off")))
 
     def command(self, *words: str) -> list[str]:
         """The command line that runs `words` in this host, from outside."""

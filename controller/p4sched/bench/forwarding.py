@@ -22,18 +22,20 @@ from p4sched.lab.emulated.generator import GeneratorRuns
 from p4sched.lab.emulated.iperf3 import Iperf3Traffic
 from p4sched.lab.emulated.network import Dumbbell, dumbbell
 from p4sched.lab.ledger import Ledger
-from p4sched.lab.programming import programmed
+from p4sched.lab.programming import port_settings, programmed
 from p4sched.lab.run import clean_run
 from p4sched.lab.schemes import Link
 from p4sched.lab.traffic import IPERF3, transfers
 from p4sched.schemes import FIFO, PACKS, Setup
 from p4sched.units import Duration, Rate
 
+BMV2_PROGRAMS = ("simple_switch_grpc", "simple_switch_CLI")
+"""BMv2 is measured where both are installed."""
 ROUNDS = 3
 TCP_ROUNDS = 8
 """Rounds of Cubic. They differ by 10 to 20 %: many short ones tell more than few long ones."""
 LINK = Link(Rate.parse("40gbit"), Duration.parse("10us"))
-"""More than anything here carries, and hardly any delay: the machine is the bottleneck."""
+"""More than anything here carries: the machine is the bottleneck. The delay is only what programs are told."""
 ROOM = 10_000
 """Packets in each queue."""
 WARM_UP_S, TCP_S = 1.0, 2.0
@@ -44,6 +46,8 @@ OFFERED_PPS = 600_000
 FLOOD_S, SETTLE_S, COUNTED_S = 4.0, 1.0, 2.0
 DELAY_S = 4.0
 DELAY_BYTES = 200
+WIRE = "wire"
+"""An interface of both hosts, and what a packet takes from one to the other without anything in between."""
 PORT = 5376
 """The first of those whose packets carry a rank."""
 
@@ -82,7 +86,7 @@ def measure() -> Outcome:
     build = ["--manifest-path", str(SWITCH_DIR / "Cargo.toml"), "--locked", "--workspace", "--example", "forwarder"]
     if subprocess.run(["cargo", "build", "--quiet", "--release", *build], check=False).returncode != 0:
         raise P4schedError("the forwarder cannot be built")
-    ways = [NO_OP, OWN_FIFO, OWN_PACKS, *([BMV2_FIFO] if shutil.which("simple_switch_grpc") else [])]
+    ways = [NO_OP, OWN_FIFO, OWN_PACKS, *([BMV2_FIFO] if all(map(shutil.which, BMV2_PROGRAMS)) else [])]
     rounds: dict[str, list[dict[str, float]]] = {way.label: [] for way in ways}
     with clean_run("make bench", programs=[IPERF3]) as ledger, TemporaryDirectory() as folder:
         for number in range(TCP_ROUNDS):
@@ -100,6 +104,9 @@ def measure() -> Outcome:
         label: {name: statistics.median(found[name] for found in each if name in found) for name in each[0]}
         for label, each in rounds.items()
     }
+    wire_ns = figures[NO_OP.label].pop(WIRE)
+    for found in figures.values():
+        found |= {"added_ns": found["median_ns"] - wire_ns, "added_p999_ns": found["p999_ns"] - wire_ns}
     return Outcome(_table(figures), {"medians": figures, "rounds": rounds}, _targets(figures))
 
 
@@ -112,14 +119,33 @@ async def _round(way: Way, ledger: Ledger, folder: Path, delay_pps: float | None
             pps = await _flood(network, ledger, folder / "flood")
             delay_pps = delay_pps or pps / 2
             median, tail = await _delays(network, ledger, folder / "delay", delay_pps)
-    return {"tcp_bps": tcp_bps, "pps": pps, "delay_pps": delay_pps, "median_ns": median, "p999_ns": tail}
+            found = {"tcp_bps": tcp_bps, "pps": pps, "delay_pps": delay_pps, "median_ns": median, "p999_ns": tail}
+            if way is NO_OP:
+                _join(network)
+                found[WIRE], _ = await _delays(network, ledger, folder / "wire", delay_pps)
+    return found
+
+
+def _join(network: Dumbbell) -> None:
+    """Puts a wire between the two hosts, past what stands between them; it goes with the hosts."""
+    stations = network.stations()
+    one, other = (network.host(station.name) for station in stations)
+    ends = ["name", WIRE, "netns", str(one.pid), "type", "veth", "peer", "name", WIRE, "netns", str(other.pid)]
+    one.run("ip", "link", "add", *ends)
+    for host, peer in zip((one, other), reversed(stations), strict=True):
+        host.set_up_interface(WIRE)
+        host.run("ip", "link", "set", WIRE, "up")
+        host.run("ip", "route", "replace", peer.prefix, "dev", WIRE)
 
 
 @asynccontextmanager
 async def _ready(network: Dumbbell, way: Way) -> AsyncIterator[None]:
     if way.setup is not None:
         weights = {seat.user: 1.0 for seat in network.seats}
-        async with programmed(network, way.setup, LINK, weights, parameters=way.setup.parameters):
+        async with programmed(network, way.setup, LINK, weights, parameters=way.setup.parameters) as testbed:
+            # What else stands between the hosts delays nothing on purpose.
+            ports = [replace(port, delay_ns=0) for port in port_settings(network, way.setup, LINK) if port.delay_ns]
+            await testbed.traffic_manager.set_ports(ports)
             yield
         return
     # Nobody rewrites addresses: each host sends to the other's.
@@ -206,10 +232,11 @@ def _interface(host: str) -> str:
 def _table(figures: dict[str, dict[str, float]]) -> Table:
     table = Table(title="Between two hosts", title_justify="left")
     table.add_column("through")
-    for column in ("Cubic, Gbit/s", "66-byte frames/s", "delay, us", "1 in 1000 above, us", "at frames/s"):
+    delays = ("delay, us", "added, us", "1 in 1000 adds more, us")
+    for column in ("Cubic, Gbit/s", "66-byte frames/s", *delays, "at frames/s"):
         table.add_column(column, justify="right")
     for label, found in figures.items():
-        microseconds = (f"{found[name] / 1000:,.0f}" for name in ("median_ns", "p999_ns"))
+        microseconds = (f"{found[name] / 1000:,.0f}" for name in ("median_ns", "added_ns", "added_p999_ns"))
         rate = f"{found['tcp_bps'] / 1e9:.2f}"
         table.add_row(label, rate, f"{found['pps']:,.0f}", *microseconds, f"{found['delay_pps']:,.0f}")
     return table
@@ -227,7 +254,11 @@ def _targets(figures: dict[str, dict[str, float]]) -> Sequence[Target]:
     if BMV2_FIFO.label in figures:
         targets += [
             Target("small frames, fifo.p4 against BMv2", ratio("pps", OWN_FIFO, BMV2_FIFO), 5.0),
-            Target("median delay against BMv2's", ratio("median_ns", OWN_FIFO, BMV2_FIFO), 0.2, at_most=True),
-            Target("99.9th percentile against BMv2's", ratio("p999_ns", OWN_FIFO, BMV2_FIFO), 0.2, at_most=True),
+            Target(
+                "median of the added delay against BMv2's", ratio("added_ns", OWN_FIFO, BMV2_FIFO), 0.2, at_most=True
+            ),
+            Target(
+                "its 99.9th percentile against BMv2's", ratio("added_p999_ns", OWN_FIFO, BMV2_FIFO), 0.2, at_most=True
+            ),
         ]
     return targets
