@@ -2,13 +2,15 @@
 
 import argparse
 import json
-from collections.abc import Callable
+import sys
+from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
 
 from rich.console import Console
 
 from p4sched.bench import engine, forwarding, p4runtime, tables
 from p4sched.bench.part import Outcome
+from p4sched.errors import P4schedError
 from p4sched.paths import ROOT
 from p4sched.results.whole_file import write_whole
 
@@ -20,13 +22,32 @@ PARTS: dict[str, Callable[[], Outcome]] = {
 }
 
 
-def main() -> None:
-    """Measures what the command line names, or everything."""
+def main() -> int:
+    """Measures what the command line names, or everything; the exit code."""
     parser = argparse.ArgumentParser(prog="python -m p4sched.bench", description=__doc__)
-    parser.add_argument("parts", metavar="PART", nargs="*", choices=[*PARTS, []], help=", ".join(PARTS))
+    parser.add_argument("parts", metavar="PART", nargs="*", type=_part, help=", ".join(PARTS))
+    parts = parser.parse_args().parts or list(PARTS)
     console = Console(highlight=False)
+    try:
+        _measure(parts, console)
+    except (P4schedError, OSError) as error:
+        console.print(f"bench: {error}", markup=False)
+        return 1
+    except KeyboardInterrupt:
+        console.print("bench: interrupted; everything is taken away")
+        return 130
+    return 0
+
+
+def _part(name: str) -> str:
+    if name not in PARTS:
+        raise argparse.ArgumentTypeError(f"there is no part {name!r}; there are {', '.join(PARTS)}")
+    return name
+
+
+def _measure(parts: Sequence[str], console: Console) -> None:
     folder = ROOT / "build" / "bench"
-    for name in parser.parse_args().parts or PARTS:
+    for name in parts:
         outcome = PARTS[name]()
         console.print(outcome.table)
         for target in outcome.targets:
@@ -39,4 +60,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main())

@@ -45,6 +45,7 @@ PROGRAMMING_S = 120.0
 """That it may take for it, on a busy machine."""
 CHECK_EVERY_S = 2.0
 DRAIN_S = 10.0
+LEAST_MINUTES, MOST_MINUTES = 0.5, 1400.0
 MORE_MEMORY = 16 << 20
 """A switch may grow by so many bytes after its first programs. A leak of one program a replacement would exceed it."""
 
@@ -234,10 +235,21 @@ def report(soak: Soak, found: Found, delivery: Delivery, stats: Mapping[str, pb.
     return table
 
 
+def _minutes(text: str) -> float:
+    """So long that something happens, so short that the traffic generator takes it."""
+    try:
+        minutes = float(text)
+    except ValueError as error:
+        raise argparse.ArgumentTypeError(f"{text!r} is no number") from error
+    if not LEAST_MINUTES <= minutes <= MOST_MINUTES:
+        raise argparse.ArgumentTypeError(f"{text}: {LEAST_MINUTES:g} to {MOST_MINUTES:g} minutes are possible")
+    return minutes
+
+
 def main() -> int:
     """The exit code."""
     parser = argparse.ArgumentParser(prog="python -m p4sched.soak", description=__doc__)
-    parser.add_argument("--minutes", type=float, default=10.0)
+    parser.add_argument("--minutes", type=_minutes, default=10.0)
     parser.add_argument("--seed", type=int, default=1)
     options = parser.parse_args()
     OUT.mkdir(parents=True, exist_ok=True)

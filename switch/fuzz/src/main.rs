@@ -30,8 +30,8 @@ struct Options {
     /// What to feed; everything if none is named.
     #[arg(value_enum)]
     targets: Vec<Target>,
-    /// Seconds for each target.
-    #[arg(long, default_value_t = 60)]
+    /// Seconds for each target: a week at most.
+    #[arg(long, default_value_t = 60, value_parser = clap::value_parser!(u64).range(1..=604_800))]
     seconds: u64,
     /// Where the inputs are, a folder for each target.
     #[arg(long, default_value = concat!(env!("CARGO_MANIFEST_DIR"), "/corpus"))]
