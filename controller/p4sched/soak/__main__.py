@@ -46,6 +46,7 @@ PROGRAMMING_S = 120.0
 CHECK_EVERY_S = 2.0
 DRAIN_S = 10.0
 LEAST_MINUTES, MOST_MINUTES = 0.5, 1400.0
+"""A link is down within the first, and the traffic generator sends for a day at most."""
 MORE_MEMORY = 16 << 20
 """A switch may grow by so many bytes after its first programs. A leak of one program a replacement would exceed it."""
 

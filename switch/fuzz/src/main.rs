@@ -48,11 +48,20 @@ struct Options {
 }
 
 fn read_corpus(folder: &Path) -> io::Result<Vec<Vec<u8>>> {
-    let mut files: Vec<PathBuf> = fs::read_dir(folder)?
+    let mut files: Vec<PathBuf> = fs::read_dir(folder)
+        .map_err(|error| naming(folder, &error))?
         .map(|file| Ok(file?.path()))
         .collect::<io::Result<_>>()?;
     files.sort_unstable();
-    files.iter().map(fs::read).collect()
+    files.iter().map(|file| read(file)).collect()
+}
+
+fn read(file: &Path) -> io::Result<Vec<u8>> {
+    fs::read(file).map_err(|error| naming(file, &error))
+}
+
+fn naming(path: &Path, error: &io::Error) -> io::Error {
+    io::Error::new(error.kind(), format!("{}: {error}", path.display()))
 }
 
 /// Changes inputs until the time is over. A find ends the process.
@@ -163,13 +172,17 @@ fn run(options: &Options) -> io::Result<bool> {
     let mut clean = true;
     for &target in targets {
         let seed = options.seed.unwrap_or_else(|| rand::rng().random());
+        let folder = options.corpus.join(target.name());
         match (&options.play, &options.input) {
-            (Some(input), _) => println!("{}", target.run(&fs::read(input)?)),
+            (Some(input), _) => println!("{}: {}", target.name(), target.run(&read(input)?)),
             (None, Some(input)) => {
-                let pool = read_corpus(&options.corpus.join(target.name()))?;
+                let pool = read_corpus(&folder)?;
                 feed(target, pool, input, seed, options.seconds)?;
             }
-            (None, None) => clean &= watch(target, options, seed)?,
+            (None, None) => {
+                read_corpus(&folder)?;
+                clean &= watch(target, options, seed)?;
+            }
         }
     }
     Ok(clean)
